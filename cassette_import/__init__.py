@@ -1,0 +1,49 @@
+"""Cassette for Python: run programs that know nothing of it in a context that gives their calls another meaning."""
+
+from cassette_import.context import (
+    Context,
+    canrecurse,
+    current,
+    disablehooks,
+    fallback,
+    overdub,
+    recurse,
+    similarcontext,
+)
+from cassette_import.errors import (
+    AmbiguousOverload,
+    CassetteError,
+    CassetteWarning,
+    NotOverdubbable,
+    OverdubRecursionError,
+    PassError,
+)
+from cassette_import.events import Events
+from cassette_import.installation import Installation, install, installed, uninstall
+from cassette_import.reflection import Reflection, reflect
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AmbiguousOverload",
+    "CassetteError",
+    "CassetteWarning",
+    "Context",
+    "Events",
+    "Installation",
+    "NotOverdubbable",
+    "OverdubRecursionError",
+    "PassError",
+    "Reflection",
+    "canrecurse",
+    "current",
+    "disablehooks",
+    "fallback",
+    "install",
+    "installed",
+    "overdub",
+    "recurse",
+    "reflect",
+    "similarcontext",
+    "uninstall",
+]

@@ -1,0 +1,318 @@
+"""Contexts and the verbs: `Context`, `overdub`, `recurse`, `fallback`, `canrecurse`, `current`.
+
+Knows activations; must not know how code is rewritten.
+"""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from cassette_import import driven, runtime
+from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
+from cassette_import.dispatch import KINDS, HookPoint, Table
+from cassette_import.events import Events
+from cassette_import.frames import hidden
+from cassette_import.functions import keywords_of, python_function, split
+from cassette_import.specialize import registry
+from cassette_import.variants import Key, Variant, variants
+
+Self = TypeVar("Self", bound="Context")
+_UNSET: Any = object()
+
+
+def _changed(context_type: type) -> None:
+    for activation in variants.changed(context_type):
+        activation.variant = _variant_of(activation.contexts, activation.roots)
+        activation.prefixes = None
+
+
+def _do_nothing(context: Context, /, *arguments: Any, **keywords: Any) -> None:
+    """The hook of a context type that defines none."""
+
+
+@hidden
+def _go_on(context: Context, f: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+    """The overload of a context type that defines none: go on in the overdubbed body."""
+    return recurse(context, f, *arguments, **keywords)
+
+
+_DEFAULTS: dict[str, Callable[..., Any]] = {
+    "prehook": _do_nothing,
+    "posthook": _do_nothing,
+    "errorhook": _do_nothing,
+    "overdub": _go_on,
+}
+
+
+class Context:
+    """What a program means while it runs under it. Subclass it; the subclass is a context type.
+
+    Parameters
+    ----------
+    metadata:
+        Any value; hooks may be chosen by its type (``ctx: Ctx[int]``).
+    passes:
+        Callables that rewrite function bodies before their events are (a later issue of this project).
+
+    Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
+
+    >>> import math
+    >>> class SinToCos(Context): ...
+    >>> @SinToCos.overdub.register(math.sin)
+    ... def _(ctx, f, x):
+    ...     return math.cos(x)
+    >>> overdub(SinToCos(), math.sin, 0.0)
+    1.0
+    """
+
+    events: ClassVar[Events] = Events.DEFAULT
+    passes: Sequence[Any] = ()
+    metadata: Any = None
+    prehook: ClassVar[Any]
+    posthook: ClassVar[Any]
+    errorhook: ClassVar[Any]
+    overdub: ClassVar[Any]
+    _hooks_enabled = True
+    _copy_of: Context | None = None
+
+    def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = ()) -> None:
+        self.metadata = metadata
+        if passes:
+            self.passes = tuple(passes)
+
+    def __init_subclass__(cls, *, events: Events | None = None, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if events is not None:
+            cls.events = events
+        if not isinstance(cls.events, Events):
+            raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
+        for kind in KINDS:
+            _add_hook_point(cls, kind)
+
+    def __class_getitem__(cls, metadata_type: Any) -> types.GenericAlias:
+        """``Ctx[M]`` in the annotation of a hook: contexts whose metadata is an ``M``."""
+        return types.GenericAlias(cls, (metadata_type,))
+
+    def __enter__(self: Self) -> Self:
+        _enter(_activation(self))
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        activation = ACTIVE.get()
+        while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
+            activation = activation.outer  # left out of order, by a generator for example
+        _leave(activation)
+
+
+def _add_hook_point(cls: type, kind: str) -> None:
+    own = cls.__dict__.get(kind)
+    if isinstance(own, HookPoint):
+        own = own.method
+    if isinstance(own, (staticmethod, classmethod)):
+        own = own.__get__(None, cls)
+    if own is not None and not callable(own):
+        raise TypeError(f"{cls.__qualname__}.{kind} must be a method, not {own!r}")
+    inherited = next(
+        (point.method for base in cls.__mro__[1:] if (point := base.__dict__.get(kind)) is not None and point.method),
+        None,
+    )
+    point = HookPoint(kind, cls, own, inherited or _DEFAULTS[kind], _changed)
+    setattr(cls, kind, point)
+
+
+for _kind in KINDS:
+    _add_hook_point(Context, _kind)
+
+
+# ---- activations
+
+
+def _key(context: Context) -> Key:
+    return Key(type(context), context.events, context._hooks_enabled)
+
+
+def _variant_of(contexts: tuple[Context, ...], roots: frozenset[str]) -> Variant | None:
+    if not contexts:
+        return None
+    variant = variants.of(tuple(map(_key, contexts)))
+    if variant.armed.get(roots) != registry.generation or variant.stale:
+        registry.arm(variant, roots)
+    return variant
+
+
+def _activation(context: Context, root: str | None = None) -> Activation:
+    """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
+    here = ACTIVE.get()
+    roots = here.roots if root is None else here.roots | {root}
+    contexts = (*here.contexts, context)
+    left = here.suspended
+    if left is not None:
+        number = len(here.contexts)
+        old = left.contexts[number]
+        if old is context or (context._copy_of is not None and _origin(context) is _origin(old)):
+            contexts = (*contexts, *left.contexts[number + 1 :])
+    return Activation(contexts, _variant_of(contexts, roots), roots, outer=here)
+
+
+def _origin(context: Context) -> Context:
+    while context._copy_of is not None:
+        context = context._copy_of
+    return context
+
+
+def _enter(activation: Activation) -> None:
+    variants.activations[id(activation)] = activation
+    if activation.variant is not None:
+        activation.variant.active += 1
+    NAMES["@on"] = True
+    ACTIVE.set(activation)
+
+
+def _leave(activation: Activation) -> None:
+    variants.activations.pop(id(activation), None)
+    if activation.variant is not None:
+        activation.variant.active -= 1
+    ACTIVE.set(activation.outer or INACTIVE)
+    if not variants.activations:
+        NAMES["@on"] = False
+
+
+def _make_prefix(activation: Activation, level: int) -> Activation:
+    contexts = activation.contexts[:level]
+    return Activation(
+        contexts, _variant_of(contexts, activation.roots), activation.roots, outer=activation, suspended=activation
+    )
+
+
+runtime.make_prefix = _make_prefix
+
+
+def current() -> Context | None:
+    """The innermost context that is active in this thread and task, or None.
+
+    >>> current() is None
+    True
+    """
+    contexts = ACTIVE.get().contexts
+    return contexts[-1] if contexts else None
+
+
+# ---- the verbs
+
+
+def _check(verb: str, context: Any, f: Any) -> None:
+    if not isinstance(context, Context):
+        raise TypeError(f"{verb}(ctx, f, ...): ctx must be an instance of a Context, not {context!r}")
+    if not callable(f):
+        raise TypeError(f"{verb}(ctx, f, ...): f must be callable, not {f!r}")
+
+
+@hidden
+def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Run `f` in `ctx`: an overload registered for `f` wins; else its overdubbed body; else `fallback`.
+
+    Parameters
+    ----------
+    ctx:
+        The context; it is active while `f` runs, in this thread and task.
+    f, args, kwargs:
+        The call. No hook fires for this root call itself.
+
+    Returns
+    -------
+    What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
+    """
+    _check("overdub", ctx, f)
+    table = Table(type(ctx), "overdub")
+    if table:
+        function, *leading = split(f)
+        arguments = (*leading, *args)
+        keywords = {**keywords_of(f), **kwargs}
+        handler = table.find(ctx, function, arguments, keywords) or table.method
+        if handler is not None:
+            activation = _activation(ctx)
+            _enter(activation)
+            try:
+                level = activation.contexts.index(ctx)
+                ACTIVE.set(runtime.prefix_of(activation, level))
+                return handler(ctx, function, *arguments, **keywords)
+            finally:
+                _leave(activation)
+    return recurse(ctx, f, *args, **kwargs)
+
+
+@hidden
+def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has none."""
+    _check("recurse", ctx, f)
+    function = python_function(f)
+    activation = _activation(ctx, registry.adopt(function) if function is not None else None)
+    _enter(activation)
+    try:
+        result = f(*args, **kwargs)
+    finally:
+        _leave(activation)
+    return driven.drive(result, activation) if type(result) in driven.SUSPENDABLE else result
+
+
+@hidden
+def fallback(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call `f` natively; inside an overload of one of several contexts, hand the call to the next outer one."""
+    _check("fallback", ctx, f)
+    here = ACTIVE.get()
+    left = here.suspended
+    if left is not None and left.variant is not None and here.contexts:
+        function, *leading = split(f)
+        call = left.variant.runners[int(Events.CALLS)].call
+        return call(left, len(here.contexts), f, function, tuple(leading), args, kwargs)
+    return f(*args, **kwargs)
+
+
+def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> bool:
+    """Whether an overdubbed body exists for what would really run. Never calls `f`.
+
+    Looks through bound methods, `functools.partial`, classes with a Python `__init__` and objects with a Python `__call__`.
+    Inside a run, functions of modules that are neither installed nor the root's are leaves.
+
+    >>> canrecurse(Context(), len)
+    False
+    """
+    _check("canrecurse", ctx, f)
+    function = python_function(f)
+    if function is None or not registry.overdubbable(function):
+        return False
+    here = ACTIVE.get()
+    if here is INACTIVE:
+        return True
+    record = registry.records.get(function.__code__.co_filename)
+    return record is not None and (record.installed or record.filename in here.roots)
+
+
+# ---- changed copies
+
+
+def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -> Self:
+    """A copy of a context with other metadata or passes; it keeps the type's hooks and overloads.
+
+    >>> similarcontext(Context(1), metadata=2).metadata
+    2
+    """
+    made = copy.copy(ctx)
+    made._copy_of = ctx
+    if metadata is not _UNSET:
+        made.metadata = metadata
+    if passes is not _UNSET:
+        made.passes = tuple(passes)
+    return made
+
+
+def disablehooks(ctx: Self) -> Self:
+    """A copy of a context whose hooks are not in the code at all; overloads stay."""
+    made = copy.copy(ctx)
+    made._copy_of = ctx
+    made._hooks_enabled = False
+    return made
+

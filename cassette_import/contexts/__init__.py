@@ -1,0 +1,42 @@
+"""The ready-made contexts, one file each; each is imported when it is asked for.
+
+>>> from cassette_import.contexts import Profile
+>>> sorted(READY_MADE)
+['noop', 'profile', 'trace']
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .noop import Noop
+    from .profile import Profile
+    from .trace import Trace
+
+__all__ = ["READY_MADE", "Noop", "Profile", "Trace"]
+
+READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "noop": f"{__name__}.noop:Noop",
+        "profile": f"{__name__}.profile:Profile",
+        "trace": f"{__name__}.trace:Trace",
+    }
+)
+"""What the command line calls a context, and where it is."""
+
+_MODULES: Final = {target.partition(":")[2]: target.partition(":")[0] for target in READY_MADE.values()}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

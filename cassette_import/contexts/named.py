@@ -1,0 +1,149 @@
+"""From text such as ``trace:depth=3`` or ``package.module:Class`` to a context: what `-c` and its likes take.
+
+Knows ready-made contexts, entry points and import; must not know any context.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from cassette_import import Context
+
+from . import READY_MADE
+
+__all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points"]
+
+ENTRY_POINTS: Final = "cassette_import.contexts"
+_OPTION: Final = re.compile(r"[A-Za-z_]\w*=")
+
+
+class UnknownContext(LookupError):
+    """No context is meant by this text, or it does not take these options."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class _Wanted(NamedTuple):
+    """A description, taken apart: `target` is a name or `module:attribute`."""
+
+    target: str
+    options: dict[str, Any]
+
+
+def _parsed(text: str) -> _Wanted:
+    """Take a description apart.
+
+    >>> _parsed("trace:depth=3,file=None")
+    _Wanted(target='trace', options={'depth': 3, 'file': None})
+    >>> _parsed("package.module:Outer.Inner:name=some:text")
+    _Wanted(target='package.module:Outer.Inner', options={'name': 'some:text'})
+    """
+    parts = text.split(":")
+    first_option = next((index for index, part in enumerate(parts) if _OPTION.match(part)), len(parts))
+    target = ":".join(parts[:first_option])
+    options: dict[str, Any] = {}
+    for part in filter(None, ":".join(parts[first_option:]).split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key.isidentifier():
+            raise UnknownContext(f"context {text!r}: {part!r} is not of the form key=value")
+        options[key] = _value(value)
+    return _Wanted(target, options)
+
+
+def _value(text: str) -> Any:
+    """Numbers, True, False and None as such; everything else is text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def entry_points() -> Mapping[str, str]:
+    """The contexts that installed distributions offer, and where they are."""
+    # Imported late: it takes as long as everything else together, and changes `sys.meta_path`.
+    import importlib_metadata
+
+    return {entry.name: entry.value for entry in importlib_metadata.entry_points(group=ENTRY_POINTS)}
+
+
+def context_types() -> dict[str, str]:
+    """Every name that can be given, and where it is; what is ready-made first."""
+    return {**READY_MADE, **{name: value for name, value in entry_points().items() if name not in READY_MADE}}
+
+
+def context_named(text: str) -> Context:
+    """The context that a description means.
+
+    Parameters
+    ----------
+    text:
+        The name of a ready-made context or of an entry point, or `module:Class`; then, if wanted, a colon and options,
+        ``key=value``, separated by commas.
+
+    Raises
+    ------
+    UnknownContext
+        If there is no such context, or it cannot be made in this way. The message is one line.
+    """
+    target, options = _parsed(text)
+    maker = _located(target)
+    if isinstance(maker, Context):
+        if options:
+            raise UnknownContext(f"context {text!r}: {target} is a context already and takes no options")
+        return maker
+    if not callable(maker):
+        raise UnknownContext(f"context {text!r}: {target} is no context type")
+    try:
+        inspect.signature(maker).bind(**options)
+    except TypeError as error:
+        raise UnknownContext(f"context {text!r}: {error}{_taken(maker)}") from error
+    except ValueError:  # no signature to be had
+        pass
+    try:
+        context = maker(**options)
+    except (TypeError, ValueError) as error:
+        raise UnknownContext(f"context {text!r}: {error}") from error
+    if not isinstance(context, Context):
+        raise UnknownContext(f"context {text!r}: {target} makes no context, but {type(context).__name__}")
+    return context
+
+
+def _taken(maker: Any) -> str:
+    names = [
+        parameter.name
+        for parameter in inspect.signature(maker).parameters.values()
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    return f"; it takes {', '.join(names)}" if names else "; it takes no options"
+
+
+def _located(target: str) -> Any:
+    """What a name or `module:attribute` refers to."""
+    if ":" not in target:
+        known = READY_MADE.get(target) or entry_points().get(target)
+        if known is None:
+            raise UnknownContext(
+                f"no context is called {target!r}; there are {', '.join(context_types())}, and module:Class"
+            )
+        target = known
+    module_name, _, path = target.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+            raise
+        raise UnknownContext(f"context {target!r}: there is no module {error.name!r}") from error
+    except (ValueError, TypeError) as error:  # empty or relative
+        raise UnknownContext(f"context {target!r}: {error}") from error
+    for name in path.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError as error:
+            raise UnknownContext(f"context {target!r}: {error}") from error
+    return found

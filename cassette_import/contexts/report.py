@@ -1,0 +1,74 @@
+"""What a context can tell after a run, and in which files: what `run -o FILE` asks of it.
+
+A context need not tell anything. One that does has `summary()`; one that writes files has `formats` as well, and
+one whose output would not fit into memory has `stream(path)`, called before the program runs. Knows suffixes and
+paths; must not know any context.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol, TypeAlias, runtime_checkable
+
+__all__ = ["Reporting", "Streaming", "UnknownFormat", "Writer", "chosen_format", "known_formats", "short_path"]
+
+Writer: TypeAlias = Callable[[str], None]
+"""Writes what a context found to the file of this name."""
+
+
+class UnknownFormat(ValueError):
+    """No context writes files with this suffix."""
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """A context that has something to tell."""
+
+    def summary(self) -> str:
+        """What is to be read on the terminal; may be empty."""
+
+    @property
+    def formats(self) -> Mapping[str, Writer]:
+        """For each suffix, dot included, what writes such a file. Longer suffixes win: `.speedscope.json`."""
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A context that writes while the program runs."""
+
+    def stream(self, path: str) -> None:
+        """Write to this file from now on, in the format of its suffix."""
+
+
+def known_formats(context: object) -> Mapping[str, Writer]:
+    """The formats of a context; none for a context that does not report."""
+    return context.formats if isinstance(context, Reporting) else {}
+
+
+def chosen_format(formats: Iterable[str], path: str) -> str:
+    """The suffix among `formats` that the file's name ends with.
+
+    >>> chosen_format([".json", ".prof", ".speedscope.json"], "out/run.speedscope.json")
+    '.speedscope.json'
+    >>> chosen_format([".prof", ".txt"], "run.xml")
+    Traceback (most recent call last):
+        ...
+    cassette_import.contexts.report.UnknownFormat: run.xml: unknown format; known are .prof, .txt
+    """
+    name = os.path.basename(path).lower()
+    known = sorted(formats)
+    fitting = [suffix for suffix in known if name.endswith(suffix)]
+    if not fitting:
+        raise UnknownFormat(f"{path}: unknown format; known are {', '.join(known)}")
+    return max(fitting, key=len)
+
+
+def short_path(filename: str, folders: Iterable[str]) -> str:
+    """The file's name as seen from the innermost of the folders that holds it; `sys.path` shows modules well.
+
+    >>> short_path("/lib/python/site-packages/jinja2/lexer.py", ["/lib/python", "/lib/python/site-packages", ""])
+    'jinja2/lexer.py'
+    """
+    holding = [folder for folder in folders if folder and filename.startswith(folder.rstrip(os.sep) + os.sep)]
+    return filename[len(max(holding, key=len).rstrip(os.sep)) + 1 :] if holding else filename

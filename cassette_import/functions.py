@@ -1,0 +1,127 @@
+"""What a callable really is: the underlying function and the receiver behind bound methods, partial objects and the like.
+
+Never calls the program's code: no attribute is read through `__getattribute__` of a class of the program.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+_type_mro = type.__dict__["__mro__"].__get__
+_type_dict = type.__dict__["__dict__"].__get__
+
+
+def lookup(kind: type, name: str) -> Any:
+    """What `name` is in the dictionaries of `kind` and its bases, not bound; None if it is nowhere."""
+    for base in _type_mro(kind):
+        found = _type_dict(base).get(name)
+        if found is not None:
+            return found
+    return None
+
+
+_methods: dict[tuple[type, str], Any] = {}
+"""Methods of C types by type and name. A type whose method is replaced is a Python class, whose C methods are inherited ones."""
+
+
+def _method(receiver: Any, owner: type, name: str) -> Any:
+    """The C method behind a bound one; None for a function that only looks like one."""
+    found = lookup(receiver, name) if isinstance(receiver, type) else None
+    if type(found) is not ClassMethodDescriptorType:
+        found = lookup(owner, name)
+    return found if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType) else None
+
+
+def split(function: Any) -> tuple[Any, ...]:
+    """The underlying function of a callable, followed by the arguments that it carries.
+
+    >>> split([].append)
+    (<method 'append' of 'list' objects>, [])
+    >>> split(len)
+    (<built-in function len>,)
+    """
+    kind = type(function)
+    if kind is FunctionType or kind is type:
+        return (function,)
+    if kind is MethodType:
+        return (*split(function.__func__), function.__self__)
+    if kind is BuiltinFunctionType:
+        receiver = function.__self__
+        if receiver is None or type(receiver) is ModuleType:
+            return (function,)
+        owner = type(receiver)
+        key = owner, function.__name__
+        found = _methods.get(key)
+        if found is None:
+            found = _method(receiver, owner, function.__name__)
+            if isinstance(receiver, type) or found is None:
+                return (function,) if found is None else (found, receiver)
+            _methods[key] = found
+        return found, receiver
+    if kind is MethodWrapperType:
+        receiver = function.__self__
+        found = lookup(type(receiver), function.__name__)
+        return (function,) if found is None else (found, receiver)
+    if kind is functools.partial:
+        return (*split(function.func), *function.args)
+    return (function,)
+
+
+def keywords_of(function: Any) -> dict[str, Any]:
+    """The keyword arguments that a partial object carries."""
+    return function.keywords if type(function) is functools.partial else {}
+
+
+def underlying(target: Any) -> Any:
+    """The function by which a target is known, however it was reached: `Session.send`, `session.send`, `list.append`, …"""
+    if isinstance(target, (staticmethod, classmethod)):
+        return underlying(target.__func__)
+    if isinstance(target, property):
+        return underlying(target.fget)
+    return split(target)[0]
+
+
+def python_function(function: Any) -> FunctionType | None:
+    """The Python function whose body runs when `function` is called, or None.
+
+    Looks through bound methods, partial objects, classes with a Python `__init__` and objects with a Python `__call__`.
+    """
+    for _ in range(100):  # nested partial objects; a cycle would not be callable either
+        kind = type(function)
+        if kind is FunctionType:
+            return function  # type: ignore[no-any-return]
+        if kind is MethodType:
+            function = function.__func__
+        elif kind is functools.partial:
+            function = function.func
+        elif isinstance(function, (staticmethod, classmethod)):
+            function = function.__func__
+        elif isinstance(function, type):
+            found = lookup(type(function), "__call__") if type(function) is not type else None
+            if type(found) is not FunctionType:
+                found = lookup(function, "__init__")
+            if type(found) is not FunctionType:
+                found = lookup(function, "__new__")
+            function = found
+        else:
+            function = lookup(kind, "__call__")
+            if function is None or type(function) is type(object.__call__):
+                return None
+    return None
+
+
+def code_of(function: Any) -> CodeType | None:
+    found = python_function(function)
+    return found.__code__ if found is not None else None

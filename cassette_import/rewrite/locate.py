@@ -1,0 +1,205 @@
+"""From a code object to the node it was compiled from, and from a node to a module in which it compiles to the same scope."""
+
+from __future__ import annotations
+
+import ast
+import dis
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+
+from cassette_import.rewrite.nodes import At
+from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, Function, clone
+from cassette_import.rewrite.walk import children
+
+_PROLOGUE = {dis.opmap[name] for name in ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "NOP", "CACHE")}
+_CO_NESTED_KINDS = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+Key = tuple[str, int, tuple[int, int] | None]
+"""Name, first line, and for a lambda where its body starts."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A function's node with the scopes around it, outermost first."""
+
+    node: Function
+    scopes: tuple[ast.AST, ...]
+
+
+def key_of(code: CodeType) -> Key:
+    """What identifies a function's code among those of one file."""
+    if code.co_name != "<lambda>":
+        return code.co_name, code.co_firstlineno, None
+    starts = [
+        (line, column)
+        for (line, _, column, _), opcode in zip(code.co_positions(), code.co_code[::2], strict=False)
+        if line is not None and column is not None and opcode not in _PROLOGUE
+    ]
+    return code.co_name, code.co_firstlineno, min(starts, default=None)
+
+
+def is_function(code: CodeType) -> bool:
+    """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
+    return bool(code.co_flags & 0x02) and code.co_name not in _CO_NESTED_KINDS and not _is_annotation_scope(code)
+
+
+def _is_annotation_scope(code: CodeType) -> bool:
+    """PEP 649 and PEP 695 scopes are functions to the interpreter only."""
+    return code.co_name in ("__annotate__", "__annotations__", "__conditional_annotations__") or (
+        code.co_name.startswith("<") and code.co_name != "<lambda>"
+    ) or code.co_varnames[:1] in ((".format",), (".defaults",), (".generic_base",), (".type_params",))
+
+
+def nested_functions(code: CodeType) -> Iterator[CodeType]:
+    """The functions directly in `code`, those in its class bodies, comprehensions and annotation scopes included."""
+    work = [const for const in code.co_consts if isinstance(const, CodeType)]
+    while work:
+        inner = work.pop()
+        if is_function(inner):
+            yield inner
+        else:
+            work.extend(const for const in inner.co_consts if isinstance(const, CodeType))
+
+
+class Index:
+    """All functions of a module's tree."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self._places: dict[tuple[str, int], list[Place]] = {}
+        work: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(module, ())]
+        while work:
+            node, scopes = work.pop()
+            inner = scopes
+            if isinstance(node, FUNCTIONS):
+                name, line = _name_and_line(node)
+                self._places.setdefault((name, line), []).append(Place(node, scopes))
+                inner = (*scopes, node)
+                outer_fields = ("decorator_list", "args", "returns", "type_params")
+                for field, _, child in children(node):
+                    work.append((child, scopes if field in outer_fields else inner))
+                continue
+            if isinstance(node, ast.ClassDef):
+                for field, _, child in children(node):
+                    work.append((child, (*scopes, node) if field == "body" else scopes))
+                continue
+            if isinstance(node, COMPREHENSIONS):
+                inner = (*scopes, node)
+            work.extend((child, inner) for _, _, child in children(node))
+
+    def find(self, code: CodeType) -> Place | None:
+        """The place of a code object, or None if it is not to be told which it is."""
+        name, line, start = key_of(code)
+        candidates = self._places.get((name, line), [])
+        if len(candidates) > 1:
+            arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            candidates = [place for place in candidates if _parameters(place.node) == arguments]
+        if len(candidates) > 1 and start is not None:
+            candidates = [place for place in candidates if _body_start(place.node) == start]
+        return candidates[0] if len(candidates) == 1 else None
+
+
+def _name_and_line(node: Function) -> tuple[str, int]:
+    if isinstance(node, ast.Lambda):
+        return "<lambda>", node.lineno
+    return node.name, min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _parameters(node: Function) -> tuple[str, ...]:
+    arguments = node.args
+    return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+
+
+def _body_start(node: Function) -> tuple[int, int] | None:
+    return (node.body.lineno, node.body.col_offset) if isinstance(node, ast.Lambda) else None
+
+
+def skeleton(place: Place, free_names: tuple[str, ...]) -> ast.Module:
+    """A module in which a copy of the function stands in scopes like its own; it is compiled, never executed."""
+    node = clone(place.node)
+    assert isinstance(node, FUNCTIONS)
+    _strip(node)
+    at = At(node)
+    needed = set(free_names)
+    statement: ast.stmt = at.put(ast.Expr(node)) if isinstance(node, ast.Lambda) else node
+    for scope in reversed(place.scopes):
+        if isinstance(scope, ast.ClassDef):
+            statement = _class(at, scope, statement)
+            needed.discard("__class__")
+        elif isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            statement = _function(at, scope.name, needed, statement)
+            needed = set()
+    if needed:
+        # Free names of a lambda in a comprehension at module level, or of a function with type parameters.
+        statement = _function(at, "@scope", needed, statement)
+    return ast.Module([statement], [])
+
+
+def _strip(node: Function) -> None:
+    """Take away what belongs to the enclosing scope: decorators (but for the first line), defaults, annotations."""
+    at = At(node)
+    arguments = node.args
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        argument.annotation = None
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra is not None:
+            extra.annotation = None
+    arguments.defaults = []
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    if not isinstance(node, ast.Lambda):
+        node.decorator_list = [At(decorator).constant(None) for decorator in node.decorator_list]
+        node.returns = None
+        if hasattr(node, "type_params"):
+            node.type_params = []
+    del at
+
+
+def _class(at: At, scope: ast.ClassDef, statement: ast.stmt) -> ast.ClassDef:
+    made = at.put(ast.ClassDef(name=scope.name, bases=[], keywords=[], body=[statement], decorator_list=[]))
+    if "type_params" in ast.ClassDef._fields:
+        made.type_params = []
+    return made
+
+
+def _function(at: At, name: str, parameters: set[str], statement: ast.stmt) -> ast.FunctionDef:
+    names = [at.put(ast.arg(parameter)) for parameter in sorted(parameters)]
+    arguments = ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[])
+    made = at.put(ast.FunctionDef(name=name, args=arguments, body=[statement], decorator_list=[]))
+    if "type_params" in ast.FunctionDef._fields:
+        made.type_params = []
+    return made
+
+
+def find_function(compiled: CodeType, plain: CodeType) -> CodeType | None:
+    """The code of the skeleton's function in the compiled skeleton."""
+    work = [compiled]
+    while work:
+        code = work.pop()
+        if is_function(code) and code.co_name == plain.co_name and code.co_firstlineno == plain.co_firstlineno:
+            count = plain.co_argcount + plain.co_kwonlyargcount
+            if code.co_varnames[:count] == plain.co_varnames[:count] and code.co_freevars == plain.co_freevars:
+                return code
+        work.extend(const for const in code.co_consts if isinstance(const, CodeType))
+    return None
+
+
+def requalify(code: CodeType, plain: CodeType) -> CodeType:
+    """`code` with the qualified names and file name of `plain`, in nested functions and classes too."""
+    if code.co_qualname == plain.co_qualname and code.co_filename == plain.co_filename:
+        return code
+    return _requalify(code, code.co_qualname, plain.co_qualname, plain.co_filename)
+
+
+def _requalify(code: CodeType, old: str, new: str, filename: str) -> CodeType:
+    def fix(text: str) -> str:
+        return new + text[len(old) :] if text == old or text.startswith(old + ".") else text
+
+    consts = tuple(
+        _requalify(const, old, new, filename)
+        if isinstance(const, CodeType)
+        else fix(const)
+        if isinstance(const, str) and const.startswith(old + ".<locals>.")
+        else const
+        for const in code.co_consts
+    )
+    return code.replace(co_qualname=fix(code.co_qualname), co_filename=filename, co_consts=consts)

@@ -1,0 +1,80 @@
+"""Making AST nodes that stand where another node stood, so that tracebacks, coverage and debuggers see the user's positions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+
+_LOAD = ast.Load()
+_STORE = ast.Store()
+
+
+class At:
+    """Makes nodes at the position of `origin`."""
+
+    __slots__ = ("_position",)
+
+    def __init__(self, origin: ast.AST) -> None:
+        self._position = (
+            getattr(origin, "lineno", 1),
+            getattr(origin, "col_offset", 0),
+            getattr(origin, "end_lineno", None) or getattr(origin, "lineno", 1),
+            getattr(origin, "end_col_offset", None) or getattr(origin, "col_offset", 0),
+        )
+
+    def put(self, node: Node) -> Node:
+        """Give `node` the position."""
+        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = self._position  # type: ignore[attr-defined]
+        return node
+
+    def load(self, name: str) -> ast.Name:
+        return self.put(ast.Name(name, _LOAD))
+
+    def store(self, name: str) -> ast.Name:
+        return self.put(ast.Name(name, _STORE))
+
+    def constant(self, value: str | int | None) -> ast.Constant:
+        return self.put(ast.Constant(value))
+
+    def attribute(self, value: ast.expr, name: str) -> ast.Attribute:
+        return self.put(ast.Attribute(value, name, _LOAD))
+
+    def call(self, function: ast.expr, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:
+        return self.put(ast.Call(function, list(arguments), list(keywords)))
+
+    def let(self, name: str, value: ast.expr) -> ast.NamedExpr:
+        """`(name := value)`."""
+        return self.put(ast.NamedExpr(self.store(name), value))
+
+    def pick(self, elements: Sequence[ast.expr], index: int) -> ast.expr:
+        """`(first, second, …)[index]`: evaluate all in order, have the value of one."""
+        if len(elements) == 1:
+            return elements[0]
+        return self.put(ast.Subscript(self.put(ast.Tuple(list(elements), _LOAD)), self.constant(index), _LOAD))
+
+    def either(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.IfExp:
+        return self.put(ast.IfExp(test, then, otherwise))
+
+    def same(self, left: ast.expr, right: ast.expr) -> ast.Compare:
+        return self.put(ast.Compare(left, [ast.Is()], [right]))
+
+    def kind_is(self, name: str, kind: str) -> ast.Compare:
+        """`type(name) is kind`."""
+        return self.same(self.call(self.load("@type"), [self.load(name)]), self.load(kind))
+
+    def is_whole(self, name: str) -> ast.expr:
+        """Whether a callable carries no receiver: a Python function, a class, or a function of a C module."""
+        receiver = self.call(self.load("@type"), [self.attribute(self.load(name), "__self__")])
+        of_module = [self.kind_is(name, "@builtin"), self.same(receiver, self.load("@module"))]
+        kinds = [self.kind_is(name, "@function"), self.kind_is(name, "@type"), self.put(ast.BoolOp(ast.And(), of_module))]
+        return self.put(ast.BoolOp(ast.Or(), kinds))
+
+    def clear(self, names: Sequence[str]) -> ast.expr:
+        """`(a := (b := None))`: what a temporary held dies when the plain program would have let it die."""
+        value: ast.expr = self.constant(None)
+        for name in names:
+            value = self.let(name, value)
+        return value

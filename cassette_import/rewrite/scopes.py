@@ -1,0 +1,119 @@
+"""What can be told of a function from its tree: what it declares, whether it can be suspended, whether it looks at its locals."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from cassette_import.rewrite.walk import children
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+"""Builtins that see the names of the function that calls them: no temporaries there."""
+
+_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+
+
+def clone(node: ast.AST) -> ast.AST:
+    """A deep copy; `copy.deepcopy` takes ten times as long."""
+    box: list[ast.AST] = []
+    work: list[tuple[ast.AST, object, str | int]] = [(node, box, 0)]
+    while work:
+        original, holder, place = work.pop()
+        copy = original.__class__.__new__(original.__class__)
+        if isinstance(holder, list):
+            if holder is box:
+                box.append(copy)
+            else:
+                holder[place] = copy  # type: ignore[index]
+        else:
+            setattr(holder, place, copy)  # type: ignore[arg-type]
+        for name, value in original.__dict__.items():
+            if isinstance(value, list):
+                items = list(value)
+                setattr(copy, name, items)
+                work.extend((item, items, index) for index, item in enumerate(items) if _is_own(item))
+            elif _is_own(value):
+                work.append((value, copy, name))
+            else:
+                setattr(copy, name, value)
+    return box[0]
+
+
+def _is_own(value: object) -> bool:
+    return isinstance(value, ast.AST) and not isinstance(value, _SHARED)
+
+
+def own_nodes(function: Function) -> Iterator[ast.AST]:
+    """The nodes that belong to the function's own scope, comprehensions included; nested functions' and classes' bodies not."""
+    work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
+    while work:
+        node = work.pop()
+        yield node
+        if isinstance(node, FUNCTIONS):
+            work.extend(child for _, _, child in children(node, skip=("body",)))
+        elif isinstance(node, ast.ClassDef):
+            work.extend(child for _, _, child in children(node, skip=("body",)))
+        else:
+            work.extend(child for _, _, child in children(node))
+
+
+def is_suspendable(function: Function) -> bool:
+    """Whether the function is a generator, a coroutine or an asynchronous generator."""
+    if isinstance(function, ast.AsyncFunctionDef):
+        return True
+    work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
+    while work:
+        node = work.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return True
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            work.extend(child for _, _, child in children(node, skip=("body",)))
+        elif isinstance(node, ast.GeneratorExp):
+            work.append(node.generators[0].iter)  # the rest is the generator expression's own
+        else:
+            work.extend(child for _, _, child in children(node))
+    return False
+
+
+def looks_at_locals(function: Function) -> bool:
+    """Whether the function names a builtin that would see our temporaries."""
+    return any(isinstance(node, ast.Name) and node.id in LOOKS_AT_LOCALS for node in own_nodes(function))
+
+
+def split_docstring(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The docstring statement, if any, and the rest."""
+    first = body[0] if body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return body[:1], body[1:]
+    return [], body
+
+
+def hoist_declarations(function: ast.FunctionDef | ast.AsyncFunctionDef, body: list[ast.stmt]) -> list[ast.stmt]:
+    """Take `global` and `nonlocal` statements out of `body` (they are replaced by `pass`) and return them.
+
+    A body that stands twice in one function would otherwise use names before their declaration.
+    """
+    declarations: list[ast.stmt] = []
+    work: list[list[ast.stmt]] = [body]
+    while work:
+        statements = work.pop()
+        for index, statement in enumerate(statements):
+            if isinstance(statement, (ast.Global, ast.Nonlocal)):
+                declarations.append(statement)
+                statements[index] = ast.copy_location(ast.Pass(), statement)
+            elif not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+                work.extend(_blocks(statement))
+    return declarations
+
+
+def _blocks(statement: ast.AST) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(statement, name, None)
+        if isinstance(block, list):
+            yield block
+    for name in ("handlers", "cases"):
+        for part in getattr(statement, name, ()):
+            yield from _blocks(part)

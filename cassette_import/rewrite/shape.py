@@ -1,0 +1,74 @@
+"""`Shape`: all that the rewriter is told of the contexts that a body is specialised for.
+
+A shape is plain data. Two variants with equal shapes get equal trees but for the prefix of the names that they use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from cassette_import.events import Events
+
+
+class Interest(Enum):
+    """What a kind of event means to a stack of contexts."""
+
+    NOTHING = 0
+    TARGETS = 1  # some functions only: the callee is asked for
+    EVERYTHING = 2  # hooks that see every event: they are inlined
+
+
+@dataclass(frozen=True)
+class ContextShape:
+    """Which hooks of one context of the stack take part in an inlined event of the kinds in `events`."""
+
+    events: Events = Events.NONE
+    prehook: bool = False
+    posthook: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a body is specialised for: a stack of contexts, outermost first.
+
+    Parameters
+    ----------
+    prefix:
+        What the names in `builtins` start with that belong to the variant, ``@7`` for example.
+    contexts:
+        One entry per context.
+    everything:
+        Kinds of events of which some hook sees every one: they are inlined.
+    targets:
+        Kinds of events in which chosen functions, or functions with chosen arguments, are intercepted.
+    operators:
+        Names of operator functions (``add``) that are intercepted although their kind may not be asked for.
+    overloads:
+        Kinds of events in which an overload may take the place of the function.
+    errorhooks:
+        Kinds of events that need a frame that catches exceptions.
+    """
+
+    prefix: str
+    contexts: tuple[ContextShape, ...] = ()
+    everything: Events = Events.NONE
+    targets: Events = Events.NONE
+    operators: frozenset[str] = field(default_factory=frozenset)
+    overloads: Events = Events.NONE
+    errorhooks: Events = Events.NONE
+
+    def interest(self, event: Events, operator: str | None = None) -> Interest:
+        """What an event of this kind (and, for an operator, of this function) means to the stack."""
+        if event in self.errorhooks:
+            return Interest.TARGETS
+        if event in self.everything:
+            return Interest.EVERYTHING
+        if event in self.overloads or event in self.targets or operator in self.operators:
+            return Interest.TARGETS
+        return Interest.NOTHING
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
+        return not (self.everything or self.targets or self.operators or self.overloads or self.errorhooks)

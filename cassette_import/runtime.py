@@ -1,0 +1,307 @@
+"""What rewritten code calls while it runs: events in the callee form, events of callables that are no Python functions, overloads.
+
+Every function here that runs between the program's frames is hidden. Knows activations and tables of handlers; must not know source
+or how code is made.
+
+Names in `builtins`, where ``@7`` stands for a variant and ``1``/``2`` for the kind of event (calls/operators):
+
+``@7.pre0.1`` / ``@7.post0.1``   the prehook/posthook of context 0 of the stack
+``@7.event.1``                   run the whole event: ``event(f, *arguments)``
+``@7.over.1``                    the callee, or a callable that chooses an overload
+``@7.pick.1``, ``@pick.1``       the callee, or a callable that runs the event; the latter for whatever is active
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+from cassette_import.active import ACTIVE, NAMES, Activation
+from cassette_import.events import Events
+from cassette_import.frames import hidden
+from cassette_import.functions import keywords_of, split
+from cassette_import.rewrite.primitives import FUNCTIONS
+
+FRAME_READERS: Final[set[int]] = {
+    id(function)
+    for function in (
+        super, locals, globals, vars, dir, eval, exec, breakpoint, __import__, sys._getframe, sys.exc_info,
+        getattr(sys, "_getframemodulename", None), builtins.__build_class__,
+        *((type,) if sys.version_info < (3, 12) else ()),
+    )
+}  # fmt: skip
+"""Callables that look at the frame they are called from: in the callee form they are handed back untouched."""
+
+
+class Callee:
+    """What `pick` returns for a callee whose call is an event: calling it runs the event.
+
+    It shows the name of the callee, so that Python's own errors about a call (`f(*1)`) read as they would.
+    """
+
+    __slots__ = ("_function", "_run")
+
+    def __init__(self, run: Callable[..., Any], function: Any) -> None:
+        self._run = run
+        self._function = function
+
+    @hidden
+    def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
+        return self._run(self._function, *arguments, **keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+    def __str__(self) -> str:
+        return str(self._function)
+
+
+Callee.__module__ = property(lambda self: self._function.__module__)  # type: ignore[assignment]
+
+
+def prefix_of(activation: Activation, level: int) -> Activation:
+    """What is active while a hook or overload of context `level` runs: the contexts outside it (suspension)."""
+    prefixes = activation.prefixes
+    if prefixes is None:
+        prefixes = activation.prefixes = {}
+    found = prefixes.get(level)
+    if found is None:
+        found = prefixes[level] = make_prefix(activation, level)
+    return found
+
+
+def make_prefix(activation: Activation, level: int) -> Activation:
+    """Replaced by `context`, which knows how variants are made; here to break no arrow."""
+    raise NotImplementedError
+
+
+def suspended(function: Callable[..., Any], level: int) -> Callable[..., Any]:
+    """`function`, run while context `level` and those inside it are suspended."""
+
+    @hidden
+    def run(context: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        token = ACTIVE.set(prefix_of(ACTIVE.get(), level))
+        try:
+            return function(context, *arguments, **keywords)
+        finally:
+            ACTIVE.reset(token)
+
+    return run
+
+
+class Level:
+    """What one context of a stack does with one kind of event. Hooks are ready to be called with the context first."""
+
+    __slots__ = ("errorhook", "number", "overdub", "posthook", "prehook")
+
+    def __init__(
+        self,
+        number: int,
+        prehook: Callable[..., Any] | None,
+        posthook: Callable[..., Any] | None,
+        errorhook: Callable[..., Any] | None,
+        overdub: Callable[..., Callable[..., Any] | None] | None,
+    ) -> None:
+        self.number = number
+        self.prehook = prehook
+        self.posthook = posthook
+        self.errorhook = errorhook
+        self.overdub = overdub
+
+
+class EventRunner:
+    """The events of one kind for one stack: what `event`, `over` and `pick` are made from."""
+
+    def __init__(
+        self,
+        variant: Any,
+        kind: Events,
+        levels: list[Level],
+        everything: bool,
+        overloads_everything: bool,
+        targets: dict[int, Any],
+        overload_targets: dict[int, Any],
+    ) -> None:
+        self.levels = levels
+        self._kind = kind
+        self._everything = everything
+        self._overloads_everything = overloads_everything
+        self._targets = targets
+        self._overload_targets = overload_targets
+        self.call = self._make_call()
+        self.event = self._make_event(variant)
+        self.over = self._make_over()
+        self.pick = self._make_pick()
+
+    def _make_call(self) -> Callable[..., Any]:
+        """`call(activation, below, callee, function, leading, arguments, keywords)`: the innermost overload below a level, or the callee."""
+        overloads = [(level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None]
+
+        @hidden
+        def call(
+            activation: Activation, below: int, callee: Any, function: Any, leading: Any, arguments: Any, keywords: Any
+        ) -> Any:
+            for number, find in overloads:
+                if number < below:
+                    context = activation.contexts[number]
+                    full = leading + arguments if leading else arguments
+                    handler = find(context, function, full, keywords)
+                    if handler is not None:
+                        token = ACTIVE.set(prefix_of(activation, number))
+                        try:
+                            return handler(context, function, *full, **keywords)
+                        finally:
+                            ACTIVE.reset(token)
+            return callee(*arguments, **keywords)
+
+        return call
+
+    def _make_event(self, variant: Any) -> Callable[..., Any]:
+        before = [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
+        after = [(level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None]
+        failed = [(level.number, level.errorhook) for level in reversed(self.levels) if level.errorhook is not None]
+        overloads = any(level.overdub is not None for level in self.levels)
+        call, kind = self.call, int(self._kind)
+
+        @hidden
+        def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+            activation = ACTIVE.get()
+            if activation.variant is not variant:
+                return run_anywhere(kind, callee, arguments, keywords)
+            contexts = activation.contexts
+            function, *leading = split(callee)
+            full = (*leading, *arguments) if leading else arguments
+            named = {**keywords_of(callee), **keywords}
+            for number, hook in before:
+                hook(contexts[number], function, *full, **named)
+            if overloads:
+                result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
+            else:
+                result = callee(*arguments, **keywords)
+            for number, hook in after:
+                hook(contexts[number], result, function, *full, **named)
+            return result
+
+        @hidden
+        def watched_event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+            activation = ACTIVE.get()
+            if activation.variant is not variant:
+                return run_anywhere(kind, callee, arguments, keywords)
+            contexts = activation.contexts
+            function, *leading = split(callee)
+            full = (*leading, *arguments) if leading else arguments
+            named = {**keywords_of(callee), **keywords}
+            for number, hook in before:
+                hook(contexts[number], function, *full, **named)
+            try:
+                if overloads:
+                    result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
+                else:
+                    result = callee(*arguments, **keywords)
+            except BaseException as error:
+                for number, hook in failed:
+                    hook(contexts[number], error, function, *full, **named)
+                raise
+            for number, hook in after:
+                hook(contexts[number], result, function, *full, **named)
+            return result
+
+        return watched_event if failed else event
+
+    def _make_over(self) -> Callable[[Any], Any]:
+        targets, everything, call = self._overload_targets, self._overloads_everything, self.call
+
+        @hidden
+        def overloaded(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+            activation = ACTIVE.get()
+            function, *leading = split(callee)
+            return call(activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords)
+
+        @hidden
+        def over(callee: Any) -> Any:
+            if id(callee) in FRAME_READERS:
+                return callee
+            if everything or (id(callee) if type(callee) is FunctionType else id(split(callee)[0])) in targets:
+                return Callee(overloaded, callee)
+            return callee
+
+        return over
+
+    def _make_pick(self) -> Callable[[Any], Any]:
+        event, targets = self.event, self._targets
+
+        @hidden
+        def pick_any(callee: Any) -> Any:
+            return callee if id(callee) in FRAME_READERS else Callee(event, callee)
+
+        @hidden
+        def pick_target(callee: Any) -> Any:
+            kind = type(callee)
+            if kind is FunctionType:
+                found = id(callee) in targets
+            elif kind is MethodType:
+                found = id(callee.__func__) in targets
+            else:
+                found = id(split(callee)[0]) in targets
+            return Callee(event, callee) if found else callee
+
+        @hidden
+        def pick_nothing(callee: Any) -> Any:
+            return callee
+
+        if self._everything:
+            return pick_any
+        return pick_target if targets else pick_nothing
+
+
+@hidden
+def run_anywhere(kind: int, callee: Any, arguments: Any, keywords: Any) -> Any:
+    """An event of code that was made for one variant and runs while another is active."""
+    variant = ACTIVE.get().variant
+    if variant is None:
+        return callee(*arguments, **keywords)
+    return variant.runners[kind].pick(callee)(*arguments, **keywords)
+
+
+def _make_pick_anywhere(kind: Events) -> Callable[[Any], Any]:
+    number = int(kind)
+
+    @hidden
+    def pick(callee: Any) -> Any:
+        variant = ACTIVE.get().variant
+        return callee if variant is None else variant.runners[number].pick(callee)
+
+    return pick
+
+
+@hidden
+def contains(item: Any, container: Any) -> Any:
+    """`item in container` with the operands in their order of evaluation."""
+    return _pick_operator(operator.contains)(container, item)
+
+
+@hidden
+def setitem(value: Any, container: Any, index: Any) -> None:
+    """`container[index] = value` with the operands in their order of evaluation."""
+    _pick_operator(operator.setitem)(container, index, value)
+
+
+_pick_operator = _make_pick_anywhere(Events.OPERATORS)
+NAMES["@pick.1"] = _make_pick_anywhere(Events.CALLS)
+NAMES["@pick.2"] = _pick_operator
+NAMES["@in"] = contains
+NAMES["@setitem"] = setitem
+NAMES["@slice"] = slice
+NAMES["@type"] = type
+NAMES["@function"] = FunctionType
+NAMES["@method"] = MethodType
+NAMES["@builtin"] = BuiltinFunctionType
+NAMES["@module"] = ModuleType
+NAMES["@partial"] = functools.partial
+NAMES["@split"] = split
+NAMES.update({f"@{name}": function for name, function in FUNCTIONS.items()})

@@ -1,0 +1,479 @@
+"""Units, and which code is live: gating, specialising on first entry, switching, restoring.
+
+Knows modules, source and code objects, and of a variant only its shape. Must not know what an event looks like, nor hooks.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from types import CodeType, FunctionType
+from typing import Any, Final, Protocol
+
+from cassette_import import gates, live
+from cassette_import.active import ACTIVE, INACTIVE, NAMES
+from cassette_import.errors import CassetteWarning
+from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
+from cassette_import.rewrite.locate import (
+    find_function,
+    is_function,
+    key_of,
+    nested_functions,
+    requalify,
+    skeleton,
+)
+from cassette_import.rewrite.scopes import FUNCTIONS, clone
+from cassette_import.rewrite.shape import Shape
+from cassette_import.source import SourceFile
+
+MOST_VARIANTS: Final = 4
+"""How many variants one function's code carries; the least recently added one that is not active goes first."""
+
+
+class VariantLike(Protocol):
+    """What is needed of a variant here."""
+
+    name: str
+    shape: Shape
+    active: int
+    armed: dict[frozenset[str], int]
+    stale: list[Unit]
+
+
+class Unit:
+    """One `def` or `lambda`: its code in all states, and the live functions that are known to have it."""
+
+    __slots__ = ("code", "gate", "known", "misses", "number", "plain", "reason", "record", "variants")
+
+    def __init__(self, number: int, record: Record, plain: CodeType) -> None:
+        self.number = number
+        self.record = record
+        self.plain = plain
+        self.gate: CodeType | None = None
+        self.code: CodeType | None = None
+        self.variants: tuple[VariantLike, ...] = ()
+        self.reason: str | None = None
+        self.known: list[weakref.ref[FunctionType]] = []
+        self.misses = 0
+
+    def functions(self) -> list[FunctionType]:
+        found = [function for reference in self.known if (function := reference()) is not None]
+        if len(found) < len(self.known):
+            self.known = [weakref.ref(function) for function in found]
+        return found
+
+
+class Record:
+    """One source file whose functions are overdubbed: because it is installed, or as the file of a root function."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.names: set[str] = set()
+        self.source = SourceFile(filename)
+        self.units: list[Unit] = []
+
+    @property
+    def installed(self) -> bool:
+        return bool(self.names)
+
+
+class Registry:
+    """All files, units and code objects; there is one, `registry`."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.records: dict[str, Record] = {}
+        self.units: list[Unit] = []
+        self.generation = 0
+        self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
+        self._armed: list[VariantLike] = []
+        self._busy = threading.local()
+
+    # ---- which modules
+
+    def admit(self, module_name: str, filename: str | None) -> None:
+        """The module's functions are overdubbed from now on. Idempotent; said again at each execution of the module."""
+        if filename is None:
+            return
+        with self.lock:
+            record = self._record(filename)
+            record.names.add(module_name)
+            record.source.refresh(module_name)
+            self.generation += 1
+
+    def dismiss(self, module_names: Iterable[str]) -> None:
+        """Undo `admit`: every live function of these modules gets its original code object back."""
+        names = set(module_names)
+        with self.lock:
+            left = set()
+            for record in self.records.values():
+                if record.names & names:
+                    record.names -= names
+                    if not record.names:
+                        left.add(record.filename)
+            for function in live.functions_of(left):
+                _, unit = self._codes.get(id(function.__code__), (None, None))
+                if unit is not None:
+                    function.__code__ = unit.plain
+            self.generation += 1
+
+    def adopt(self, function: FunctionType) -> str | None:
+        """Make the file of a root function overdubbed for its activation; return the file name, None if it is installed or has no source."""
+        code = function.__code__
+        filename = code.co_filename
+        with self.lock:
+            record = self.records.get(filename)
+            if record is None:
+                record = self._record(filename)
+                record.source.refresh(function.__module__, function.__globals__)
+                self.generation += 1
+            if id(code) not in self._codes or self._codes[id(code)][1].plain is code:
+                self.generation += 1  # made by a frame that has not seen a gate; so may be others that it calls
+            if record.installed or not record.source.available:
+                return None
+            return filename
+
+    def overdubbable(self, function: FunctionType) -> bool:
+        """Whether a body can be had for the function: it has source, and is not left alone."""
+        _, unit = self._codes.get(id(function.__code__), (None, None))
+        if unit is not None:
+            return unit.reason is None
+        filename = function.__code__.co_filename
+        record = self.records.get(filename)
+        source = record.source if record is not None else SourceFile(filename)
+        if record is None:
+            source.refresh(function.__module__, function.__globals__)
+        return source.available and is_function(function.__code__)
+
+    def reflect(self, function: FunctionType) -> tuple[Any, str] | None:
+        """A copy of the function's node, and its source text."""
+        code = function.__code__
+        with self.lock:
+            known = self._codes.get(id(code))
+            if known is not None:
+                code, source = known[1].plain, known[1].record.source
+            else:
+                source = SourceFile(code.co_filename)
+                source.refresh(function.__module__, function.__globals__)
+            place = source.find(code)
+            if place is None:
+                return None
+            return clone(place.node), source.text_of(place)
+
+    def _record(self, filename: str) -> Record:
+        record = self.records.get(filename)
+        if record is None:
+            record = self.records[filename] = Record(filename)
+        return record
+
+    # ---- gates
+
+    def arm(self, variant: VariantLike, roots: frozenset[str]) -> None:
+        """See to it that every live function meets the variant at its entry: by a branch, or by a gate."""
+        with self.lock:
+            if variant not in self._armed:
+                self._armed.append(variant)
+            if variant.armed.get(roots) == self.generation:
+                for unit in variant.stale:
+                    for function in unit.functions():
+                        self._gate(function, unit, variant)
+            else:
+                files = {name for name, record in self.records.items() if record.installed or name in roots}
+                for function in live.functions_of(files):
+                    unit = self.unit_of(function.__code__)
+                    if unit is not None and unit.reason is None:
+                        self._gate(function, unit, variant)
+                variant.armed[roots] = self.generation
+            variant.stale.clear()
+
+    def _gate(self, function: FunctionType, unit: Unit, variant: VariantLike) -> None:
+        if not any(reference() is function for reference in unit.known):
+            unit.known.append(weakref.ref(function))
+        if variant in unit.variants:
+            if unit.code is not None and function.__code__ is not unit.code:
+                function.__code__ = unit.code
+        elif function.__code__ is not unit.gate:
+            function.__code__ = self.gate_of(unit)
+
+    def gate_of(self, unit: Unit) -> CodeType:
+        if unit.gate is None:
+            unit.gate = gates.make(unit.plain, unit.number)
+            self._codes[id(unit.gate)] = (unit.gate, unit)
+        return unit.gate
+
+    def unit_of(self, code: CodeType) -> Unit | None:
+        """The unit of a code object in any of its states; a new one for code that is met for the first time."""
+        known = self._codes.get(id(code))
+        if known is not None:
+            return known[1]
+        record = self.records.get(code.co_filename)
+        if record is None or not is_function(code):
+            return None
+        unit = Unit(len(self.units), record, code)
+        self.units.append(unit)
+        record.units.append(unit)
+        self._codes[id(code)] = (code, unit)
+        return unit
+
+    # ---- entering
+
+    def enter(self, number: int, here: Callable[[], Any]) -> Callable[..., Any]:
+        """What a gate calls: specialise the unit, switch its live functions, return the function to go on with.
+
+        `here` is a function made in the gate: it hands over the cells and the globals of the function that was called.
+        """
+        unit = self.units[number]
+        activation = ACTIVE.get()
+        token = ACTIVE.set(INACTIVE)
+        tracer, profiler = sys.gettrace(), sys.getprofile()
+        if tracer is not None:
+            sys.settrace(None)
+        if profiler is not None:
+            sys.setprofile(None)
+        try:
+            if getattr(self._busy, "now", False):
+                return _twin(unit.plain, here)  # a function that specialising itself needs
+            self._busy.now = True
+            try:
+                with self.lock:
+                    code = self._body(unit, activation.variant)
+                    return self._switch(unit, code, here)
+            finally:
+                self._busy.now = False
+        finally:
+            if profiler is not None:
+                sys.setprofile(profiler)
+            if tracer is not None:
+                sys.settrace(tracer)
+            ACTIVE.reset(token)
+
+    def _switch(self, unit: Unit, code: CodeType, here: Callable[[], Any]) -> Callable[..., Any]:
+        assert isinstance(here, FunctionType)
+        entered: FunctionType | None = None
+        for function in unit.functions():
+            function.__code__ = code
+            if function.__closure__ == here.__closure__ and function.__globals__ is here.__globals__:
+                entered = function
+        if entered is None:
+            entered = self._find_by_name(unit, here)
+            if entered is None:
+                unit.misses += 1
+                if unit.misses in (2, 8, 32, 128):  # looking through the heap is dear
+                    self._find_on_heap(unit)
+            elif entered.__code__ is not code:
+                unit.known.append(weakref.ref(entered))
+                entered.__code__ = code
+        if entered is not None and not _same_cells(entered, here):
+            entered = None
+        return entered if entered is not None else _twin(code, here)
+
+    def _find_by_name(self, unit: Unit, here: FunctionType) -> FunctionType | None:
+        """The function that was called, if it stands where its qualified name says."""
+        names = unit.plain.co_qualname.split(".")
+        found: Any = here.__globals__.get(names[0])
+        for name in names[1:]:
+            found = type.__dict__["__dict__"].__get__(found).get(name) if isinstance(found, type) else None
+        if isinstance(found, (staticmethod, classmethod)):
+            found = found.__func__
+        elif isinstance(found, property):
+            found = found.fget
+        if type(found) is FunctionType and found.__code__ is unit.gate and _same_cells(found, here):
+            return found
+        return None
+
+    def _find_on_heap(self, unit: Unit) -> None:
+        for function in live.functions_of({unit.record.filename}):
+            known = self._codes.get(id(function.__code__))
+            if known is not None and known[1] is unit and unit.code is not None:
+                unit.known.append(weakref.ref(function))
+                function.__code__ = unit.code
+
+    # ---- specialising
+
+    def _body(self, unit: Unit, variant: VariantLike | None) -> CodeType:
+        """The unit's code with a branch for every variant that may be met."""
+        if unit.reason is not None:
+            return unit.plain
+        if variant is not None and variant in unit.variants and unit.code is not None:
+            return unit.code
+        wanted = self._wanted(unit, variant)
+        try:
+            code = self._on_a_fresh_stack(lambda: self._compile(unit, wanted))
+        except Exception as error:
+            unit.reason = f"{type(error).__name__}: {error}"
+            warnings.warn(
+                f"{unit.record.filename}:{unit.plain.co_firstlineno}: {unit.plain.co_qualname} is left alone ({unit.reason})",
+                CassetteWarning,
+                stacklevel=2,
+            )
+            return unit.plain
+        if code is None:
+            return unit.plain
+        self._adopt_code(unit, code, wanted)
+        for other in self._armed:
+            if other not in wanted:
+                other.stale.append(unit)
+        return code
+
+    def _wanted(self, unit: Unit, variant: VariantLike | None) -> tuple[VariantLike, ...]:
+        wanted = [variant] if variant is not None else []
+        wanted += [other for other in self._armed if other.active and other not in wanted]
+        room = MOST_VARIANTS - len(wanted)
+        older = [other for other in unit.variants if other not in wanted]
+        if variant is None and not wanted and not older:
+            older = self._armed[-1:]  # entered while nothing is active: as good a guess as any
+        return tuple(wanted + (older[:room] if room > 0 else []))
+
+    def _compile(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+        plain, source = unit.plain, unit.record.source
+        place = source.find(plain)
+        if place is None:
+            unit.reason = source.problem or "its source is not found"
+            return None
+        reason = source.reason_to_leave_alone(place)
+        if reason is not None:
+            unit.reason = reason
+            return None
+        module = skeleton(place, plain.co_freevars)
+        function = _function_in(module, place.node)
+        entry = Entry(None if unit.record.installed else unit.record.filename)
+        overdub_function(function, [variant.shape for variant in variants], entry)
+        compiled = source.compile(module, plain.co_flags)
+        code = find_function(compiled, plain)
+        if code is None:
+            raise RuntimeError("the rewritten function was not found after compiling")
+        return requalify(code, plain)
+
+    def _on_a_fresh_stack(self, work: Callable[[], CodeType | None]) -> CodeType | None:
+        """Rewriting and compiling recurse; a program that is itself deep in recursion must not notice (S7)."""
+        try:
+            return work()
+        except RecursionError:
+            results: list[CodeType | None] = []
+            failures: list[BaseException] = []
+
+            def run() -> None:
+                try:
+                    results.append(work())
+                except BaseException as error:
+                    failures.append(error)
+
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+            if failures:
+                raise failures[0] from None
+            return results[0]
+
+    def _adopt_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
+        """Make the new code, and the nested functions' in it, known as states of their units."""
+        unit.code, unit.variants = code, variants
+        self._codes[id(code)] = (code, unit)
+        plain_nested = {key_of(nested): nested for nested in nested_functions(unit.plain)}
+        for nested in nested_functions(code):
+            plain = plain_nested.get(key_of(nested))
+            inner = self.unit_of(plain) if plain is not None else None
+            if inner is not None:
+                self._adopt_code(inner, nested, variants)
+
+    # ---- modules imported while a context is active
+
+    def wants_module_level(self) -> bool:
+        """Whether a context is active here, so that a module imported now is overdubbed at its module level too."""
+        return ACTIVE.get().variant is not None
+
+    def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:
+        """What to execute for a module that is imported while a context is active."""
+        variant = ACTIVE.get().variant
+        assert variant is not None
+        token = ACTIVE.set(INACTIVE)
+        try:
+            with self.lock:
+                record = self._record(filename)
+                record.names.add(module_name)
+                record.source.refresh(module_name, source=source)
+                if not variant.shape.silent:
+                    tree = record.source.parse(source)
+                    overdub_module(tree, [variant.shape])
+                    plain = record.source.compile(tree, plain.co_flags)
+                return self._with_gates(plain)
+        finally:
+            ACTIVE.reset(token)
+
+    def _with_gates(self, code: CodeType) -> CodeType:
+        consts: list[Any] = []
+        for const in code.co_consts:
+            if isinstance(const, CodeType):
+                if is_function(const):
+                    unit = self.unit_of(const)
+                    const = self.gate_of(unit) if unit is not None else const
+                else:
+                    const = self._with_gates(const)
+            consts.append(const)
+        return code.replace(co_consts=tuple(consts))
+
+    # ---- telling
+
+    def left_alone(self, module_name: str) -> dict[str, str]:
+        """Qualified name and reason of the module's functions that stay plain."""
+        return {unit.plain.co_qualname: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
+
+    def specialised(self, module_name: str) -> dict[str, list[str]]:
+        """Qualified name, and names of the variants, of the module's functions that have an overdubbed body."""
+        return {
+            unit.plain.co_qualname: [variant.name for variant in unit.variants]
+            for unit in self._units_of(module_name)
+            if unit.variants
+        }
+
+    def _units_of(self, module_name: str) -> list[Unit]:
+        return [unit for record in self.records.values() if module_name in record.names for unit in record.units]
+
+
+def _same_cells(function: FunctionType, here: FunctionType) -> bool:
+    mine, other = function.__closure__ or (), here.__closure__ or ()
+    return (
+        function.__globals__ is here.__globals__
+        and len(mine) == len(other)
+        and all(left is right for left, right in zip(mine, other, strict=True))
+    )
+
+
+def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:
+    """A function with the code, globals and cells of the one that was called; its arguments are all given by the gate."""
+    assert isinstance(here, FunctionType)
+    return FunctionType(code, here.__globals__, code.co_name, None, here.__closure__)
+
+
+def _function_in(module: ast.Module, original: ast.AST) -> Any:
+    """The copied function in its skeleton: the innermost one."""
+    node: Any = module
+    found: Any = None
+    while True:
+        body = node.body if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        inner = body[0] if body else None
+        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Lambda) and isinstance(original, ast.Lambda):
+            return inner.value
+        if not isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
+            return found
+        node = found = inner
+        if (
+            type(inner) is type(original)
+            and inner.lineno == original.lineno  # type: ignore[attr-defined]
+            and inner.col_offset == original.col_offset  # type: ignore[attr-defined]
+            and getattr(inner, "name", None) == getattr(original, "name", None)
+            and not _is_made(inner)
+        ):
+            return inner
+
+
+def _is_made(node: ast.AST) -> bool:
+    return not hasattr(node, "_fields") or isinstance(node, ast.ClassDef)
+
+
+registry: Final = Registry()
+NAMES["@enter"] = registry.enter

@@ -1,0 +1,281 @@
+"""Variants: what a stack of context types needs at its events, computed once per stack and kept fresh.
+
+Knows context types and their tables of handlers; must not know source, or what instances of contexts hold.
+"""
+
+from __future__ import annotations
+
+import dis
+import itertools
+import threading
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any, Final, NamedTuple
+
+from cassette_import.active import NAMES, Activation
+from cassette_import.dispatch import KINDS, Table
+from cassette_import.events import Events
+from cassette_import.rewrite.primitives import EVENT_OF, FUNCTIONS
+from cassette_import.rewrite.shape import ContextShape, Shape
+from cassette_import.runtime import EventRunner, Level, suspended
+from cassette_import.specialize import Unit
+
+IMPLEMENTED: Final = (Events.CALLS, Events.OPERATORS)
+_OPERATOR_NAMES: Final = {id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()}
+_numbers = itertools.count(1)
+
+
+class Key(NamedTuple):
+    """What decides how one context is specialised for."""
+
+    context_type: type
+    events: Events
+    hooks: bool
+
+
+class Variant:
+    """A stack of context types with all that their events need."""
+
+    def __init__(self, keys: tuple[Key, ...]) -> None:
+        self.keys = keys
+        self.prefix = f"@{next(_numbers)}"
+        self.name = " + ".join(key.context_type.__qualname__ for key in keys)
+        self.active = 0
+        self.armed: dict[frozenset[str], int] = {}
+        self.stale: list[Unit] = []
+        self.runners: dict[int, EventRunner] = {}
+        self.shape = Shape(self.prefix)
+        self.refresh()
+        NAMES[self.prefix] = self
+
+    def __repr__(self) -> str:
+        return f"<Variant {self.prefix}: {self.name}>"
+
+    def refresh(self) -> bool:
+        """Take in what was registered since; return whether bodies made so far do not fit any more."""
+        tables = [{kind: Table(key.context_type, kind) for kind in KINDS} for key in self.keys]
+        for key, own in zip(self.keys, tables, strict=True):
+            if not key.hooks:
+                for kind in ("prehook", "posthook", "errorhook"):
+                    own[kind] = Table(object, kind)
+        for kind in IMPLEMENTED:
+            self._bind(kind, tables)
+        shape = self._shape(tables)
+        fits = shape == self.shape
+        self.shape = shape
+        return not fits
+
+    # ---- the shape: what the rewriter is told
+
+    def _shape(self, tables: list[dict[str, Table]]) -> Shape:
+        everything = targets = overloads = errorhooks = Events.NONE
+        operators: set[str] = set()
+        contexts = []
+        for key, own in zip(self.keys, tables, strict=True):
+            seen = _target_events(own.values(), operators)
+            targets |= seen & Events.CALLS
+            if own["prehook"].sees_everything or own["posthook"].sees_everything:
+                everything |= key.events
+            if own["errorhook"].sees_everything:
+                errorhooks |= key.events
+            if own["overdub"].sees_everything:
+                overloads |= key.events
+            elif own["overdub"]:
+                overloads |= seen & Events.CALLS
+            contexts.append(
+                ContextShape(
+                    (key.events if any(table.sees_everything for table in own.values()) else Events.NONE) | seen,
+                    prehook=bool(own["prehook"]),
+                    posthook=bool(own["posthook"]),
+                )
+            )
+        implemented = Events.CALLS | Events.OPERATORS
+        return Shape(
+            self.prefix,
+            tuple(contexts),
+            everything=everything & implemented,
+            targets=targets & implemented,
+            operators=frozenset(operators),
+            overloads=overloads & implemented,
+            errorhooks=errorhooks & implemented,
+        )
+
+    # ---- the names that rewritten code uses
+
+    def _bind(self, kind: Events, tables: list[dict[str, Table]]) -> None:
+        levels = []
+        everything = overloads_everything = False
+        targets: dict[int, Any] = {}
+        overload_targets: dict[int, Any] = {}
+        for number, (key, own) in enumerate(zip(self.keys, tables, strict=True)):
+            asked = kind in key.events
+            level = Level(
+                number,
+                _hook(own["prehook"], number, asked, key.context_type, leading=2),
+                _hook(own["posthook"], number, asked, key.context_type, leading=3),
+                _hook(own["errorhook"], number, asked, key.context_type, leading=3),
+                _finder(own["overdub"], asked),
+            )
+            levels.append(level)
+            everything = everything or (asked and any(table.sees_everything for table in own.values()))
+            overloads_everything = overloads_everything or (asked and own["overdub"].sees_everything)
+            for table in own.values():
+                targets.update(table.targets)
+            overload_targets.update(own["overdub"].targets)
+            for which, hook in (("pre", level.prehook), ("post", level.posthook)):
+                NAMES[f"{self.prefix}.{which}{number}.{int(kind)}"] = hook or _nothing
+        runner = EventRunner(self, kind, levels, everything, overloads_everything, targets, overload_targets)
+        self.runners[int(kind)] = runner
+        NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event
+        NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.over
+        NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.pick
+
+
+def _nothing(*arguments: Any, **keywords: Any) -> None:
+    """The hook of a context that has none for this kind of event."""
+
+
+def _target_events(tables: Iterable[Table], operators: set[str]) -> Events:
+    """The kinds of events that the targets of a context's handlers occur in; operators' names are added to `operators`."""
+    kinds = Events.NONE
+    for table in tables:
+        for identity, target in table.targets.items():
+            kinds |= Events.CALLS
+            name = _OPERATOR_NAMES.get(identity)
+            if name is not None:
+                operators.add(name)
+                kinds |= EVENT_OF[target]
+    return kinds
+
+
+def _hook(table: Table, number: int, asked: bool, context_type: type, leading: int) -> Callable[..., Any] | None:
+    """What to call for an event: the method, which sees every event asked for, and the registered handler that fits best."""
+    method = table.method if asked else None
+    handlers = bool(table.targets) or (asked and bool(table.untargeted))
+    if method is not None and not handlers:
+        return method_hook(method, number, context_type, leading)
+    if not handlers:
+        return None
+    find, targets = table.find, table.targets
+    if leading == 2:
+
+        def choose(context: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
+            if method is not None:
+                method(context, function, *arguments, **keywords)
+            if asked or id(function) in targets:
+                handler = find(context, function, arguments, keywords)
+                if handler is not None:
+                    handler(context, function, *arguments, **keywords)
+
+        return suspended(choose, number)
+
+    def choose_after(context: Any, outcome: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
+        if asked or id(function) in targets:
+            handler = find(context, function, arguments, keywords, outcome)
+            if handler is not None:
+                handler(context, outcome, function, *arguments, **keywords)
+        if method is not None:
+            method(context, outcome, function, *arguments, **keywords)
+
+    return suspended(choose_after, number)
+
+
+def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
+    """A hook method, suspended unless it provably cannot reach overdubbed code."""
+    made = _positional_only(method, leading)
+    return made if _touches_only_itself(method, context_type) else suspended(made, number)
+
+
+def _positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The function with its first parameters positional-only: a program may well call `g(f=1)` or `g(self=1)` (R14)."""
+    if type(function) is not FunctionType:
+        return function
+    code = function.__code__
+    if code.co_posonlyargcount >= min(count, code.co_argcount):
+        return function
+    made = FunctionType(
+        code.replace(co_posonlyargcount=min(count, code.co_argcount)),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    return made
+
+
+_HARMLESS: Final = frozenset(
+    {
+        "RESUME", "NOP", "CACHE", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_ATTR", "STORE_ATTR", "BINARY_OP", "COPY", "SWAP",
+        "POP_TOP", "RETURN_VALUE", "RETURN_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "NOT_TAKEN", "LOAD_COMMON_CONSTANT",
+    }
+)  # fmt: skip
+
+
+def _touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
+    """Whether a hook only counts: reads and writes plain attributes of its context, and computes with them and constants.
+
+    Such a hook reaches no overdubbed code, so it need not be suspended. (An attribute that holds a number with overdubbed operators
+    would be an exception that nobody has seen.)
+    """
+    if type(method) is not FunctionType or method.__code__.co_freevars:
+        return False
+    for base in context_type.__mro__[:-1]:
+        if "__setattr__" in base.__dict__ or "__getattribute__" in base.__dict__ or "__getattr__" in base.__dict__:
+            return False
+    for instruction in dis.get_instructions(method):
+        if instruction.opname not in _HARMLESS:
+            return False
+        if instruction.opname.startswith("LOAD_FAST") and instruction.argval != method.__code__.co_varnames[0]:
+            return False
+        if instruction.opname in ("LOAD_ATTR", "STORE_ATTR") and hasattr(
+            getattr(context_type, instruction.argval, None), "__get__"
+        ):
+            return False
+    return True
+
+
+def _finder(table: Table, asked: bool) -> Callable[..., Callable[..., Any] | None] | None:
+    """`find(context, function, arguments, keywords)` → the overload for a call, or None."""
+    method = table.method if asked else None
+    if method is None and not table.handlers:
+        return None
+    if not table.handlers:
+        return lambda context, function, arguments, keywords: method
+    find, targets = table.find, table.targets
+
+    def choose(context: Any, function: Any, arguments: Any, keywords: Any) -> Callable[..., Any] | None:
+        found = find(context, function, arguments, keywords) if asked or id(function) in targets else None
+        return found or method
+
+    return choose
+
+
+class Variants:
+    """All variants, and the activations in use, so that what is registered late reaches them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._by_keys: dict[tuple[Key, ...], Variant] = {}
+        self.activations: dict[int, Activation] = {}
+
+    def of(self, keys: tuple[Key, ...]) -> Variant:
+        found = self._by_keys.get(keys)
+        if found is None:
+            with self.lock:
+                found = self._by_keys.setdefault(keys, Variant(keys))
+        return found
+
+    def changed(self, context_type: type) -> list[Activation]:
+        """A hook or overload was registered: refresh variants; return the activations that need another variant."""
+        with self.lock:
+            moved = []
+            for keys, variant in list(self._by_keys.items()):
+                if any(issubclass(key.context_type, context_type) for key in keys) and variant.refresh():
+                    del self._by_keys[keys]
+                    moved += [item for item in self.activations.values() if item.variant is variant]
+            return moved
+
+
+variants: Final = Variants()

@@ -1,0 +1,107 @@
+"""What every test may ask for: packages made on the spot, and contexts that write down what they see."""
+
+import importlib
+import itertools
+import sys
+import textwrap
+
+import pytest
+
+_serial = itertools.count()
+
+
+def _forget(name):
+    """Remove a package and everything below it from the interpreter's modules."""
+    for module in [known for known in sys.modules if known == name or known.startswith(name + ".")]:
+        del sys.modules[module]
+
+
+@pytest.fixture
+def make_package(tmp_path, monkeypatch):
+    """Write a package and give its import name; afterwards it is uninstalled, forgotten and off `sys.path`.
+
+    `files` maps file names to source text (`{"__init__.py": "", "sub/mod.py": "..."}`), or is the text of the
+    package's `__init__.py` alone. The name is new each time unless one is given, so that nothing is left of
+    an earlier import. The package is written and can be imported; whether that happens before or after
+    `install` is for the test to say.
+    """
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = []
+
+    def make(files, name=None):
+        name = name or f"made_package_{next(_serial)}"
+        made.append(name)
+        _forget(name)
+        sources = {"__init__.py": files} if isinstance(files, str) else {"__init__.py": "", **files}
+        for file, source in sources.items():
+            path = tmp_path / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+        importlib.invalidate_caches()
+        return name
+
+    yield make
+    cassette = sys.modules.get("cassette_import")
+    for name in made:
+        ours = [known for known in cassette.installed() if known.split(".")[0] == name] if cassette else []
+        if ours:
+            cassette.uninstall(ours)
+        _forget(name)
+
+
+@pytest.fixture
+def import_fresh():
+    """Import a module as if for the first time."""
+
+    def load(name):
+        _forget(name.split(".")[0])
+        return importlib.import_module(name)
+
+    return load
+
+
+@pytest.fixture
+def make_program(make_package):
+    """Write a package, install it, import it: a program to run in a context."""
+
+    def make(files):
+        import cassette_import
+
+        name = make_package(files)
+        cassette_import.install([name])
+        return importlib.import_module(name)
+
+    return make
+
+
+@pytest.fixture
+def Recorder():
+    """A context type, new for each test, whose instances write down every event.
+
+    `calls` holds what the prehook saw as `(f, args)`, `kwargs` included as a third item when there are any;
+    `results` what the posthook saw as `(result, f, args)`; `errors` what the errorhook saw as
+    `(exception, f, args)`.
+    """
+    from cassette_import import Context
+
+    class Recorder(Context):
+        def __init__(self, metadata=None, **options):
+            super().__init__(metadata, **options)
+            self.calls = []
+            self.results = []
+            self.errors = []
+
+        def prehook(self, f, *args, **kwargs):
+            self.calls.append((f, args, kwargs) if kwargs else (f, args))
+
+        def posthook(self, result, f, *args, **kwargs):
+            self.results.append((result, f, args))
+
+        def errorhook(self, exception, f, *args, **kwargs):
+            self.errors.append((exception, f, args))
+
+        @property
+        def functions(self):
+            return [call[0] for call in self.calls]
+
+    return Recorder
