@@ -8,6 +8,7 @@ from cassette_import.context import (
     fallback,
     overdub,
     recurse,
+    reflect,
     similarcontext,
 )
 from cassette_import.errors import (
@@ -20,7 +21,8 @@ from cassette_import.errors import (
 )
 from cassette_import.events import Events
 from cassette_import.installation import Installation, install, installed, uninstall
-from cassette_import.reflection import Reflection, reflect
+from cassette_import.passes import contextslot, nooverdub
+from cassette_import.reflection import Reflection
 
 __version__ = "0.1.0"
 
@@ -36,11 +38,13 @@ __all__ = [
     "PassError",
     "Reflection",
     "canrecurse",
+    "contextslot",
     "current",
     "disablehooks",
     "fallback",
     "install",
     "installed",
+    "nooverdub",
     "overdub",
     "recurse",
     "reflect",

@@ -16,6 +16,7 @@ from cassette_import.dispatch import KINDS, HookPoint, Table
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, python_function, split
+from cassette_import.reflection import Reflection
 from cassette_import.specialize import registry
 from cassette_import.variants import Key, Variant, variants
 
@@ -25,7 +26,11 @@ _UNSET: Any = object()
 
 def _changed(context_type: type) -> None:
     for activation in variants.changed(context_type):
-        activation.variant = _variant_of(activation.contexts, activation.roots)
+        new = _variant_of(activation.contexts, activation.roots)
+        if activation.variant is not None and new is not None:
+            activation.variant.active -= 1
+            new.active += 1
+        activation.variant = new
         activation.prefixes = None
 
 
@@ -131,14 +136,14 @@ for _kind in KINDS:
 
 
 def _key(context: Context) -> Key:
-    return Key(type(context), context.events, context._hooks_enabled)
+    return Key(type(context), context.events, context._hooks_enabled, tuple(context.passes))
 
 
 def _variant_of(contexts: tuple[Context, ...], roots: frozenset[str]) -> Variant | None:
     if not contexts:
         return None
     variant = variants.of(tuple(map(_key, contexts)))
-    if variant.armed.get(roots) != registry.generation or variant.stale:
+    if variant.armed.get(roots) != registry.generation:
         registry.arm(variant, roots)
     return variant
 
@@ -200,6 +205,29 @@ def current() -> Context | None:
     return contexts[-1] if contexts else None
 
 
+def variant_for(context: Context | type[Context]) -> Variant:
+    """The variant of a context that is alone."""
+    made = context if isinstance(context, Context) else context.__new__(context)
+    return variants.of((_key(made),))
+
+
+def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
+    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
+
+    >>> import colorsys
+    >>> reflect(colorsys.rgb_to_hls).lineno > 1
+    True
+    >>> reflect(len) is None
+    True
+    """
+    function = python_function(f)
+    found = registry.reflect(function) if function is not None else None
+    if function is None or found is None:
+        return None
+    tree, source = found
+    return Reflection(function, tree, source, function.__code__.co_filename, function.__code__.co_firstlineno)
+
+
 # ---- the verbs
 
 
@@ -250,6 +278,8 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     _check("recurse", ctx, f)
     function = python_function(f)
     activation = _activation(ctx, registry.adopt(function) if function is not None else None)
+    if function is not None and activation.variant is not None:
+        registry.meet(function, activation.variant, activation.roots)
     _enter(activation)
     try:
         result = f(*args, **kwargs)

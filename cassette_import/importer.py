@@ -10,6 +10,7 @@ What is needed here is imported at the top: finding and loading must not import 
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
 import sys
 import threading
@@ -84,6 +85,7 @@ class Finder:
         self.selections: tuple[Selection, ...] = ()  # replaced as a whole, never changed (V11)
         self.decisions: dict[str, Decision] = {}  # of the modules that were seen, last import last
         self._searches = _Searches()
+        self._said: set[str] = set()
 
     def __repr__(self) -> str:
         names = [name for selection in self.selections for name in selection.packages]
@@ -184,9 +186,10 @@ class Finder:
 
     def _lament(self, decision: Decision) -> None:
         """Record that a module is imported plain, and warn of it once."""
-        if self.decisions.get(decision.name) != decision:
-            self.decisions[decision.name] = decision
-            text = f"{decision.name} is imported plain: {decision.reason}"
+        self.decisions[decision.name] = decision
+        text = f"{decision.name} is imported plain: {decision.reason}"
+        if text not in self._said:
+            self._said.add(text)
             warnings.warn_explicit(text, CassetteWarning, decision.origin or decision.name, 1, decision.name)
 
 
@@ -258,7 +261,9 @@ def decide(name: str, spec: ModuleSpec) -> Decision:
             filename = loader.get_filename(name)
         except ImportError:
             pass
-    reason = _why_not(spec, filename)
+    if loader is None and spec.submodule_search_locations is not None:
+        loader = machinery.NamespaceLoader  # as importlib does it, but later
+    reason = _why_not(loader, filename)
     return Decision(name, "left alone" if reason else "rewritten", reason, filename, _title(loader))
 
 
@@ -271,11 +276,8 @@ _WITHOUT_SOURCE: Final[tuple[tuple[type, str], ...]] = (
 )
 
 
-def _why_not(spec: ModuleSpec, filename: str | None) -> str:
+def _why_not(loader: Any, filename: str | None) -> str:
     """Why a module has to be left alone (F7, F14, C13); empty if it has not."""
-    loader: Any = spec.loader
-    if loader is None and spec.submodule_search_locations is not None:
-        return "namespace package"
     for kind, reason in _WITHOUT_SOURCE:
         if issubclass(_type(loader), kind):
             return reason
@@ -283,9 +285,20 @@ def _why_not(spec: ModuleSpec, filename: str | None) -> str:
         return f"its loader, {_title(loader)}, tells no file" if loader else "made without a file"
     if filename.endswith(tuple(machinery.BYTECODE_SUFFIXES)):  # in a zip file (F8)
         return "no source, only bytecode"
+    if _compiles_something_else(loader):
+        return f"its loader, {_title(loader)}, compiles something else than the source"
     if filename.endswith(tuple(machinery.SOURCE_SUFFIXES)) or hasattr(loader, "get_source"):
         return ""
     return f"its loader, {_title(loader)}, shows no source" if loader else "no source"
+
+
+def _compiles_something_else(loader: Any) -> bool:
+    """Whether a loader has a way of its own from source to code: what it adds would be lost in ours (F5)."""
+    own = getattr(_type(loader), "source_to_code", None)
+    return own is not None and own.__module__.partition(".")[0] not in (
+        "importlib",
+        "_frozen_importlib_external",
+    )
 
 
 def _type(thing: Any) -> type:
@@ -318,7 +331,7 @@ def locate(name: str) -> tuple[ModuleSpec | None, str]:
 
     The finders behind ours are asked, so nothing is changed or recorded.
     """
-    parent = name.rpartition(".")[0]
+    parent, _, last = name.rpartition(".")
     path: _Path = None
     if parent in sys.modules:
         path = getattr(sys.modules[parent], "__path__", None)
@@ -327,7 +340,13 @@ def locate(name: str) -> tuple[ModuleSpec | None, str]:
         path = None if above is None else above.submodule_search_locations
     if parent and path is None:
         return None, ""
-    return finder.search(name, path)
+    try:
+        return finder.search(name, path)
+    except (KeyError, ImportError):  # a namespace package wants the package around it in sys.modules (F7)
+        spec = ModuleSpec(name, None, is_package=True)
+        folders = [os.path.join(entry, last) for entry in path or ()]
+        spec.submodule_search_locations = list(filter(os.path.isdir, folders))
+        return (spec, machinery.PathFinder.__name__) if spec.submodule_search_locations else (None, "")
 
 
 finder: Final = Finder()

@@ -165,7 +165,8 @@ def _check(name: str) -> None:
         raise ModuleNotFoundError(f"No module named {name!r}{_distribution(name)}", name=name)
     decision = decide(name, spec)
     if decision.action == "left alone" and spec.submodule_search_locations is None:
-        raise NotOverdubbable(f"{name} cannot be overdubbed: it has no Python source ({decision.reason})")
+        source = "" if "source" in decision.reason else ", without Python source"
+        raise NotOverdubbable(f"{name} cannot be overdubbed: {decision.reason}{source}")
 
 
 def _spec(name: str) -> ModuleSpec | None:
@@ -174,13 +175,10 @@ def _spec(name: str) -> ModuleSpec | None:
         return None
     if name in sys.modules:
         return _spec_of(name, sys.modules[name])
-    try:
-        spec, _ = locate(name)
-    except KeyError:  # a namespace package looks its parent up in sys.modules
-        spec = None
+    spec, _ = locate(name)
     package = name.rpartition(".")[0]
     if spec is None and package and package not in sys.modules and _spec(package) is not None:
-        # Packages may extend their __path__, or fill sys.modules, when they are executed.
+        # It may extend its __path__, or fill sys.modules, when it is executed.
         importlib.import_module(package)
         return _spec(name)
     return spec

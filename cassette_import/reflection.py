@@ -1,68 +1,62 @@
-"""`reflect`: what can be known of a function before it runs, its overdubbed source included."""
+"""`Reflection`: what is known of a function, for a pass or a curious person.
+
+Must not know activations. Its one arrow upwards, `overdubbed`, is taken only when it is asked for.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cassette_import.context import Context, _key
-from cassette_import.functions import python_function
 from cassette_import.rewrite.body import overdub_function
-from cassette_import.rewrite.scopes import clone
-from cassette_import.specialize import registry
-from cassette_import.variants import variants
+from cassette_import.rewrite.scopes import Function, clone
+
+if TYPE_CHECKING:
+    from cassette_import.context import Context
 
 
 @dataclass
 class Reflection:
-    """A function as a pass, or a curious person, sees it.
+    """A function as a pass sees it.
 
-    Attributes: the `function`, its `signature`, its `tree` (a copy), `source`, `filename`, `lineno`, and the `context_type` for which it is
-    rewritten, if any.
+    Attributes
+    ----------
+    function:
+        The function itself.
+    tree:
+        A copy of its node, free to be changed.
+    source, filename, lineno:
+        Its text, and where it stands.
+    context_type:
+        The context type that it is rewritten for, if any.
     """
 
     function: FunctionType
-    signature: inspect.Signature
-    tree: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    tree: Function
     source: str
     filename: str
     lineno: int
     context_type: type[Context] | None = None
 
+    @property
+    def signature(self) -> inspect.Signature:
+        """The signature of the function."""
+        return inspect.signature(self.function)
+
     def overdubbed(self, context: Context | type[Context]) -> str:
-        """The function as it runs in a context, as readable Python."""
-        made = context if isinstance(context, Context) else context.__new__(context)
-        variant = variants.of((_key(made),))
+        """The function as it runs in a context (or context type), as readable Python."""
+        from cassette_import.context import variant_for
+
+        variant = variant_for(context)
         tree = clone(self.tree)
-        assert isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        rewritten = overdub_function(tree, [variant.shape])
-        return to_source(rewritten).replace(variant.prefix, f"@{type(made).__name__}")
-
-
-def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
-    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
-
-    >>> import colorsys
-    >>> reflect(colorsys.rgb_to_hls).lineno > 1
-    True
-    >>> reflect(len) is None
-    True
-    """
-    function = python_function(f)
-    if function is None or not registry.overdubbable(function):
-        return None
-    found = registry.reflect(function)
-    if found is None:
-        return None
-    tree, source = found
-    return Reflection(
-        function, inspect.signature(function), tree, source, function.__code__.co_filename, function.__code__.co_firstlineno
-    )
+        made = variant.passed(self.function, clone(self.tree), self.source)
+        bodies = {} if made is None else {variant.prefix: made}
+        rewritten = overdub_function(tree, [variant.shape], bodies=bodies)  # type: ignore[arg-type]
+        return to_source(rewritten).replace(f"{variant.prefix}.", f"@{variant.name}.").replace(variant.prefix, f"@{variant.name}")
 
 
 def to_source(tree: ast.AST) -> str:
@@ -73,10 +67,9 @@ def to_source(tree: ast.AST) -> str:
         try:
             import astor
 
-            pretty = astor.to_source(tree)
+            pretty: Any = astor.to_source(tree)
             if ast.dump(ast.parse(pretty)) == ast.dump(ast.parse(plain)):
-                return str(pretty)
+                return str(pretty).rstrip("\n")
         except Exception:  # astor 0.8.1 knows no match, except*, PEP 695 and, from 3.14 on, no strings
             pass
     return plain
-

@@ -11,12 +11,12 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
 from cassette_import import gates, live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES
-from cassette_import.errors import CassetteWarning
+from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
 from cassette_import.rewrite.locate import (
     find_function,
@@ -41,7 +41,9 @@ class VariantLike(Protocol):
     shape: Shape
     active: int
     armed: dict[frozenset[str], int]
-    stale: list[Unit]
+
+    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+        """What passes make of the function's node."""
 
 
 class Unit:
@@ -131,8 +133,6 @@ class Registry:
                 record = self._record(filename)
                 record.source.refresh(function.__module__, function.__globals__)
                 self.generation += 1
-            if id(code) not in self._codes or self._codes[id(code)][1].plain is code:
-                self.generation += 1  # made by a frame that has not seen a gate; so may be others that it calls
             if record.installed or not record.source.available:
                 return None
             return filename
@@ -177,18 +177,30 @@ class Registry:
         with self.lock:
             if variant not in self._armed:
                 self._armed.append(variant)
-            if variant.armed.get(roots) == self.generation:
-                for unit in variant.stale:
-                    for function in unit.functions():
-                        self._gate(function, unit, variant)
-            else:
-                files = {name for name, record in self.records.items() if record.installed or name in roots}
-                for function in live.functions_of(files):
-                    unit = self.unit_of(function.__code__)
-                    if unit is not None and unit.reason is None:
-                        self._gate(function, unit, variant)
-                variant.armed[roots] = self.generation
-            variant.stale.clear()
+            files = {name for name, record in self.records.items() if record.installed or name in roots}
+            for function in live.functions_of(files):
+                unit = self.unit_of(function.__code__)
+                if unit is not None and unit.reason is None:
+                    self._gate(function, unit, variant)
+            variant.armed[roots] = self.generation
+
+    def meet(self, function: FunctionType, variant: VariantLike, roots: frozenset[str]) -> None:
+        """See to it that a root function meets the variant.
+
+        Its code may come from a frame that was running before the variant was armed; so may that of other functions made there.
+        """
+        unit = self.unit_of(function.__code__)
+        if unit is None or unit.reason is not None or function.__code__ is unit.gate:
+            return
+        if function.__code__ is unit.plain or variant not in unit.variants:
+            self.arm(variant, roots)
+
+    def _disarm(self, code_has: Sequence[VariantLike]) -> None:
+        """Live functions got code without some variants: those look at all functions again when they are entered next."""
+        for variant in self._armed:
+            if variant not in code_has:
+                variant.armed.clear()
+        self._armed = [variant for variant in self._armed if variant.armed]
 
     def _gate(self, function: FunctionType, unit: Unit, variant: VariantLike) -> None:
         if not any(reference() is function for reference in unit.known):
@@ -240,7 +252,12 @@ class Registry:
             self._busy.now = True
             try:
                 with self.lock:
-                    code = self._body(unit, activation.variant)
+                    record = unit.record
+                    if record.installed or record.filename in activation.roots:
+                        code = self._body(unit, activation.variant)
+                    else:
+                        code = unit.plain  # its file was overdubbed for a root function that is not running here
+                    self._disarm(unit.variants if code is unit.code else ())
                     return self._switch(unit, code, here)
             finally:
                 self._busy.now = False
@@ -303,6 +320,8 @@ class Registry:
         wanted = self._wanted(unit, variant)
         try:
             code = self._on_a_fresh_stack(lambda: self._compile(unit, wanted))
+        except PassError:
+            raise
         except Exception as error:
             unit.reason = f"{type(error).__name__}: {error}"
             warnings.warn(
@@ -314,9 +333,6 @@ class Registry:
         if code is None:
             return unit.plain
         self._adopt_code(unit, code, wanted)
-        for other in self._armed:
-            if other not in wanted:
-                other.stale.append(unit)
         return code
 
     def _wanted(self, unit: Unit, variant: VariantLike | None) -> tuple[VariantLike, ...]:
@@ -341,12 +357,25 @@ class Registry:
         module = skeleton(place, plain.co_freevars)
         function = _function_in(module, place.node)
         entry = Entry(None if unit.record.installed else unit.record.filename)
-        overdub_function(function, [variant.shape for variant in variants], entry)
+        bodies = {}
+        for variant in variants:
+            if variant.shape.passes:
+                copy: Any = clone(function)
+                bodies[variant.shape.prefix] = variant.passed(self._some_function(unit), copy, source.text_of(place))
+        overdub_function(function, [variant.shape for variant in variants], entry, bodies)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)
         if code is None:
             raise RuntimeError("the rewritten function was not found after compiling")
         return requalify(code, plain)
+
+    def _some_function(self, unit: Unit) -> FunctionType:
+        """A live function of the unit, for a pass to look at."""
+        functions = unit.functions()
+        if functions:
+            return functions[0]
+        cells = tuple(CellType() for _ in unit.plain.co_freevars)
+        return FunctionType(unit.plain, {}, unit.plain.co_name, None, cells)
 
     def _on_a_fresh_stack(self, work: Callable[[], CodeType | None]) -> CodeType | None:
         """Rewriting and compiling recurse; a program that is itself deep in recursion must not notice (S7)."""

@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 from cassette_import.active import NAMES, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
+from cassette_import.passes import apply
 from cassette_import.rewrite.primitives import EVENT_OF, FUNCTIONS
 from cassette_import.rewrite.shape import ContextShape, Shape
 from cassette_import.runtime import EventRunner, Level, suspended
-from cassette_import.specialize import Unit
 
 IMPLEMENTED: Final = (Events.CALLS, Events.OPERATORS)
 _OPERATOR_NAMES: Final = {id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()}
@@ -31,6 +31,7 @@ class Key(NamedTuple):
     context_type: type
     events: Events
     hooks: bool
+    passes: tuple[Any, ...] = ()
 
 
 class Variant:
@@ -42,7 +43,6 @@ class Variant:
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
         self.active = 0
         self.armed: dict[frozenset[str], int] = {}
-        self.stale: list[Unit] = []
         self.runners: dict[int, EventRunner] = {}
         self.shape = Shape(self.prefix)
         self.refresh()
@@ -98,7 +98,17 @@ class Variant:
             operators=frozenset(operators),
             overloads=overloads & implemented,
             errorhooks=errorhooks & implemented,
+            passes=any(key.passes for key in self.keys),
         )
+
+    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+        """What the contexts' passes make of a function, outermost first; None if there are none."""
+        if not self.shape.passes:
+            return None
+        for level, key in enumerate(self.keys):
+            if key.passes:
+                tree = apply(key.passes, key.context_type, level, function, tree, source)
+        return tree
 
     # ---- the names that rewritten code uses
 

@@ -136,7 +136,12 @@ def test_C4_every_changed_byte_is_noticed(source):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\0" * 100, marshal.dumps({"": 1}), importlib.util.MAGIC_NUMBER + b"\3\0\0\0" + bytes(8) + marshal.dumps(1)],
+    [
+        b"",
+        b"\0" * 100,
+        marshal.dumps({"": 1}),
+        importlib.util.MAGIC_NUMBER + b"\3\0\0\0" + bytes(8) + marshal.dumps(1),
+    ],
     ids=["empty", "zeros", "marshal", "pyc"],
 )
 def test_C4_foreign_content_is_as_if_there_were_nothing(source, content):
@@ -250,7 +255,9 @@ def test_C7_an_interpreter_without_caches(source, monkeypatch):
     assert cache.find(source.path) == []
 
 
-@pytest.mark.parametrize("name", ["<stdin>", "<frozen os>", "no/such/file.py", "archive.zip/pkg/mod.py", "nul\0.py"])
+@pytest.mark.parametrize(
+    "name", ["<stdin>", "<frozen os>", "no/such/file.py", "archive.zip/pkg/mod.py", "nul\0.py"]
+)
 def test_F8_what_is_no_file_has_no_cache(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("archive.zip").write_bytes(b"")

@@ -1059,7 +1059,19 @@ def test_register_gives_the_function_back():
         return x
 
     assert Own.overdub.register(abs)(hook) is hook
-    assert Own.prehook.register(hook) is hook
+
+
+def test_function_registered_without_target_can_still_be_called():
+    # `register(function)` is both the bare decorator and the first half of `register(target)(hook)`.
+    class Own(Context):
+        pass
+
+    @Own.overdub.register
+    def hook(ctx, f, x):
+        return x
+
+    assert hook(None, abs, 1) == 1
+    assert hook.__name__ == "hook"
 
 
 def test_one_registration_may_name_several_targets():
@@ -1391,8 +1403,8 @@ def test_annotation_of_star_args_holds_for_each_argument():
     def overload(ctx, f, *args: int):
         return "ints"
 
-    ctx = typed(overload)
-    assert overdub(ctx, lambda: [max(1, 2, 3), max(1, 2.5)]) == ["ints", 2.5]
+    # `recurse`, because the root has no argument that is not an `int`.
+    assert recurse(typed(overload), lambda: [max(1, 2, 3), max(1, 2.5)]) == ["ints", 2.5]
 
 
 def test_union_matches_each_of_its_types():

@@ -271,8 +271,8 @@ def test_function_without_source_runs_as_a_leaf(Recorder):
     assert ctx.calls == []
 
 
-def test_object_that_cannot_be_called_gives_the_error_of_a_plain_call():
-    with pytest.raises(TypeError, match=r"^'int' object is not callable$"):
+def test_object_that_cannot_be_called_is_refused():
+    with pytest.raises(TypeError, match="callable"):
         overdub(Ctx(), 3)
 
 

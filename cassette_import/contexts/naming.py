@@ -43,11 +43,14 @@ def described(function: Any) -> Named:
     if kind is FunctionType:
         code = function.__code__
         return Named((code.co_filename, code.co_firstlineno, code.co_name), "<" not in function.__qualname__)
-    if kind is BuiltinFunctionType:
+    if issubclass(kind, BuiltinFunctionType):  # that of re.Pattern.match is a subclass
         owner = function.__self__
-        module = owner.__name__ if type(owner) is ModuleType else None
-        name = f"{module}.{function.__name__}" if module else function.__name__
-        return Named(("~", 0, f"<built-in method {name}>"), module is not None)
+        if type(owner) is ModuleType:
+            return Named(("~", 0, f"<built-in method {owner.__name__}.{function.__name__}>"), True)
+        descriptor = _found(type(owner), function.__name__)
+        if type(descriptor) in _DESCRIPTORS:
+            return Named(("~", 0, repr(descriptor)), False)
+        return Named(("~", 0, f"<built-in method {function.__name__}>"), False)
     if kind in _DESCRIPTORS:
         return Named(("~", 0, repr(function)), True)
     if kind is _LRU_CACHE:
@@ -80,7 +83,7 @@ def display(function: Any) -> str:
     kind = type(function)
     if kind is FunctionType or kind in _DESCRIPTORS:
         return str(function.__qualname__)
-    if kind is BuiltinFunctionType:
+    if issubclass(kind, BuiltinFunctionType):
         owner = function.__self__
         module = owner.__name__ if type(owner) is ModuleType else "builtins"
         return str(function.__qualname__) if module == "builtins" else f"{module}.{function.__qualname__}"

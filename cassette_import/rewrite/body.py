@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 from cassette_import.rewrite import callee_form
@@ -28,6 +29,9 @@ from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.sites import Sites
 from cassette_import.rewrite.walk import children, rebuild
 
+NOOVERDUB = "_nooverdub"
+"""The attribute of a node whose events are left out: the node stays as a pass made it."""
+
 _COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # PEP 709
 
 
@@ -40,9 +44,17 @@ class Mode(Enum):
     BARE = 3  # the same, without temporaries
 
 
-def overdub_function(function: Function, shapes: Sequence[Shape], entry: Entry | None = None) -> Function:
-    """Give `function` a branch per shape besides the plain body, and the same to all functions in it. In place."""
-    return _Rewriter(tuple(shapes), entry or Entry()).function(function)
+def overdub_function(
+    function: Function,
+    shapes: Sequence[Shape],
+    entry: Entry | None = None,
+    bodies: Mapping[str, Function] | None = None,
+) -> Function:
+    """Give `function` a branch per shape besides the plain body, and the same to all functions in it. In place.
+
+    `bodies` are what passes made of the function, by the prefix of the shape that they are for.
+    """
+    return _Rewriter(tuple(shapes), entry or Entry()).function(function, bodies or {})
 
 
 def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
@@ -60,20 +72,24 @@ class Entry:
     def __init__(self, root: str | None = None) -> None:
         self.root = root
 
-    def test(self, at: At, shape: Shape, first: bool, temporaries: bool) -> ast.expr:
-        """`@on and (@a := @get()).variant is @7`."""
+    def test(self, at: At, shape: Shape, first: bool, temporaries: bool, only: bool = True) -> ast.expr:
+        """`@on and (@a := @get()).variant is @7`; for further branches `@v is @7`."""
         if not temporaries:
-            activation: ast.expr = at.call(at.load("@get"), [])
+            variant: ast.expr = at.attribute(at.call(at.load("@get"), []), "variant")
+            tests: list[ast.expr] = [at.load("@on"), at.same(variant, at.load(shape.prefix))]
+        elif first and only:
+            variant = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "variant")
+            tests = [at.load("@on"), at.same(variant, at.load(shape.prefix))]
         elif first:
-            activation = at.let("@a", at.call(at.load("@get"), []))
+            variant = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "variant")
+            read = at.let("@v", at.put(ast.BoolOp(ast.And(), [at.load("@on"), variant])))
+            tests = [at.same(read, at.load(shape.prefix))]
         else:
-            activation = at.load("@a")
-        variant = at.same(at.attribute(activation, "variant"), at.load(shape.prefix))
-        tests: list[ast.expr] = [at.load("@on"), variant]
+            tests = [at.same(at.load("@v"), at.load(shape.prefix))]
         if self.root is not None:
             roots = at.attribute(at.call(at.load("@get"), []), "roots")
             tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))
-        return at.put(ast.BoolOp(ast.And(), tests))
+        return at.put(ast.BoolOp(ast.And(), tests)) if len(tests) > 1 else tests[0]
 
 
 class _Rewriter:
@@ -85,33 +101,49 @@ class _Rewriter:
 
     # ---- functions
 
-    def function(self, node: Function) -> Function:
+    def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
         if not self.shapes:
             return node
         if isinstance(node, ast.Lambda):
-            return self._lambda(node)
+            return self._lambda(node, bodies)
         docstring, body = split_docstring(node.body)
         declarations = hoist_declarations(node, body)
+        at = At(body[0] if body else node.body[0])
+        body = body or [at.put(ast.Pass())]
+        blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
+        bare = looks_at_locals(node)
         if is_suspendable(node):
-            rewritten = self._block(body, Mode.CALLEE if not looks_at_locals(node) else Mode.BARE, None)
+            rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
         else:
-            rewritten = self._branches(node, body)
+            rewritten = self._branches(at, body, blocks, bare)
         node.body = [*docstring, *declarations, *rewritten]
         return node
 
-    def _branches(self, node: ast.FunctionDef | ast.AsyncFunctionDef, body: list[ast.stmt]) -> list[ast.stmt]:
-        bare = looks_at_locals(node)
-        at = At(body[0] if body else node.body[0])
-        if not body:
-            body = [at.put(ast.Pass())]
-        copies = [[clone(statement) for statement in body] for _ in self.shapes]
+    def _suspendable(
+        self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], mode: Mode
+    ) -> list[ast.stmt]:
+        """One body for all contexts: it may be resumed in another one. Only a body made by passes has a branch."""
+        chain = self._block(body, mode, None)
+        for shape in self.shapes:
+            if shape.prefix in blocks:
+                branch = self._block(blocks[shape.prefix], mode, None)
+                chain = [at.put(ast.If(self.entry.test(at, shape, True, False), branch, chain))]
+        return chain
+
+    def _branches(
+        self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool
+    ) -> list[ast.stmt]:
+        copies = [
+            blocks[shape.prefix] if shape.prefix in blocks else [clone(statement) for statement in body]
+            for shape in self.shapes
+        ]
         chain: list[ast.stmt] = self._block(body, Mode.PLAIN, None)
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)  # type: ignore[arg-type]
             if not bare:
                 branch = [*self._prologue(at, shape), *branch]
-            chain = [at.put(ast.If(self.entry.test(at, shape, number == 0, not bare), branch, chain))]
+            chain = [at.put(ast.If(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, chain))]
         return chain
 
     def _prologue(self, at: At, shape: Shape) -> list[ast.stmt]:
@@ -123,13 +155,15 @@ class _Rewriter:
     def _context(self, at: At, number: int) -> ast.expr:
         return at.put(ast.Subscript(at.attribute(at.load("@a"), "contexts"), at.constant(number), ast.Load()))
 
-    def _lambda(self, node: ast.Lambda) -> ast.Lambda:
+    def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function]) -> ast.Lambda:
         at = At(node.body)
         if is_suspendable(node):
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
         bare = looks_at_locals(node)
-        copies = [clone(node.body) for _ in self.shapes]
+        copies = [
+            bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body) for shape in self.shapes
+        ]
         value: ast.expr = self.rewrite(node.body, Mode.PLAIN, None)
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
@@ -137,7 +171,7 @@ class _Rewriter:
             if not bare:
                 lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
                 branch = at.pick([*lets, branch], len(lets))
-            value = at.either(self.entry.test(at, shape, number == 0, not bare), branch, value)
+            value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
         node.body = value
         return node
 
@@ -159,6 +193,8 @@ class _Rewriter:
         return rebuild(node, mode, self._enter, leave)
 
     def _enter(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
+        if hasattr(node, NOOVERDUB):
+            return []
         skip, inner = _SKIPPED.get(type(node), ()), mode
         if isinstance(node, FUNCTIONS):
             skip = ("body", "returns", "type_params")
@@ -185,6 +221,8 @@ class _Rewriter:
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
     def _leave(self, node: ast.AST, mode: Mode, sites: Sites | None) -> Any:
+        if hasattr(node, NOOVERDUB):
+            return node
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda) and mode is not Mode.PLAIN:
                 self._decorators(node, mode, sites)
@@ -201,6 +239,17 @@ class _Rewriter:
     def _decorators(self, node: Any, mode: Mode, sites: Sites | None) -> None:
         make = sites.decorator if mode is Mode.INLINED and sites is not None else self.callee.decorator
         node.decorator_list = [make(decorator) for decorator in node.decorator_list]
+
+
+def _own_block(made: Function, declarations: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a body that passes made; its declarations go to the top of the function."""
+    assert not isinstance(made, ast.Lambda)
+    _, body = split_docstring(made.body)
+    known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
+    for declaration in hoist_declarations(made, body):
+        if not known.issuperset(declaration.names):  # type: ignore[attr-defined]
+            declarations.append(declaration)
+    return body or [At(made).put(ast.Pass())]
 
 
 _SKIPPED: dict[type[ast.AST], tuple[str, ...]] = {

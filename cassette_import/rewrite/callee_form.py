@@ -153,8 +153,8 @@ def is_negative_number(node: ast.UnaryOp) -> bool:
 
 def is_ours(function: ast.expr) -> bool:
     """Whether the callee is a name of ours, or of pytest's assertion rewriting: no identifier (checklist P1)."""
-    while isinstance(function, (ast.Attribute, ast.Call)):
-        function = function.value if isinstance(function, ast.Attribute) else function.func
+    while isinstance(function, ast.Attribute):
+        function = function.value
     return isinstance(function, ast.Name) and function.id.startswith("@")
 
 

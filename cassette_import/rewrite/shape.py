@@ -48,6 +48,8 @@ class Shape:
         Kinds of events in which an overload may take the place of the function.
     errorhooks:
         Kinds of events that need a frame that catches exceptions.
+    passes:
+        Whether passes make a body of its own for it.
     """
 
     prefix: str
@@ -57,6 +59,7 @@ class Shape:
     operators: frozenset[str] = field(default_factory=frozenset)
     overloads: Events = Events.NONE
     errorhooks: Events = Events.NONE
+    passes: bool = False
 
     def interest(self, event: Events, operator: str | None = None) -> Interest:
         """What an event of this kind (and, for an operator, of this function) means to the stack."""
@@ -71,4 +74,6 @@ class Shape:
     @property
     def silent(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
-        return not (self.everything or self.targets or self.operators or self.overloads or self.errorhooks)
+        return not (
+            self.passes or self.everything or self.targets or self.operators or self.overloads or self.errorhooks
+        )

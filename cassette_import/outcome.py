@@ -1,0 +1,180 @@
+"""What a run leaves behind: what its contexts found, on the terminal or in a file, and the report of what was done.
+
+Knows how contexts report and how installations do; must not know how programs are run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import cassette_import
+from cassette_import import Context, Installation
+from cassette_import.contexts.report import Reporting, Streaming, UnknownFormat, chosen_format, known_formats
+from cassette_import.specialize import registry
+
+__all__ = ["CannotWrite", "Outcome", "merged", "report"]
+
+
+class CannotWrite(ValueError):
+    """A file that is asked for cannot be written; known before the program runs. The message is one line."""
+
+
+class Outcome:
+    """What is to be told at the end, and where.
+
+    Parameters
+    ----------
+    contexts:
+        The contexts that the program runs in, outermost first.
+    output:
+        The file for what a context found: the first context that knows the suffix writes it. The others, and all of
+        them if there is no file, say what they found on standard error.
+    report_file:
+        The file for the report, if there is to be one.
+    """
+
+    def __init__(self, contexts: Iterable[Context], output: str | None, report_file: str | None) -> None:
+        self._contexts = tuple(contexts)
+        # The program may change its folder.
+        self._output = None if output is None else os.path.abspath(output)
+        self._report_file = None if report_file is None else os.path.abspath(report_file)
+        self._installations: list[Installation] = []
+        self._writing: Context | None = None
+        self._suffix = ""
+        # What the program forks has a copy of this, and nothing to tell.
+        self._process = os.getpid()
+        for path in filter(None, (output, report_file)):
+            _check_folder(path)
+        if output is not None:
+            self._choose_writer(output)
+
+    def _choose_writer(self, output: str) -> None:
+        if not self._contexts:
+            raise CannotWrite(f"{output}: no context is active that could write it")
+        known = {suffix: context for context in reversed(self._contexts) for suffix in known_formats(context)}
+        if not known:
+            raise CannotWrite(f"{output}: {type(self._contexts[0]).__name__} writes no files")
+        try:
+            self._suffix = chosen_format(known, output)
+        except UnknownFormat as error:
+            raise CannotWrite(str(error)) from error
+        self._writing = known[self._suffix]
+
+    def begin(self, installations: Iterable[Installation]) -> None:
+        """The program is about to run."""
+        self._installations = list(installations)
+        if self._output is not None and isinstance(self._writing, Streaming):
+            self._writing.stream(self._output)
+
+    def write(self) -> None:
+        """The program is at its end. Never raises: what cannot be written to a file is told on standard error."""
+        if os.getpid() != self._process:
+            return
+        for context in self._contexts:
+            if context is self._writing and self._output is not None:
+                written = known_formats(context)[self._suffix]
+                if _attempt(lambda path, written=written: written(path), self._output):
+                    continue
+            if isinstance(context, Reporting):
+                _say(context.summary())
+        if self._report_file is not None:
+            document = report(self._installations, self._contexts)
+            if not _attempt(lambda path: write_report(document, path), self._report_file):
+                _say(json.dumps(document, indent=2))
+
+
+def report(installations: Iterable[Installation], contexts: Iterable[object]) -> dict[str, Any]:
+    """What was done to each module, as JSON can hold it."""
+    installations = list(installations)
+    modules: dict[str, dict[str, Any]] = {}
+    main = sys.modules.get("__main__")
+    filename = getattr(main, "__file__", None) or getattr(getattr(main, "__loader__", None), "path", None)
+    if registry.specialised("__main__") or registry.left_alone("__main__"):
+        modules["__main__"] = {
+            "action": "rewritten",
+            "reason": "",
+            "origin": filename,
+            "specialised": registry.specialised("__main__"),
+            "left_alone": registry.left_alone("__main__"),
+        }
+    for installation in installations:
+        for entry in installation.report():
+            modules[entry.name] = {
+                "action": entry.action,
+                "reason": entry.reason,
+                "origin": entry.origin,
+                "specialised": dict(entry.specialised),
+                "left_alone": dict(entry.left_alone),
+            }
+    return {
+        "cassette_import": cassette_import.__version__,
+        "python": sys.version.split()[0],
+        "packages": [name for installation in installations for name in installation.packages],
+        "exclude": [name for installation in installations for name in installation.exclude],
+        "contexts": [type(context).__name__ for context in contexts],
+        "modules": modules,
+    }
+
+
+def merged(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """One report of several processes: what one of them has done was done."""
+    whole: dict[str, Any] = {}
+    for document in documents:
+        if not whole:
+            whole = {**document, "modules": dict(document["modules"])}
+            continue
+        modules = whole["modules"]
+        for name, entry in document["modules"].items():
+            known = modules.get(name)
+            modules[name] = entry if known is None else _merged_module(known, entry)
+    return whole
+
+
+def _merged_module(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    first, second = (one, other) if one["action"] == "rewritten" else (other, one)
+    specialised: dict[str, list[str]] = {}
+    for entry in (first, second):
+        for function, variants in entry["specialised"].items():
+            known = specialised.setdefault(function, [])
+            known += [variant for variant in variants if variant not in known]
+    return {**first, "specialised": specialised, "left_alone": {**second["left_alone"], **first["left_alone"]}}
+
+
+def write_report(document: Mapping[str, Any], path: str) -> None:
+    """Write a report to a file."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(json.dumps(document, indent=2) + "\n")
+
+
+def _check_folder(path: str) -> None:
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise CannotWrite(f"{path}: is a directory")
+    if not os.path.isdir(folder):
+        raise CannotWrite(f"{path}: there is no directory {folder}")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise CannotWrite(f"{path}: may not be written")
+
+
+def _attempt(write: Any, path: str) -> bool:
+    try:
+        write(path)
+    except OSError as error:
+        _say(f"cassette_import: {path} was not written: {error.strerror or error}")
+        return False
+    return True
+
+
+def _say(text: str) -> None:
+    # What the program has put into the place of standard error may be closed, or keep what it is given to itself.
+    for stream in (sys.__stderr__, sys.stderr):
+        if text and stream is not None:
+            try:
+                print(text, file=stream, flush=True)
+            except (OSError, ValueError):
+                continue
+            return

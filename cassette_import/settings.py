@@ -1,0 +1,134 @@
+"""What is to be overdubbed and how, as told by the command line, the environment and `pyproject.toml`, in this order.
+
+Knows where settings are written and how they are spelled; must not know what they do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+__all__ = ["Settings", "SettingsError", "from_environment", "from_file", "names", "resolved"]
+
+_PREFIX: Final = "CASSETTE_IMPORT_"
+_FILE: Final = "pyproject.toml"
+_TABLE: Final = "cassette_import"
+
+
+class SettingsError(ValueError):
+    """A setting is spelled wrongly; the message names the place."""
+
+
+class Settings(NamedTuple):
+    """What one source says; None for what it does not mention."""
+
+    packages: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    contexts: tuple[str, ...] | None = None
+    """Outermost first; empty for none."""
+    report: str | None = None
+    disable: bool | None = None
+
+    def over(self, other: Settings) -> Settings:
+        """These settings, and those of the other for what is not mentioned here."""
+        return Settings(*(mine if mine is not None else theirs for mine, theirs in zip(self, other, strict=True)))
+
+
+def names(texts: Iterable[str]) -> tuple[str, ...]:
+    """Names that are separated by commas, and may be given several times.
+
+    >>> names(["a, b.c", "d"])
+    ('a', 'b.c', 'd')
+    """
+    return tuple(name for text in texts for name in (part.strip() for part in text.split(",")) if name)
+
+
+def contexts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Descriptions of contexts; `none` stands for no context.
+
+    >>> contexts(["trace:depth=3,width=20", "noop"]), contexts(["none"])
+    (('trace:depth=3,width=20', 'noop'), ())
+    """
+    return tuple(text for text in (text.strip() for text in texts) if text and text != "none")
+
+
+def from_environment(environment: Mapping[str, str]) -> Settings:
+    """What the variables `CASSETTE_IMPORT_PACKAGES`, `_EXCLUDE`, `_CONTEXT`, `_REPORT` and `_DISABLE` say.
+
+    Several contexts are separated by semicolons, since their options have commas. An empty variable says nothing.
+    """
+
+    def value(name: str) -> str | None:
+        return environment.get(_PREFIX + name) or None
+
+    packages, exclude, context, disable = value("PACKAGES"), value("EXCLUDE"), value("CONTEXT"), value("DISABLE")
+    return Settings(
+        packages=None if packages is None else names([packages]),
+        exclude=None if exclude is None else names([exclude]),
+        contexts=None if context is None else contexts(context.split(";")),
+        report=value("REPORT"),
+        disable=None if disable is None else disable.lower() not in ("0", "false", "no"),
+    )
+
+
+def from_file(folder: str) -> Settings:
+    """What `[tool.cassette_import]` says in the `pyproject.toml` of the folder, or of the nearest folder above that has one."""
+    while True:
+        path = os.path.join(folder, _FILE)
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError:
+            folder, below = os.path.dirname(folder), folder
+            if folder == below:
+                return Settings()
+            continue
+        # Most of these files do not mention us, and parsing costs a program's start more than looking.
+        return _from_toml(data, path) if re.search(rb"\bcassette_import\b", data) else Settings()
+
+
+def _from_toml(data: bytes, path: str) -> Settings:
+    import tomllib  # rarely needed
+
+    try:
+        table = tomllib.loads(data.decode()).get("tool", {}).get(_TABLE, {})
+    except ValueError as error:
+        raise SettingsError(f"{path}: {error}") from error
+    readers = {"packages": names, "exclude": names, "context": contexts, "report": _text, "disable": bool}
+    read: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in readers:
+            raise SettingsError(f"{path}: [tool.{_TABLE}] has no setting {key!r}; there are {', '.join(readers)}")
+        if key == "disable":
+            is_right = isinstance(value, bool)
+        else:
+            value = [value] if isinstance(value, str) else value
+            is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        if not is_right:
+            kind = "true or false" if key == "disable" else "text or a list of texts"
+            raise SettingsError(f"{path}: [tool.{_TABLE}] {key} must be {kind}")
+        read["contexts" if key == "context" else key] = readers[key](value)
+    return Settings(**read)
+
+
+def _text(values: list[str]) -> str:
+    return values[-1] if values else ""
+
+
+def resolved(
+    given: Settings, environment: Mapping[str, str] | None = None, folder: str | None = None
+) -> Settings:
+    """The settings that hold: the given ones before the environment, and that before the file.
+
+    `CASSETTE_IMPORT_DISABLE=1` is there to switch everything off whatever else is said.
+    """
+    surroundings = from_environment(os.environ if environment is None else environment)
+    if surroundings.disable:
+        return Settings(disable=True)
+    try:
+        folder = os.getcwd() if folder is None else folder
+    except OSError:  # the current folder is gone
+        return given.over(surroundings)
+    return given.over(surroundings).over(from_file(folder))

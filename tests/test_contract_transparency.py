@@ -1,0 +1,168 @@
+"""SPEC, section 4: a program does not notice that it is installed, nor that it runs in a context that changes nothing.
+
+Each program runs plain first, and then again from a fresh copy of its module in one of the ways below; what `main()`
+gives or raises, tracebacks down to the columns included, has to be the same.
+"""
+
+import importlib
+import sys
+
+import pytest
+from transparency_programs import (
+    calls,
+    classes,
+    errors,
+    frames,
+    generators,
+    introspection,
+    lifetimes,
+    statements,
+)
+
+from cassette_import import Context, install, overdub
+
+TABLES = (calls, classes, errors, frames, generators, introspection, lifetimes, statements)
+PROGRAMS = {name: source for table in TABLES for name, source in table.PROGRAMS.items()}
+SINCE_3_12 = {name: source for table in TABLES for name, source in getattr(table, "SINCE_3_12", {}).items()}
+if sys.version_info >= (3, 12):
+    PROGRAMS |= SINCE_3_12
+
+
+class Unhooked(Context):
+    """Intercepts nothing."""
+
+
+class Empty(Context):
+    """Intercepts everything that there is by default, and changes nothing."""
+
+    def prehook(self, f, *args, **kwargs):
+        pass
+
+    def posthook(self, result, f, *args, **kwargs):
+        pass
+
+    def errorhook(self, exception, f, *args, **kwargs):
+        pass
+
+
+class Prehook(Context):
+    def prehook(self, f, *args, **kwargs):
+        pass
+
+
+def installed_and_inactive(load):
+    return load(True).main()
+
+
+def in_a_context_without_hooks(load):
+    module = load(True)
+    return overdub(Unhooked(), module.main)
+
+
+def in_a_context_with_empty_hooks(load):
+    module = load(True)
+    return overdub(Empty(), module.main)
+
+
+def in_a_block(load):
+    module = load(True)
+    with Empty():
+        return module.main()
+
+
+def installed_after_its_import(load):
+    module = load(False)
+    install([module.__name__])
+    return overdub(Empty(), module.main)
+
+
+def imported_inside_of_the_context(load):
+    with Empty():
+        return load(True).main()
+
+
+def in_two_contexts(load):
+    module = load(True)
+    with Empty(), Prehook():
+        return module.main()
+
+
+def after_a_context(load):
+    module = load(True)
+    with Empty():
+        pass
+    return module.main()
+
+
+WAYS_WITHOUT_HOOKS = [installed_and_inactive, in_a_context_without_hooks, after_a_context]
+WAYS = [
+    *WAYS_WITHOUT_HOOKS,
+    in_a_context_with_empty_hooks,
+    in_a_block,
+    installed_after_its_import,
+    imported_inside_of_the_context,
+    in_two_contexts,
+]
+
+
+def observe(way, load):
+    """What comes out of a program: the value, or the exception with all that it shows."""
+    try:
+        return "value", repr(way(load))
+    except BaseException as error:  # KeyboardInterrupt and SystemExit are observations too
+        return "exception", describe(error)
+
+
+def describe(error):
+    return {
+        "type": type(error).__name__,
+        "text": str(error),
+        "notes": getattr(error, "__notes__", None),
+        "cause": error.__cause__ and describe(error.__cause__),
+        "context": error.__context__ and describe(error.__context__),
+        "suppress": error.__suppress_context__,
+        "traceback": traceback_entries(error.__traceback__),
+    }
+
+
+def traceback_entries(tb):
+    """The entries of a traceback, without those of this file."""
+    entries = []
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if code.co_filename != __file__:
+            positions = list(code.co_positions())[tb.tb_lasti // 2]
+            entries.append((code.co_filename, code.co_qualname, tb.tb_lineno, positions))
+        tb = tb.tb_next
+    return entries
+
+
+@pytest.fixture
+def compare(make_package):
+    """Run a program plain and in some way, and compare."""
+
+    def compare(source, way):
+        name = make_package(source)
+
+        def load(installing):
+            sys.modules.pop(name, None)
+            if installing:
+                install([name])
+            return importlib.import_module(name)
+
+        plain = observe(lambda load: load(False).main(), load)
+        assert observe(way, load) == plain
+
+    return compare
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_behaves_the_same(name, way, compare):
+    compare(PROGRAMS[name], way)
+
+
+@pytest.mark.parametrize("way", WAYS_WITHOUT_HOOKS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", lifetimes.WITHOUT_HOOKS)
+def test_program_behaves_the_same_without_hooks(name, way, compare):
+    compare(lifetimes.WITHOUT_HOOKS[name], way)
