@@ -1,6 +1,7 @@
 """The command line: `run`, `show`, `contexts`, `primitives`, `doctor`, `cache`.
 
-Knows arguments and what to do with them; must not know how programs are run, how code is rewritten, or any context.
+Knows arguments and what to do with them; must not know how programs are run, how code is rewritten, or any
+context.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class UsageError(Exception):
 class _Parser(argparse.ArgumentParser):
     """Wrong usage is answered with one line."""
 
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, allow_abbrev=False, **keywords)
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(allow_abbrev=False, **keywords)
 
     def error(self, message: str) -> NoReturn:
         """Leave with one line on standard error, and status 2."""
@@ -76,7 +77,9 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     from cassette_import import __version__
 
-    parser = _Parser(prog=_program_name(), description="Run unaware Python programs in a context of your own.")
+    parser = _Parser(
+        prog=_program_name(), description="Run unaware Python programs in a context of your own."
+    )
     parser.add_argument("--version", action="version", version=f"cassette_import {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     context_help = "ready-made context, entry point, or module:Class, each with :key=value,…"
@@ -85,27 +88,44 @@ def build_parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="run a script or module in contexts",
-        usage=f"{parser.prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] [--report FILE] "
-        "(SCRIPT | -m MODULE) [ARGUMENT]…",
+        usage=f"{parser.prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
+        "[--report FILE] (SCRIPT | -m MODULE) [ARGUMENT]…",
     )
     commands._parser_class = _Parser
-    run.add_argument("-p", "--packages", action="append", metavar="PACKAGE[,…]", help="overdub these (default: the program)")
+    run.add_argument(
+        "-p",
+        "--packages",
+        action="append",
+        metavar="PACKAGE[,…]",
+        help="overdub these (default: the program)",
+    )
     run.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="but not these")
     run.add_argument(
-        "-c", "--context", action="append", help=f"{context_help}; outermost first; none for none (default: profile)"
+        "-c",
+        "--context",
+        action="append",
+        help=f"{context_help}; outermost first; none for none (default: profile)",
     )
-    run.add_argument("-o", "--output", metavar="FILE", help="write what the context found, in the format of the suffix")
-    run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
+    run.add_argument(
+        "-o", "--output", metavar="FILE", help="write what the context found, in the format of the suffix"
+    )
+    run.add_argument(
+        "--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON"
+    )
     run.set_defaults(perform=_run)
 
     show = commands.add_parser("show", help="print a function as it runs in a context")
     show.add_argument("target", metavar="MODULE:FUNCTION")
     show.add_argument("-c", "--context", action="append", help=context_help)
-    show.add_argument("--diff", action="store_true", help="print the differences from the function as it was written")
+    show.add_argument(
+        "--diff", action="store_true", help="print the differences from the function as it was written"
+    )
     show.set_defaults(perform=_show)
 
     commands.add_parser("contexts", help="list the contexts that have a name").set_defaults(perform=_contexts)
-    commands.add_parser("primitives", help="list which syntax is which event").set_defaults(perform=_primitives)
+    commands.add_parser("primitives", help="list which syntax is which event").set_defaults(
+        perform=_primitives
+    )
 
     doctor = commands.add_parser("doctor", help="tell what is done to each module of a package, and why")
     doctor.add_argument("package", metavar="PACKAGE")
@@ -200,7 +220,7 @@ def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | N
     from cassette_import.outcome import CannotWrite, Outcome
 
     # All that is needed is imported before the program's folder comes first on `sys.path`.
-    with _importable_too(program.folder):
+    with _importable_too(program.folder, os.getcwd()):
         contexts = _made(wanted.contexts)
     try:
         outcome = Outcome(contexts, output, wanted.report)
@@ -208,16 +228,16 @@ def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | N
         raise UsageError(str(error)) from error
     program.prepare()
     outcome.begin(_installed(program, wanted, contexts))
-    # The first to be registered is the last to be called: when threads and the program's own functions are done.
+    # What is registered first is called last: when threads and the program's own functions are done.
     atexit.register(outcome.write)
     program.run(contexts)
 
 
 @contextlib.contextmanager
-def _importable_too(folder: str) -> Iterator[None]:
-    """Find contexts that lie beside the program as well."""
+def _importable_too(*folders: str) -> Iterator[None]:
+    """Find contexts that lie beside the program, or here, as well."""
     before = list(sys.path)
-    sys.path.append(folder)
+    sys.path.extend(folders)
     try:
         yield
     finally:
@@ -228,12 +248,16 @@ def _made(descriptions: Sequence[str] | None) -> list[Context]:
     from cassette_import.contexts.named import UnknownContext, context_named
 
     try:
-        return [context_named(text) for text in ((_DEFAULT_CONTEXT,) if descriptions is None else descriptions)]
+        return [
+            context_named(text) for text in ((_DEFAULT_CONTEXT,) if descriptions is None else descriptions)
+        ]
     except UnknownContext as error:
         raise UsageError(str(error)) from error
 
 
-def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[Context]) -> list[Installation]:
+def _installed(
+    program: Program, wanted: settings.Settings, contexts: Sequence[Context]
+) -> list[Installation]:
     import cassette_import
 
     exclude = wanted.exclude or ()
@@ -255,7 +279,8 @@ def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[C
 
 
 def _show(given: argparse.Namespace) -> int:
-    from cassette_import.reflection import reflect, to_source
+    from cassette_import import reflect
+    from cassette_import.reflection import to_source
 
     function = _function(given.target)
     reflection = reflect(function)
@@ -314,7 +339,10 @@ def _contexts(given: argparse.Namespace) -> int:
 def _primitives(given: argparse.Namespace) -> int:
     from cassette_import.rewrite.primitives import TABLE
 
-    rows = [(primitive.event.name or str(primitive.event), primitive.syntax, primitive.name) for primitive in TABLE]
+    rows = [
+        (primitive.event.name or str(primitive.event), primitive.syntax, primitive.name)
+        for primitive in TABLE
+    ]
     return _until_closed(_table(("event", "syntax", "function"), rows))
 
 

@@ -121,7 +121,11 @@ def _add_hook_point(cls: type, kind: str) -> None:
     if own is not None and not callable(own):
         raise TypeError(f"{cls.__qualname__}.{kind} must be a method, not {own!r}")
     inherited = next(
-        (point.method for base in cls.__mro__[1:] if (point := base.__dict__.get(kind)) is not None and point.method),
+        (
+            point.method
+            for base in cls.__mro__[1:]
+            if (point := base.__dict__.get(kind)) is not None and point.method
+        ),
         None,
     )
     point = HookPoint(kind, cls, own, inherited or _DEFAULTS[kind], _changed)
@@ -188,7 +192,11 @@ def _leave(activation: Activation) -> None:
 def _make_prefix(activation: Activation, level: int) -> Activation:
     contexts = activation.contexts[:level]
     return Activation(
-        contexts, _variant_of(contexts, activation.roots), activation.roots, outer=activation, suspended=activation
+        contexts,
+        _variant_of(contexts, activation.roots),
+        activation.roots,
+        outer=activation,
+        suspended=activation,
     )
 
 
@@ -345,4 +353,3 @@ def disablehooks(ctx: Self) -> Self:
     made._copy_of = ctx
     made._hooks_enabled = False
     return made
-

@@ -26,7 +26,9 @@ Types = tuple[type, ...] | None
 class Handler:
     """One registered function with what it is registered for."""
 
-    def __init__(self, kind: str, owner: type, function: Callable[..., Any], targets: tuple[Any, ...]) -> None:
+    def __init__(
+        self, kind: str, owner: type, function: Callable[..., Any], targets: tuple[Any, ...]
+    ) -> None:
         self.function = function
         self.owner = owner
         self.targets = targets
@@ -40,7 +42,9 @@ class Handler:
             self.middle_types = _types(positional[1].annotation) if len(positional) > 1 else None
         else:
             self.middle_types = None
-        self.function_types = _types(positional[leading - 1].annotation) if len(positional) >= leading else None
+        self.function_types = (
+            _types(positional[leading - 1].annotation) if len(positional) >= leading else None
+        )
         own = positional[leading:]
         self.types: tuple[Types, ...] = tuple(_types(p.annotation) for p in own)
         self.required = sum(p.default is p.empty for p in own)
@@ -56,7 +60,13 @@ class Handler:
         self.has_keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.is_typed = any(
             types_ is not None
-            for types_ in (*self.types, self.rest_types, self.function_types, self.metadata_types, self.middle_types)
+            for types_ in (
+                *self.types,
+                self.rest_types,
+                self.function_types,
+                self.metadata_types,
+                self.middle_types,
+            )
         )
 
     @property
@@ -73,7 +83,9 @@ class Handler:
             self.middle_types,
         )
 
-    def matches(self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...], keywords: Any) -> bool:
+    def matches(
+        self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...], keywords: Any
+    ) -> bool:
         """Whether the handler takes this call."""
         count = len(arguments)
         if count > len(self.types) and not self.has_rest:
@@ -288,16 +300,28 @@ class Table:
     """All that a context type does at one hook point, its bases included."""
 
     def __init__(self, context_type: type, kind: str) -> None:
-        points = [base.__dict__[kind] for base in context_type.__mro__ if isinstance(base.__dict__.get(kind), HookPoint)]
+        points = [
+            base.__dict__[kind]
+            for base in context_type.__mro__
+            if isinstance(base.__dict__.get(kind), HookPoint)
+        ]
         self.kind = kind
-        self.method: Callable[..., Any] | None = next((point.method for point in points if point.method), None)
+        self.method: Callable[..., Any] | None = next(
+            (point.method for point in points if point.method), None
+        )
         self.handlers: list[Handler] = [
             handler for point in points for handler in point.handlers if _fits_type(handler, context_type)
         ]
-        self.targets: dict[int, Any] = {id(target): target for handler in self.handlers for target in handler.targets}
+        self.targets: dict[int, Any] = {
+            id(target): target for handler in self.handlers for target in handler.targets
+        }
         self.untargeted = [handler for handler in self.handlers if not handler.targets]
         self._by_target: dict[int, list[Handler]] = {
-            key: [handler for handler in self.handlers if not handler.targets or any(t is target for t in handler.targets)]
+            key: [
+                handler
+                for handler in self.handlers
+                if not handler.targets or any(t is target for t in handler.targets)
+            ]
             for key, target in self.targets.items()
         }
 
@@ -328,4 +352,6 @@ class Table:
 
 
 def _fits_type(handler: Handler, context_type: type) -> bool:
-    return handler.context_types is None or any(issubclass(context_type, item) for item in handler.context_types)
+    return handler.context_types is None or any(
+        issubclass(context_type, item) for item in handler.context_types
+    )

@@ -1,7 +1,7 @@
 """What is done to each module of a package, and why: who finds it, and where what we keep for it lies.
 
-Nothing is imported that is not imported already, so what is told is what would happen. Knows finding and caching; must not
-know contexts.
+Nothing is imported that is not imported already, so what is told is what would happen. Knows finding and
+caching; must not know contexts.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def told(findings: Iterable[Finding]) -> Iterator[str]:
         done = decision.action + (f": {decision.reason}" if decision.reason else "")
         yield f"{decision.name}: {done}"
         loader = f", loader {decision.loader}" if decision.loader else ""
-        yield f"    found by {decision.finder or 'nobody'}{loader}{', imported already' if finding.imported else ''}"
+        imported = ", imported already" if finding.imported else ""
+        yield f"    found by {decision.finder or 'nobody'}{loader}{imported}"
         if decision.origin is not None:
             yield f"    file {os.path.normpath(decision.origin)}"
         for path in finding.caches:

@@ -41,7 +41,11 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
     found = lookup(receiver, name) if isinstance(receiver, type) else None
     if type(found) is not ClassMethodDescriptorType:
         found = lookup(owner, name)
-    return found if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType) else None
+    return (
+        found
+        if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType)
+        else None
+    )
 
 
 def split(function: Any) -> tuple[Any, ...]:

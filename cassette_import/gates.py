@@ -20,7 +20,9 @@ _COPIED_FLAGS = ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS | inspect.CO_NESTE
 
 
 @functools.lru_cache(maxsize=None)
-def _template(positional_only: int, positional: int, keyword_only: int, rest: bool, keywords: bool, free: int) -> CodeType:
+def _template(
+    positional_only: int, positional: int, keyword_only: int, rest: bool, keywords: bool, free: int
+) -> CodeType:
     """The gate of any function with so many parameters and free names."""
     names = [f"p{number}" for number in range(positional)]
     keyword_names = [f"k{number}" for number in range(keyword_only)]

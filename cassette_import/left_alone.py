@@ -13,7 +13,19 @@ READ_BY_OTHERS: Final[set[str]] = {
 }  # fmt: skip
 """Last names of decorators whose functions are compiled by somebody else."""
 
-READERS: Final[set[str]] = {"numba", "nb", "cuda", "torch", "jit", "taichi", "ti", "triton", "tl", "warp", "wp"}
+READERS: Final[set[str]] = {
+    "numba",
+    "nb",
+    "cuda",
+    "torch",
+    "jit",
+    "taichi",
+    "ti",
+    "triton",
+    "tl",
+    "warp",
+    "wp",
+}
 """First names: `numba.jit`, `nb.njit`, `ti.kernel`, …"""
 
 BARE: Final[set[str]] = {"jit", "njit", "vectorize", "guvectorize", "jitclass"}

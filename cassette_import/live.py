@@ -17,7 +17,9 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     `gc.freeze` hides objects from `gc.get_objects`; functions of modules and classes are found all the same.
     """
     found = [
-        item for item in gc.get_objects() if type(item) is FunctionType and item.__code__.co_filename in filenames
+        item
+        for item in gc.get_objects()
+        if type(item) is FunctionType and item.__code__.co_filename in filenames
     ]
     if gc.get_freeze_count():
         known = set(map(id, found))
@@ -48,5 +50,7 @@ def _of_modules(filenames: Collection[str]) -> list[FunctionType]:
             elif isinstance(item, type):
                 work.extend(vars(item).values())
             elif isinstance(item, property):
-                work.extend(accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None)
+                work.extend(
+                    accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None
+                )
     return found

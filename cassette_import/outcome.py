@@ -1,10 +1,12 @@
-"""What a run leaves behind: what its contexts found, on the terminal or in a file, and the report of what was done.
+"""What a run leaves behind: what its contexts found, on the terminal or in a file, and the report of what was
+done.
 
 Knows how contexts report and how installations do; must not know how programs are run.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -13,7 +15,14 @@ from typing import Any
 
 import cassette_import
 from cassette_import import Context, Installation
-from cassette_import.contexts.report import Reporting, Streaming, UnknownFormat, chosen_format, known_formats
+from cassette_import.contexts.report import (
+    Reporting,
+    Streaming,
+    UnknownFormat,
+    Writer,
+    chosen_format,
+    known_formats,
+)
 from cassette_import.specialize import registry
 
 __all__ = ["CannotWrite", "Outcome", "merged", "report"]
@@ -31,10 +40,9 @@ class Outcome:
     contexts:
         The contexts that the program runs in, outermost first.
     output:
-        The file for what a context found: the first context that knows the suffix writes it. The others, and all of
-        them if there is no file, say what they found on standard error.
-    report_file:
-        The file for the report, if there is to be one.
+        The file for what a context found: the first context that knows the suffix writes it. The others, and
+        all of them if there is no file, say what they found on standard error. report_file: The file for the
+        report, if there is to be one.
     """
 
     def __init__(self, contexts: Iterable[Context], output: str | None, report_file: str | None) -> None:
@@ -43,7 +51,7 @@ class Outcome:
         self._output = None if output is None else os.path.abspath(output)
         self._report_file = None if report_file is None else os.path.abspath(report_file)
         self._installations: list[Installation] = []
-        self._writing: Context | None = None
+        self._writing: object = None
         self._suffix = ""
         # What the program forks has a copy of this, and nothing to tell.
         self._process = os.getpid()
@@ -71,19 +79,18 @@ class Outcome:
             self._writing.stream(self._output)
 
     def write(self) -> None:
-        """The program is at its end. Never raises: what cannot be written to a file is told on standard error."""
+        """The program is at its end. What cannot be written to a file is told on standard error."""
         if os.getpid() != self._process:
             return
         for context in self._contexts:
-            if context is self._writing and self._output is not None:
-                written = known_formats(context)[self._suffix]
-                if _attempt(lambda path, written=written: written(path), self._output):
-                    continue
+            is_writing = context is self._writing and self._output is not None
+            if is_writing and _attempt(known_formats(context)[self._suffix], str(self._output)):
+                continue
             if isinstance(context, Reporting):
                 _say(context.summary())
         if self._report_file is not None:
             document = report(self._installations, self._contexts)
-            if not _attempt(lambda path: write_report(document, path), self._report_file):
+            if not _attempt(functools.partial(write_report, document), self._report_file):
                 _say(json.dumps(document, indent=2))
 
 
@@ -127,6 +134,8 @@ def merged(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         if not whole:
             whole = {**document, "modules": dict(document["modules"])}
             continue
+        for key in ("packages", "exclude", "contexts"):
+            whole[key] = list(dict.fromkeys([*whole[key], *document[key]]))
         modules = whole["modules"]
         for name, entry in document["modules"].items():
             known = modules.get(name)
@@ -141,7 +150,11 @@ def _merged_module(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str
         for function, variants in entry["specialised"].items():
             known = specialised.setdefault(function, [])
             known += [variant for variant in variants if variant not in known]
-    return {**first, "specialised": specialised, "left_alone": {**second["left_alone"], **first["left_alone"]}}
+    return {
+        **first,
+        "specialised": specialised,
+        "left_alone": {**second["left_alone"], **first["left_alone"]},
+    }
 
 
 def write_report(document: Mapping[str, Any], path: str) -> None:
@@ -160,7 +173,7 @@ def _check_folder(path: str) -> None:
         raise CannotWrite(f"{path}: may not be written")
 
 
-def _attempt(write: Any, path: str) -> bool:
+def _attempt(write: Writer, path: str) -> bool:
     try:
         write(path)
     except OSError as error:
@@ -170,7 +183,7 @@ def _attempt(write: Any, path: str) -> bool:
 
 
 def _say(text: str) -> None:
-    # What the program has put into the place of standard error may be closed, or keep what it is given to itself.
+    # What the program has put in the place of standard error may be closed, or keep things to itself.
     for stream in (sys.__stderr__, sys.stderr):
         if text and stream is not None:
             try:

@@ -1,7 +1,7 @@
 """The pytest plugin: packages overdubbed while tests run, and contexts active around each test.
 
-Found by its entry point, in every run of pytest wherever we are installed: does nothing, and imports next to nothing, until it
-is asked. Knows pytest; must not know how anything is overdubbed.
+Found by its entry point, in every run of pytest wherever we are installed: does nothing, and imports next to
+nothing, until it is asked. Knows pytest; must not know how anything is overdubbed.
 """
 
 from __future__ import annotations
@@ -31,10 +31,15 @@ _WORKER_OUTPUT: Final = "cassette_import"
 class Session:
     """What was asked for, and what has come of it so far."""
 
-    def __init__(self, contexts: Sequence[Context] = (), report_file: str | None = None) -> None:
+    def __init__(
+        self,
+        contexts: Sequence[Context] = (),
+        installations: Iterable[Installation] = (),
+        report_file: str | None = None,
+    ) -> None:
         self.contexts = contexts
+        self.installations = list(installations)
         self.report_file = report_file
-        self.installations: list[Installation] = []
         self.workers: list[dict[str, Any]] = []
 
     def report(self) -> dict[str, Any]:
@@ -65,12 +70,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     texts = {
         "packages": "overdub these packages, separated by commas",
         "exclude": "but not these",
-        "context": "have this context active during each test, such as noop or module:Class; may be repeated, outermost first",
+        "context": "have this context active in each test: noop, module:Class, …; repeated, outermost first",
         "report": "write what was rewritten, specialised and left alone to this file, as JSON",
     }
     for name in _OPTIONS:
         action = "store" if name == "report" else "append"
-        group.addoption(f"--cassette-{name}", action=action, default=None, metavar=name.upper(), help=texts[name])
+        group.addoption(
+            f"--cassette-{name}", action=action, default=None, metavar=name.upper(), help=texts[name]
+        )
         kind: Any = "string" if name == "report" else "linelist"
         parser.addini(f"cassette_{name}", texts[name], type=kind, default=None)
 
@@ -82,21 +89,20 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     wanted = _settings(early_config)
     if wanted.disable:
         return
-    session = Session(
-        [_context(text) for text in wanted.contexts or ()],
-        None if wanted.report is None else os.path.abspath(wanted.report),
-    )
-    early_config.stash[_SESSION] = session
-    if wanted.packages:
-        # pytest puts the project's folder on the path when it imports the first conftest, which is later.
-        with _importable_from(str(early_config.rootpath), os.getcwd()):
-            session.installations.append(_installed(wanted.packages, wanted.exclude or ()))
+    # pytest puts the project's folder on the path when it imports the first conftest, which is later.
+    with _importable_from(str(early_config.rootpath), os.getcwd()):
+        contexts = [_context(text) for text in wanted.contexts or ()]
+        installations = [_installed(wanted.packages, wanted.exclude or ())] if wanted.packages else []
+    report_file = None if wanted.report is None else os.path.abspath(wanted.report)
+    early_config.stash[_SESSION] = Session(contexts, installations, report_file)
 
 
 def _is_asked(config: pytest.Config) -> bool:
     given = vars(config.known_args_namespace)
     return any(
-        given.get(f"cassette_{name}") or config.getini(f"cassette_{name}") or os.environ.get(_ENVIRONMENT + name.upper())
+        given.get(f"cassette_{name}")
+        or config.getini(f"cassette_{name}")
+        or os.environ.get(_ENVIRONMENT + name.upper())
         for name in _OPTIONS
     )
 
@@ -201,7 +207,7 @@ def _arguments(
 
 @pytest.fixture
 def overdubbing() -> Callable[..., AbstractContextManager[Context]]:
-    """``with overdubbing(context): …`` runs a part of a test in a context; ``packages=`` overdubs further packages meanwhile."""
+    """``with overdubbing(context):`` runs part of a test in a context; ``packages=`` are overdubbed too."""
 
     @contextlib.contextmanager
     def activate(context: ContextLike, packages: str | Sequence[str] = ()) -> Iterator[Context]:
@@ -238,7 +244,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     elif ours.report_file is not None:
         from cassette_import.outcome import merged, write_report
 
-        write_report(merged([ours.report(), *(worker["report"] for worker in ours.workers)]), ours.report_file)
+        write_report(
+            merged([ours.report(), *(worker["report"] for worker in ours.workers)]), ours.report_file
+        )
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -56,7 +56,11 @@ class Reflection:
         made = variant.passed(self.function, clone(self.tree), self.source)
         bodies = {} if made is None else {variant.prefix: made}
         rewritten = overdub_function(tree, [variant.shape], bodies=bodies)  # type: ignore[arg-type]
-        return to_source(rewritten).replace(f"{variant.prefix}.", f"@{variant.name}.").replace(variant.prefix, f"@{variant.name}")
+        return (
+            to_source(rewritten)
+            .replace(f"{variant.prefix}.", f"@{variant.name}.")
+            .replace(variant.prefix, f"@{variant.name}")
+        )
 
 
 def to_source(tree: ast.AST) -> str:

@@ -1,7 +1,8 @@
 """Runs a script or a module as plain `python` would run it, with contexts active.
 
-The model is coverage's `PyRunner`; everything that `python` can do itself is left to it: `runpy` runs modules, and whatever
-leaves the program goes on to the interpreter, which prints it, joins threads, calls `atexit` functions and sets the exit status.
+The model is coverage's `PyRunner`; everything that `python` can do itself is left to it: `runpy` runs
+modules, and whatever leaves the program goes on to the interpreter, which prints it, joins threads, calls
+`atexit` functions and sets the exit status.
 
 Knows how Python starts programs; must not know command lines, contexts or reports.
 """
@@ -64,7 +65,7 @@ class Program:
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """Make `sys.argv` and `sys.path` what the program expects; raise `CannotRun` if there is no such program."""
+        """Make `sys.argv` and `sys.path` what the program expects; raise `CannotRun` if there is none."""
         raise NotImplementedError
 
     def own_packages(self) -> tuple[str, ...]:
@@ -80,7 +81,9 @@ class Program:
         run_code: Callable[..., object] = runner._run_code
 
         @hidden
-        def run_overdubbed(code: CodeType, namespace: dict[str, Any], *arguments: Any, **keywords: Any) -> object:
+        def run_overdubbed(
+            code: CodeType, namespace: dict[str, Any], *arguments: Any, **keywords: Any
+        ) -> object:
             runner._run_code = run_code
             if self.is_overdubbed:
                 code = _code_of_main(code, arguments)
@@ -93,7 +96,7 @@ class Program:
             runner._run_code = run_code
 
     def run(self, contexts: Iterable[AbstractContextManager[object]] = ()) -> None:
-        """Run the program with the contexts active, the first one outermost; what leaves the program leaves here."""
+        """Run the program in the contexts, the first one outermost; what leaves the program leaves here."""
         try:
             with contextlib.ExitStack() as stack:
                 for context in contexts:
@@ -123,11 +126,11 @@ class Script(Program):
                     self._contents = file.read()
             except OSError as error:
                 code = error.errno or errno.ENOENT
-                raise CannotRun(f"can't open file {self.filename!r}: [Errno {code}] {os.strerror(code)}", 2) from None
+                raise CannotRun(
+                    f"can't open file {self.filename!r}: [Errno {code}] {os.strerror(code)}", 2
+                ) from None
         sys.argv = [self.name, *self.arguments]
-        if self._is_container:
-            _put_first(self.filename)
-        elif not sys.flags.safe_path:
+        if self._is_container or not sys.flags.safe_path:
             _put_first(self.folder)
             _make_way_for(self.folder)
 
@@ -152,7 +155,7 @@ class Script(Program):
         main.__loader__ = (SourcelessFileLoader if is_compiled else SourceFileLoader)(_MAIN, self.filename)
         main.__file__ = self.filename
         if sys.version_info < (3, 15):
-            main.__cached__ = None
+            vars(main)["__cached__"] = None
         code = self._loaded() if is_compiled else self._compiled()
         try:
             exec(code, vars(main))
@@ -225,7 +228,9 @@ def _overdubbed(filename: str, source: bytes, plain: CodeType) -> CodeType:
     try:
         return registry.module_code(_MAIN, filename, source, plain)
     except Exception as error:  # the program runs in any case
-        warnings.warn(f"{filename} runs plain: {type(error).__name__}: {error}", CassetteWarning, stacklevel=2)
+        warnings.warn(
+            f"{filename} runs plain: {type(error).__name__}: {error}", CassetteWarning, stacklevel=2
+        )
         return plain
 
 
@@ -329,7 +334,10 @@ def _folder_of(spec: ModuleSpec | None) -> str | None:
 
 def _is_library(folder: str) -> bool:
     """Whether what lies there belongs to many programs."""
-    return folder == os.path.dirname(os.__file__) or os.path.basename(folder) in ("site-packages", "dist-packages")
+    return folder == os.path.dirname(os.__file__) or os.path.basename(folder) in (
+        "site-packages",
+        "dist-packages",
+    )
 
 
 # ---- how Python ends a program
@@ -363,7 +371,7 @@ def _without_ours(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _have_it_printed_plainly(traceback: TracebackType | None) -> None:
-    """Have the interpreter, when the exception arrives there, print this traceback instead of the one with our frames."""
+    """Have the interpreter, where the exception will arrive, print this traceback without our frames."""
     excepthook = getattr(sys, "excepthook", sys.__excepthook__)
 
     def show(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:

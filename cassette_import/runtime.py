@@ -140,11 +140,19 @@ class EventRunner:
 
     def _make_call(self) -> Callable[..., Any]:
         """`call(activation, below, callee, function, leading, arguments, keywords)`: the innermost overload below a level, or the callee."""
-        overloads = [(level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None]
+        overloads = [
+            (level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None
+        ]
 
         @hidden
         def call(
-            activation: Activation, below: int, callee: Any, function: Any, leading: Any, arguments: Any, keywords: Any
+            activation: Activation,
+            below: int,
+            callee: Any,
+            function: Any,
+            leading: Any,
+            arguments: Any,
+            keywords: Any,
         ) -> Any:
             for number, find in overloads:
                 if number < below:
@@ -163,8 +171,12 @@ class EventRunner:
 
     def _make_event(self, variant: Any) -> Callable[..., Any]:
         before = [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
-        after = [(level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None]
-        failed = [(level.number, level.errorhook) for level in reversed(self.levels) if level.errorhook is not None]
+        after = [
+            (level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None
+        ]
+        failed = [
+            (level.number, level.errorhook) for level in reversed(self.levels) if level.errorhook is not None
+        ]
         overloads = any(level.overdub is not None for level in self.levels)
         call, kind = self.call, int(self._kind)
 
@@ -180,7 +192,9 @@ class EventRunner:
             for number, hook in before:
                 hook(contexts[number], function, *full, **named)
             if overloads:
-                result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
+                result = call(
+                    activation, len(contexts), callee, function, tuple(leading), arguments, keywords
+                )
             else:
                 result = callee(*arguments, **keywords)
             for number, hook in after:
@@ -200,7 +214,9 @@ class EventRunner:
                 hook(contexts[number], function, *full, **named)
             try:
                 if overloads:
-                    result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
+                    result = call(
+                        activation, len(contexts), callee, function, tuple(leading), arguments, keywords
+                    )
                 else:
                     result = callee(*arguments, **keywords)
             except BaseException as error:
@@ -220,13 +236,18 @@ class EventRunner:
         def overloaded(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
             activation = ACTIVE.get()
             function, *leading = split(callee)
-            return call(activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords)
+            return call(
+                activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords
+            )
 
         @hidden
         def over(callee: Any) -> Any:
             if id(callee) in FRAME_READERS:
                 return callee
-            if everything or (id(callee) if type(callee) is FunctionType else id(split(callee)[0])) in targets:
+            if (
+                everything
+                or (id(callee) if type(callee) is FunctionType else id(split(callee)[0])) in targets
+            ):
                 return Callee(overloaded, callee)
             return callee
 

@@ -1,4 +1,5 @@
-"""What is to be overdubbed and how, as told by the command line, the environment and `pyproject.toml`, in this order.
+"""What is to be overdubbed and how, as told by the command line, the environment and `pyproject.toml`, in
+this order.
 
 Knows where settings are written and how they are spelled; must not know what they do.
 """
@@ -33,7 +34,9 @@ class Settings(NamedTuple):
 
     def over(self, other: Settings) -> Settings:
         """These settings, and those of the other for what is not mentioned here."""
-        return Settings(*(mine if mine is not None else theirs for mine, theirs in zip(self, other, strict=True)))
+        return self._replace(
+            **{name: value for name, value in other._asdict().items() if getattr(self, name) is None}
+        )
 
 
 def names(texts: Iterable[str]) -> tuple[str, ...]:
@@ -57,13 +60,19 @@ def contexts(texts: Iterable[str]) -> tuple[str, ...]:
 def from_environment(environment: Mapping[str, str]) -> Settings:
     """What the variables `CASSETTE_IMPORT_PACKAGES`, `_EXCLUDE`, `_CONTEXT`, `_REPORT` and `_DISABLE` say.
 
-    Several contexts are separated by semicolons, since their options have commas. An empty variable says nothing.
+    Several contexts are separated by semicolons, since their options have commas. An empty variable says
+    nothing.
     """
 
     def value(name: str) -> str | None:
         return environment.get(_PREFIX + name) or None
 
-    packages, exclude, context, disable = value("PACKAGES"), value("EXCLUDE"), value("CONTEXT"), value("DISABLE")
+    packages, exclude, context, disable = (
+        value("PACKAGES"),
+        value("EXCLUDE"),
+        value("CONTEXT"),
+        value("DISABLE"),
+    )
     return Settings(
         packages=None if packages is None else names([packages]),
         exclude=None if exclude is None else names([exclude]),
@@ -74,7 +83,7 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
 
 
 def from_file(folder: str) -> Settings:
-    """What `[tool.cassette_import]` says in the `pyproject.toml` of the folder, or of the nearest folder above that has one."""
+    """What `[tool.cassette_import]` says in the folder's `pyproject.toml`, or in the next one above."""
     while True:
         path = os.path.join(folder, _FILE)
         try:
@@ -96,11 +105,19 @@ def _from_toml(data: bytes, path: str) -> Settings:
         table = tomllib.loads(data.decode()).get("tool", {}).get(_TABLE, {})
     except ValueError as error:
         raise SettingsError(f"{path}: {error}") from error
-    readers = {"packages": names, "exclude": names, "context": contexts, "report": _text, "disable": bool}
+    readers: dict[str, Any] = {
+        "packages": names,
+        "exclude": names,
+        "context": contexts,
+        "report": _text,
+        "disable": bool,
+    }
     read: dict[str, Any] = {}
     for key, value in table.items():
         if key not in readers:
-            raise SettingsError(f"{path}: [tool.{_TABLE}] has no setting {key!r}; there are {', '.join(readers)}")
+            raise SettingsError(
+                f"{path}: [tool.{_TABLE}] has no setting {key!r}; there are {', '.join(readers)}"
+            )
         if key == "disable":
             is_right = isinstance(value, bool)
         else:

@@ -91,7 +91,9 @@ class Registry:
         self.records: dict[str, Record] = {}
         self.units: list[Unit] = []
         self.generation = 0
-        self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
+        self._codes: dict[
+            int, tuple[CodeType, Unit]
+        ] = {}  # by identity: equal code objects are not the same function
         self._armed: list[VariantLike] = []
         self._busy = threading.local()
 
@@ -256,7 +258,9 @@ class Registry:
                     if record.installed or record.filename in activation.roots:
                         code = self._body(unit, activation.variant)
                     else:
-                        code = unit.plain  # its file was overdubbed for a root function that is not running here
+                        code = (
+                            unit.plain
+                        )  # its file was overdubbed for a root function that is not running here
                     self._disarm(unit.variants if code is unit.code else ())
                     return self._switch(unit, code, here)
             finally:
@@ -346,6 +350,8 @@ class Registry:
 
     def _compile(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
         plain, source = unit.plain, unit.record.source
+        if all(variant.shape.silent for variant in variants):
+            return plain
         place = source.find(plain)
         if place is None:
             unit.reason = source.problem or "its source is not found"
@@ -361,7 +367,9 @@ class Registry:
         for variant in variants:
             if variant.shape.passes:
                 copy: Any = clone(function)
-                bodies[variant.shape.prefix] = variant.passed(self._some_function(unit), copy, source.text_of(place))
+                bodies[variant.shape.prefix] = variant.passed(
+                    self._some_function(unit), copy, source.text_of(place)
+                )
         overdub_function(function, [variant.shape for variant in variants], entry, bodies)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)
@@ -449,7 +457,11 @@ class Registry:
 
     def left_alone(self, module_name: str) -> dict[str, str]:
         """Qualified name and reason of the module's functions that stay plain."""
-        return {unit.plain.co_qualname: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
+        return {
+            unit.plain.co_qualname: unit.reason
+            for unit in self._units_of(module_name)
+            if unit.reason is not None
+        }
 
     def specialised(self, module_name: str) -> dict[str, list[str]]:
         """Qualified name, and names of the variants, of the module's functions that have an overdubbed body."""
@@ -460,7 +472,9 @@ class Registry:
         }
 
     def _units_of(self, module_name: str) -> list[Unit]:
-        return [unit for record in self.records.values() if module_name in record.names for unit in record.units]
+        return [
+            unit for record in self.records.values() if module_name in record.names for unit in record.units
+        ]
 
 
 def _same_cells(function: FunctionType, here: FunctionType) -> bool:
@@ -483,9 +497,17 @@ def _function_in(module: ast.Module, original: ast.AST) -> Any:
     node: Any = module
     found: Any = None
     while True:
-        body = node.body if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        body = (
+            node.body
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+            else []
+        )
         inner = body[0] if body else None
-        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Lambda) and isinstance(original, ast.Lambda):
+        if (
+            isinstance(inner, ast.Expr)
+            and isinstance(inner.value, ast.Lambda)
+            and isinstance(original, ast.Lambda)
+        ):
             return inner.value
         if not isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
             return found

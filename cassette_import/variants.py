@@ -6,6 +6,7 @@ Knows context types and their tables of handlers; must not know source, or what 
 from __future__ import annotations
 
 import dis
+import inspect
 import itertools
 import threading
 from collections.abc import Callable, Iterable
@@ -21,7 +22,9 @@ from cassette_import.rewrite.shape import ContextShape, Shape
 from cassette_import.runtime import EventRunner, Level, suspended
 
 IMPLEMENTED: Final = (Events.CALLS, Events.OPERATORS)
-_OPERATOR_NAMES: Final = {id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()}
+_OPERATOR_NAMES: Final = {
+    id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()
+}
 _numbers = itertools.count(1)
 
 
@@ -84,7 +87,8 @@ class Variant:
                 overloads |= seen & Events.CALLS
             contexts.append(
                 ContextShape(
-                    (key.events if any(table.sees_everything for table in own.values()) else Events.NONE) | seen,
+                    (key.events if any(table.sees_everything for table in own.values()) else Events.NONE)
+                    | seen,
                     prehook=bool(own["prehook"]),
                     posthook=bool(own["posthook"]),
                 )
@@ -99,7 +103,30 @@ class Variant:
             overloads=overloads & implemented,
             errorhooks=errorhooks & implemented,
             passes=any(key.passes for key in self.keys),
+            blind=self._blind(tables, targets, overloads, operators),
         )
+
+    def _blind(self, tables: list[dict[str, Table]], targets: Events, overloads: Events, operators: set[str]) -> Events:
+        """The kinds of events at which only hooks are called that look at nothing but their context."""
+        if targets or overloads or operators:
+            return Events.NONE
+        found = Events.NONE
+        for kind in IMPLEMENTED:
+            hooks = [
+                (level, key, which, own[f"{which}hook"])
+                for level, (key, own) in enumerate(zip(self.keys, tables, strict=True))
+                for which in ("pre", "post")
+                if kind in key.events and own[f"{which}hook"]
+            ]
+            if all(
+                not table.handlers and table.method and touches_only_itself(table.method, key.context_type)
+                for _, key, _, table in hooks
+            ):
+                found |= kind
+                for level, _, which, table in hooks:
+                    assert table.method is not None
+                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = of_context_alone(table.method)
+        return found
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
         """What the contexts' passes make of a function, outermost first; None if there are none."""
@@ -158,7 +185,9 @@ def _target_events(tables: Iterable[Table], operators: set[str]) -> Events:
     return kinds
 
 
-def _hook(table: Table, number: int, asked: bool, context_type: type, leading: int) -> Callable[..., Any] | None:
+def _hook(
+    table: Table, number: int, asked: bool, context_type: type, leading: int
+) -> Callable[..., Any] | None:
     """What to call for an event: the method, which sees every event asked for, and the registered handler that fits best."""
     method = table.method if asked else None
     handlers = bool(table.targets) or (asked and bool(table.untargeted))
@@ -190,10 +219,12 @@ def _hook(table: Table, number: int, asked: bool, context_type: type, leading: i
     return suspended(choose_after, number)
 
 
-def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
+def method_hook(
+    method: Callable[..., Any], number: int, context_type: type, leading: int
+) -> Callable[..., Any]:
     """A hook method, suspended unless it provably cannot reach overdubbed code."""
     made = _positional_only(method, leading)
-    return made if _touches_only_itself(method, context_type) else suspended(made, number)
+    return made if touches_only_itself(method, context_type) else suspended(made, number)
 
 
 def _positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
@@ -215,6 +246,15 @@ def _positional_only(function: Callable[..., Any], count: int) -> Callable[..., 
     return made
 
 
+def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook that reads none of its arguments, as a function of the context alone."""
+    assert type(function) is FunctionType
+    code = function.__code__
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    made = code.replace(co_argcount=1, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
+    return FunctionType(made, function.__globals__, function.__name__)
+
+
 _HARMLESS: Final = frozenset(
     {
         "RESUME", "NOP", "CACHE", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_ATTR", "STORE_ATTR", "BINARY_OP", "COPY", "SWAP",
@@ -223,7 +263,7 @@ _HARMLESS: Final = frozenset(
 )  # fmt: skip
 
 
-def _touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
+def touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
     """Whether a hook only counts: reads and writes plain attributes of its context, and computes with them and constants.
 
     Such a hook reaches no overdubbed code, so it need not be suspended. (An attribute that holds a number with overdubbed operators
@@ -232,12 +272,19 @@ def _touches_only_itself(method: Callable[..., Any], context_type: type) -> bool
     if type(method) is not FunctionType or method.__code__.co_freevars:
         return False
     for base in context_type.__mro__[:-1]:
-        if "__setattr__" in base.__dict__ or "__getattribute__" in base.__dict__ or "__getattr__" in base.__dict__:
+        if (
+            "__setattr__" in base.__dict__
+            or "__getattribute__" in base.__dict__
+            or "__getattr__" in base.__dict__
+        ):
             return False
     for instruction in dis.get_instructions(method):
         if instruction.opname not in _HARMLESS:
             return False
-        if instruction.opname.startswith("LOAD_FAST") and instruction.argval != method.__code__.co_varnames[0]:
+        if (
+            instruction.opname.startswith("LOAD_FAST")
+            and instruction.argval != method.__code__.co_varnames[0]
+        ):
             return False
         if instruction.opname in ("LOAD_ATTR", "STORE_ATTR") and hasattr(
             getattr(context_type, instruction.argval, None), "__get__"

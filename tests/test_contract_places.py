@@ -41,28 +41,115 @@ SETUP = """
 
 UNPACK = "a, b, xs, o, d, part = made"
 
+# Each place is a definition of `main(made)` in which the statement stands.
 PLACES = {
-    "function": "def main(made):\n    {unpack}\n    {statement}\n",
-    "nested function": "def main(made):\n    {unpack}\n    def g():\n        nonlocal a\n        {statement}\n    g()\n",
-    "method": "class M:\n    def m(self, made):\n        {unpack}\n        {statement}\nmain = M().m\n",
-    "generator": "def g(made):\n    {unpack}\n    yield 1\n    {statement}\ndef main(made):\n    for _ in g(made): pass\n",
-    "coroutine": (
-        "async def g(made):\n    {unpack}\n    {statement}\n"
-        "def main(made):\n    try:\n        g(made).send(None)\n    except StopIteration:\n        pass\n"
-    ),
-    "asynchronous generator": (
-        "async def g(made):\n    {unpack}\n    {statement}\n    yield 1\n"
-        "def main(made):\n    try:\n        g(made).__anext__().send(None)\n    except StopIteration:\n        pass\n"
-    ),
-    "class body": "def main(made):\n    class C:\n        {unpack}\n        {statement}\n",
-    "function that looks at its locals": "def main(made):\n    {unpack}\n    {statement}\n    locals()\n",
-    "with block": "def main(made):\n    {unpack}\n    with contextlib.nullcontext():\n        {statement}\n",
-    "loop": "def main(made):\n    {unpack}\n    for _ in (1,):\n        {statement}\n",
-    "handler": (
-        "def main(made):\n    {unpack}\n    try:\n        raise KeyError\n    except KeyError:\n        {statement}\n"
-    ),
-    "finally block": "def main(made):\n    {unpack}\n    try:\n        pass\n    finally:\n        {statement}\n",
-    "case": "def main(made):\n    {unpack}\n    match 1:\n        case 1:\n            {statement}\n",
+    "function": """
+        def main(made):
+            {unpack}
+            {statement}
+    """,
+    "nested function": """
+        def main(made):
+            {unpack}
+            def g():
+                nonlocal a, b, xs
+                {statement}
+            g()
+    """,
+    "method": """
+        class M:
+            def m(self, made):
+                {unpack}
+                {statement}
+        main = M().m
+    """,
+    "generator": """
+        def main(made):
+            def g():
+                {unpack}
+                yield 1
+                {statement}
+            for _ in g():
+                pass
+    """,
+    "coroutine": """
+        def main(made):
+            async def g():
+                {unpack}
+                {statement}
+            try:
+                g().send(None)
+            except StopIteration:
+                pass
+    """,
+    "asynchronous generator": """
+        def main(made):
+            async def g():
+                {unpack}
+                {statement}
+                yield 1
+            try:
+                g().__anext__().send(None)
+            except StopIteration:
+                pass
+    """,
+    "class body": """
+        def main(made):
+            class C:
+                {unpack}
+                {statement}
+    """,
+    "function that looks at its locals": """
+        def main(made):
+            {unpack}
+            {statement}
+            locals()
+    """,
+    "with block": """
+        def main(made):
+            {unpack}
+            with contextlib.nullcontext():
+                {statement}
+    """,
+    "loop": """
+        def main(made):
+            {unpack}
+            for _ in (1,):
+                {statement}
+    """,
+    "handler": """
+        def main(made):
+            {unpack}
+            try:
+                raise KeyError
+            except KeyError:
+                {statement}
+    """,
+    "finally block": """
+        def main(made):
+            {unpack}
+            try:
+                pass
+            finally:
+                {statement}
+    """,
+    "case": """
+        def main(made):
+            {unpack}
+            match 1:
+                case 1:
+                    {statement}
+    """,
+}
+
+# What a place calls by itself, besides the statement.
+OF_THE_PLACE = {
+    "nested function": ["g"],
+    "generator": ["g"],
+    "coroutine": ["g", "send"],
+    "asynchronous generator": ["g", "__anext__", "send"],
+    "function that looks at its locals": ["locals"],
+    "with block": ["nullcontext"],
 }
 
 OPERATORS = {
@@ -189,74 +276,82 @@ class SeenCalls(Seen, events=Events.CALLS):
     pass
 
 
-def source(place, statement):
-    return textwrap.dedent(SETUP) + "\n\n" + PLACES[place].format(unpack=UNPACK, statement=statement)
+@pytest.fixture
+def run_in_every_place(make_program, only_new_objects_in_gc):
+    """Run a statement in every place, each in a context of its own: `{place: context}`."""
+
+    def run(statement, make_context):
+        definitions = [
+            textwrap.dedent(text).format(unpack=UNPACK, statement=statement) + f"main_{number} = main\n"
+            for number, text in enumerate(PLACES.values())
+        ]
+        program = make_program("\n".join([textwrap.dedent(SETUP), *definitions]))
+        contexts = {}
+        for number, place in enumerate(PLACES):
+            contexts[place] = make_context(program)
+            overdub(contexts[place], getattr(program, f"main_{number}"), program.make())
+        return contexts
+
+    return run
 
 
-EXTRA = {
-    # What the place itself calls, besides the statement.
-    "generator": ["g"],
-    "coroutine": ["g", "send"],
-    "asynchronous generator": ["g", "__anext__", "send"],
-    "with block": ["nullcontext"],
-    "nested function": ["g"],
-    "function that looks at its locals": ["locals"],
-}
-
-
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("statement", OPERATORS)
-def test_operators_are_the_same_events_in_every_place(statement, place, make_program):
-    program = make_program(source(place, statement))
-    ctx = SeenOperators()
-    overdub(ctx, program.main, program.make())
-    assert ctx.seen == OPERATORS[statement]
+def test_operators_are_the_same_events_in_every_place(statement, run_in_every_place):
+    contexts = run_in_every_place(statement, lambda program: SeenOperators())
+    assert {place: ctx.seen for place, ctx in contexts.items()} == dict.fromkeys(PLACES, OPERATORS[statement])
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("statement", CALLS)
-def test_calls_are_the_same_events_in_every_place(statement, place, make_program):
-    program = make_program(source(place, statement))
-    ctx = SeenCalls()
-    overdub(ctx, program.main, program.make())
-    extra = EXTRA.get(place, [])
-    assert [event for event in ctx.seen if event.split()[0] not in extra] == CALLS[statement]
+def test_calls_are_the_same_events_in_every_place(statement, run_in_every_place):
+    contexts = run_in_every_place(statement, lambda program: SeenCalls())
+    seen = {
+        place: [event for event in ctx.seen if event.split()[0] not in OF_THE_PLACE.get(place, ())]
+        for place, ctx in contexts.items()
+    }
+    assert seen == dict.fromkeys(PLACES, CALLS[statement])
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     "statement", [text for text in CALLS if any("f (" in event for event in CALLS[text])]
 )
-def test_overload_is_met_in_every_place(statement, place, make_program):
-    program = make_program(source(place, statement))
-    met = []
-
+def test_overload_is_met_in_every_place(statement, run_in_every_place):
     class Own(Context):
         pass
 
-    @Own.overdub.register(program.f)
-    def _(ctx, f, x=0, **kwargs):
-        met.append(x)
+    def make_context(program):
+        # Again for each place, which replaces the overload by itself.
+        Own.overdub.register(program.f)(overload)
+        return Own(metadata=[])
+
+    def overload(ctx, f, x=0, **kwargs):
+        ctx.metadata.append(x)
         return x
 
-    overdub(Own(), program.main, program.make())
-    assert len(met) == len([event for event in CALLS[statement] if event.startswith("f (")])
+    contexts = run_in_every_place(statement, make_context)
+    count = len([event for event in CALLS[statement] if event.startswith("f (")])
+    assert {place: len(ctx.metadata) for place, ctx in contexts.items()} == dict.fromkeys(PLACES, count)
+
+
+@pytest.fixture
+def import_in(make_package, only_new_objects_in_gc):
+    """Import a module with a statement at its top level in a context, and give the context."""
+
+    def run(statement, ctx):
+        name = make_package(textwrap.dedent(SETUP) + f"\n\nmade = make()\n{UNPACK}\n{statement}\n")
+        install([name])
+        with ctx:
+            importlib.import_module(name)
+        return ctx
+
+    return run
 
 
 @pytest.mark.parametrize("statement", OPERATORS)
-def test_operators_at_module_level_are_events_when_it_is_imported_in_the_context(statement, make_package):
-    name = make_package(textwrap.dedent(SETUP) + f"\n\nmade = make()\n{UNPACK}\n{statement}\n")
-    install([name])
-    with SeenOperators() as ctx:
-        importlib.import_module(name)
-    assert ctx.seen == OPERATORS[statement]
+def test_operators_at_module_level_are_events_when_it_is_imported_in_the_context(statement, import_in):
+    assert import_in(statement, SeenOperators()).seen == OPERATORS[statement]
 
 
 @pytest.mark.parametrize("statement", CALLS)
-def test_calls_at_module_level_are_events_when_it_is_imported_in_the_context(statement, make_package):
-    name = make_package(textwrap.dedent(SETUP) + f"\n\nmade = make()\n{UNPACK}\n{statement}\n")
-    install([name])
-    with SeenCalls() as ctx:
-        importlib.import_module(name)
-    start = ctx.seen.index("partial (f, 5)") + 1
-    assert ctx.seen[start:] == CALLS[statement]
+def test_calls_at_module_level_are_events_when_it_is_imported_in_the_context(statement, import_in):
+    seen = import_in(statement, SeenCalls()).seen
+    assert seen[seen.index("partial (f, 5)") + 1 :] == CALLS[statement]

@@ -83,8 +83,8 @@ def context_named(text: str) -> Context:
     Parameters
     ----------
     text:
-        The name of a ready-made context or of an entry point, or `module:Class`; then, if wanted, a colon and options,
-        ``key=value``, separated by commas.
+        The name of a ready-made context or of an entry point, or `module:Class`; then, if wanted, a colon and
+        options, ``key=value``, separated by commas.
 
     Raises
     ------

@@ -13,11 +13,15 @@ from typing import Any, Final, NamedTuple, TypeAlias
 __all__ = ["Label", "Named", "described", "display", "thread_name"]
 
 Label: TypeAlias = tuple[str, int, str]
-"""File, line and name, as `pstats` has it; `("~", 0, "<built-in method builtins.len>")` for what has no file."""
+"""File, line and name, as `pstats` has it; of a builtin, `("~", 0, "<built-in method builtins.len>")`."""
 
 _LRU_CACHE: Final = type(functools.lru_cache(len))
 _DESCRIPTORS: Final = frozenset(
-    {type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"])}  # method, slot and class method
+    {
+        type(list.append),
+        type(object.__repr__),
+        type(dict.__dict__["fromkeys"]),
+    }  # method, slot and class method
 )
 _type_attribute: Final = type.__getattribute__  # a metaclass may have its own, in Python
 
@@ -114,5 +118,6 @@ def _found(kind: type, name: str) -> Any:
 
 
 def thread_name(ident: int) -> str:
-    """The name of a running thread. `current_thread()` would leave an entry behind for a thread that it does not know."""
+    """The name of a running thread."""
+    # Not current_thread(): for a thread that `threading` did not start, it leaves an entry behind.
     return next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"thread {ident}")

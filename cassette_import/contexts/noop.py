@@ -5,7 +5,7 @@ For measuring what interception costs, and for finding out whether a program not
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from cassette_import import Context, Events
 
@@ -22,9 +22,11 @@ class Noop(Context, events=Events.ALL):
     metadata:
         Carried along, for whoever wants to find it there.
     events:
-        The events to intercept, if not all: an `Events`, or text such as ``"calls+operators"``. On the command
-        line, ``-c noop:events=calls``.
+        The events to intercept, if not all: an `Events`, or text such as ``"calls+operators"``. On the
+        command line, ``-c noop:events=calls``.
     """
+
+    inherit: ClassVar[bool] = True
 
     def __new__(cls, metadata: object = None, *, events: Events | str | None = None) -> Noop:
         """Make an instance of the type that sees these events."""

@@ -5,26 +5,31 @@ Knows `Events` and how a context type is declared; must not know any of the cont
 
 from __future__ import annotations
 
-import functools
 import re
 import types
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 from cassette_import import Context, Events
 
 __all__ = ["seeing"]
 
 _Context = TypeVar("_Context", bound=Context)
+_VARIANTS: Final[dict[tuple[type, Events], Any]] = {}
 
 
 def seeing(context_type: type[_Context], events: Events | str | None) -> type[_Context]:
-    """The context type, or one like it that sees other events; `events` may be text, such as ``"calls+operators"``.
+    """The context type, or one like it that sees other events; `events` may be text, such as
+    ``"calls+operators"``.
 
     What a context sees is a matter of its type, because each type has its code; so each choice is a type.
     """
     if events is None:
         return context_type
-    return _variant(context_type, parsed(events) if isinstance(events, str) else events)
+    key = context_type, parsed(events) if isinstance(events, str) else events
+    if key not in _VARIANTS:
+        _VARIANTS[key] = _variant(*key)
+    variant: type[_Context] = _VARIANTS[key]
+    return variant
 
 
 def parsed(text: str) -> Events:
@@ -43,8 +48,7 @@ def parsed(text: str) -> Events:
     return chosen
 
 
-@functools.lru_cache(maxsize=None)
-def _variant(context_type: type[_Context], events: Events) -> type[_Context]:
+def _variant(context_type: type[Any], events: Events) -> type[Any]:
     def declare(namespace: dict[str, object]) -> None:
         namespace["__module__"] = context_type.__module__
         namespace["__qualname__"] = context_type.__qualname__

@@ -1,7 +1,7 @@
 """`Profile`: how often every function is called, and how long it takes, by itself and with what it calls.
 
-The hooks build one tree of calls per thread, a node per path from the outermost call: one dictionary look-up per event, and no
-lock. Everything else is worked out from the trees afterwards, in `profile_report`.
+The hooks build one tree of calls per thread, a node per path from the outermost call: one dictionary look-up
+per event, and no lock. Everything else is worked out from the trees afterwards, in `profile_report`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from threading import get_ident
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from cassette_import import Context, Events
 
@@ -25,8 +25,8 @@ _NO_CHILDREN: Final[dict[Any, Node]] = {}  # shared by all nodes that have none;
 class Node:
     """One path of calls: a function, called by the node above it.
 
-    `active` is the function while its call is under way and began at `start`; a path is never under way twice in a
-    thread. `inner` is the part of `total` that went into calls further down.
+    `active` is the function while its call is under way and began at `start`; a path is never under way twice
+    in a thread. `inner` is the part of `total` that went into calls further down.
     """
 
     __slots__ = ("active", "calls", "children", "inner", "label", "parent", "start", "total")
@@ -66,8 +66,8 @@ class Profile(Context, events=Events.CALLS):
     limit:
         How many functions the table on the terminal shows. Files hold all of them.
     paths:
-        How many different paths of calls are kept apart. What comes later is still counted for each function and
-        caller, but is no longer part of the tree that `speedscope` shows, so that memory stays bounded.
+        How many different paths of calls are kept apart. What comes later is still counted for each function
+        and caller, but is no longer part of the tree that `speedscope` shows, so that memory stays bounded.
 
     Example
     -------
@@ -75,6 +75,8 @@ class Profile(Context, events=Events.CALLS):
     >>> print(profile.summary())
     profile: nothing was called
     """
+
+    inherit: ClassVar[bool] = True
 
     def __init__(self, *, sort: str = "own", limit: int = 30, paths: int = 500_000) -> None:
         super().__init__()
@@ -87,8 +89,8 @@ class Profile(Context, events=Events.CALLS):
         # Nodes remember functions by id(), which holds as long as the function is alive.
         self._kept: dict[int, Any] = {}
 
-    # The three hooks run once for every call of the program. `active` is compared because a pair may be torn apart, by an
-    # interrupt that arrives in the hook itself.
+    # The hooks run for every call of the program. `active` is compared because a pair may be torn apart by an
+    # interrupt that arrives in a hook itself.
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Go down to the function's node and start its clock."""
@@ -149,7 +151,7 @@ class Profile(Context, events=Events.CALLS):
         return node
 
     def _node_under_way(self, thread: Thread, function: Any) -> Node:
-        """The innermost call of the function that is under way; calls inside it whose end was missed are forgotten."""
+        """The function's innermost call under way; calls in it whose end was missed are forgotten."""
         node = thread.node
         while node is not thread.root and node.active is not function:
             node.active = None
@@ -169,7 +171,7 @@ class Profile(Context, events=Events.CALLS):
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.prof` for `pstats` and snakeviz, `.json` for https://www.speedscope.app, `.txt` for the whole table."""
+        """`.prof` for `pstats` and snakeviz, `.json` for https://www.speedscope.app, `.txt` for the table."""
         return {
             ".prof": lambda path: profile_report.write_pstats(self, path),
             ".json": lambda path: profile_report.write_speedscope(self, path),
@@ -179,10 +181,10 @@ class Profile(Context, events=Events.CALLS):
 
 
 def _folded(thread: Thread, label: Label) -> Node:
-    """A node that stands for all paths from the one function to the other, once there are too many to keep apart.
+    """A node for all paths from one function to another, once there are too many to keep apart.
 
-    Its place in the tree changes with each call, so it notes at once what is otherwise found out from the place:
-    whether the function, and the step from its caller to it, are under way further up already.
+    Its place in the tree changes with each call, so it notes at once what is otherwise found out from the
+    place: whether the function, and the step from its caller to it, are under way further up already.
     """
     parent = thread.node
     recursive = recursive_step = False
@@ -193,9 +195,9 @@ def _folded(thread: Thread, label: Label) -> Node:
             recursive_step = node.parent.label == parent.label
         node = node.parent
     pool = thread.folded.setdefault((parent.label, label, recursive, recursive_step), [])
-    node = next((node for node in pool if node.active is None), None)
-    if node is None:
-        node = Node(label, parent)
-        pool.append(node)
-    node.parent = parent
-    return node
+    resting = next((node for node in pool if node.active is None), None)
+    if resting is None:
+        resting = Node(label, parent)
+        pool.append(resting)
+    resting.parent = parent
+    return resting

@@ -47,7 +47,7 @@ class Figures:
         self.own = self.cumulative = 0.0
 
     def add(self, visit: Visit, *, is_outermost: bool) -> None:
-        """Count a node. Time that a function spends further down in itself is in its outermost call already."""
+        """Count a node. What a function spends further down in itself is in its outermost call already."""
         self.calls += visit.calls
         self.own += visit.own
         if is_outermost:
@@ -85,7 +85,7 @@ def _measured(node: Node, extra: dict[int, tuple[float, float]]) -> tuple[int, f
 
 
 def _walk(thread: Thread) -> Iterator[tuple[Node, bool]]:
-    """Every node of the tree, on the way in and (True) on the way out; trees are as deep as a recursion was."""
+    """Every node, on the way in and (True) on the way out; a tree may be as deep as a recursion was."""
     work = [(node, False) for node in thread.root.below()]
     work.reverse()
     while work:
@@ -197,7 +197,7 @@ def write_pstats(profile: Profile, path: str) -> None:
 
 
 def write_speedscope(profile: Profile, path: str) -> None:
-    """Write what https://www.speedscope.app shows: each path of calls once, as long as all its calls together."""
+    """Write what https://www.speedscope.app shows: each path of calls once, as long as all its calls."""
     frames: dict[Label, int] = {}
     profiles = [_evented(thread, frames) for thread in profile.threads()]
     document = {

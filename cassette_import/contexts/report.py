@@ -1,8 +1,8 @@
 """What a context can tell after a run, and in which files: what `run -o FILE` asks of it.
 
-A context need not tell anything. One that does has `summary()`; one that writes files has `formats` as well, and
-one whose output would not fit into memory has `stream(path)`, called before the program runs. Knows suffixes and
-paths; must not know any context.
+A context need not tell anything. One that does has `summary()`; one that writes files has `formats` as well,
+and one whose output would not fit into memory has `stream(path)`, called before the program runs. Knows
+suffixes and paths; must not know any context.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias, runtime_checkable
 
-__all__ = ["Reporting", "Streaming", "UnknownFormat", "Writer", "chosen_format", "known_formats", "short_path"]
+__all__ = [
+    "Reporting",
+    "Streaming",
+    "UnknownFormat",
+    "Writer",
+    "chosen_format",
+    "known_formats",
+    "short_path",
+]
 
 Writer: TypeAlias = Callable[[str], None]
 """Writes what a context found to the file of this name."""
@@ -67,8 +75,8 @@ def chosen_format(formats: Iterable[str], path: str) -> str:
 def short_path(filename: str, folders: Iterable[str]) -> str:
     """The file's name as seen from the innermost of the folders that holds it; `sys.path` shows modules well.
 
-    >>> short_path("/lib/python/site-packages/jinja2/lexer.py", ["/lib/python", "/lib/python/site-packages", ""])
-    'jinja2/lexer.py'
+    >>> short_path("/lib/python/site-packages/jinja2/lexer.py", ["/lib/python", "/lib/python/site-packages",
+    ""]) 'jinja2/lexer.py'
     """
     holding = [folder for folder in folders if folder and filename.startswith(folder.rstrip(os.sep) + os.sep)]
     return filename[len(max(holding, key=len).rstrip(os.sep)) + 1 :] if holding else filename

@@ -1,6 +1,7 @@
 """`Trace`: the tree of calls with arguments and results, written while the program runs.
 
-Nothing is collected, so a trace may be as long as it likes, and what a program did before it died is there to be read.
+Nothing is collected, so a trace may be as long as it likes, and what a program did before it died is there to
+be read.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from threading import get_ident
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from cassette_import import Context, Events
 
@@ -54,6 +55,8 @@ class Trace(Context, events=Events.CALLS):
           -> None
     """
 
+    inherit: ClassVar[bool] = True
+
     def __new__(
         cls,
         *,
@@ -77,7 +80,9 @@ class Trace(Context, events=Events.CALLS):
         self._depth = sys.maxsize if depth is None else depth
         self._width = width
         # The stream as it is now: what the program may put in its place is the program's.
-        self._output: Output = Tree(sys.stderr if file is None else file, width=width, whole_lines=file is None)
+        self._output: Output = Tree(
+            sys.stderr if file is None else file, width=width, whole_lines=file is None
+        )
         self._threads: dict[int, _Thread] = {}
         self._shown = self._hidden = 0
 
@@ -131,7 +136,7 @@ class Trace(Context, events=Events.CALLS):
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.txt` for the tree, `.json` for one object a line; both are written by `stream`, and finished here."""
+        """`.txt` for the tree, `.json` for one object a line; `stream` has written them, but for the end."""
         return {".txt": self._finish, ".json": self._finish}
 
     def _finish(self, path: str) -> None:

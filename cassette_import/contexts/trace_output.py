@@ -1,7 +1,7 @@
 """How a trace is written: as a tree for people, or as one JSON object a line for programs.
 
-Writing never disturbs the program: values are shown cut short, a `__repr__` that raises is named, and a stream that
-is closed or full is written to no more. Knows streams; must not know contexts.
+Writing never disturbs the program: values are shown cut short, a `__repr__` that raises is named, and a
+stream that is closed or full is written to no more. Knows streams; must not know contexts.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _WORDS: Final = {"result": "->", "exception": "raised"}
 class Output:
     """Where a trace goes.
 
-    `whole_lines` is for streams that the program writes to as well: a line is written when it is complete. Otherwise
-    a call is written when it begins, and stands in the file even if it never ends.
+    `whole_lines` is for streams that the program writes to as well: a line is written when it is complete.
+    Otherwise a call is written when it begins, and stands in the file even if it never ends.
     """
 
     def __init__(self, stream: IO[str], *, width: int, whole_lines: bool) -> None:
@@ -35,7 +35,9 @@ class Output:
         # A signal handler or a finaliser may come here while its own thread is writing.
         self._lock = threading.RLock()
 
-    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(
+        self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         """A call begins."""
         raise NotImplementedError
 
@@ -67,7 +69,9 @@ class Tree(Output):
         self._unfinished: tuple[str, int] | None = None  # thread and level of a call whose line goes on
         self._held_back = ""
 
-    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(
+        self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         """Begin a line."""
         arguments = [self._show(value) for value in args]
         arguments += [f"{name}={self._show(value)}" for name, value in kwargs.items()]
@@ -108,10 +112,14 @@ class JsonLines(Output):
         super().__init__(stream, width=width, whole_lines=whole_lines)
         self._start = perf_counter()
 
-    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(
+        self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         """Write the call."""
         keywords = {name: self._show(value) for name, value in kwargs.items()}
-        self._line("call", thread, level, function, args=[self._show(value) for value in args], kwargs=keywords)
+        self._line(
+            "call", thread, level, function, args=[self._show(value) for value in args], kwargs=keywords
+        )
 
     def end(self, thread: str, level: int, function: Any, kind: str, value: Any) -> None:
         """Write what became of it."""

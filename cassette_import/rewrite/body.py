@@ -12,6 +12,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
+from cassette_import.events import Events
 from cassette_import.rewrite import callee_form
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.primitives import BINARY, COMPARE, INPLACE, UNARY
@@ -143,7 +144,15 @@ class _Rewriter:
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)  # type: ignore[arg-type]
             if not bare:
                 branch = [*self._prologue(at, shape), *branch]
-            chain = [at.put(ast.If(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, chain))]
+            chain = [
+                at.put(
+                    ast.If(
+                        self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1),
+                        branch,
+                        chain,
+                    )
+                )
+            ]
         return chain
 
     def _prologue(self, at: At, shape: Shape) -> list[ast.stmt]:
@@ -169,9 +178,13 @@ class _Rewriter:
             shape = self.shapes[number]
             branch = self.rewrite(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare:
-                lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
+                lets = [
+                    at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))
+                ]
                 branch = at.pick([*lets, branch], len(lets))
-            value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
+            value = at.either(
+                self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value
+            )
         node.body = value
         return node
 
@@ -200,23 +213,34 @@ class _Rewriter:
             skip = ("body", "returns", "type_params")
         elif isinstance(node, ast.ClassDef):
             body = mode if mode is Mode.PLAIN else Mode.BARE
-            generic = body if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in a generic's bases
+            generic = (
+                body if getattr(node, "type_params", None) else mode
+            )  # PEP 695: no walrus in a generic's bases
             return [
-                (name, index, child, body if name == "body" else generic if name in ("bases", "keywords") else mode)
+                (
+                    name,
+                    index,
+                    child,
+                    body if name == "body" else generic if name in ("bases", "keywords") else mode,
+                )
                 for name, index, child in children(node, skip=("type_params",))
             ]
         elif isinstance(node, COMPREHENSIONS) and mode is not Mode.PLAIN:
-            if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(node, ast.GeneratorExp):
+            if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(
+                node, ast.GeneratorExp
+            ):
                 inner = Mode.BARE
         elif isinstance(node, (ast.With, ast.AsyncWith)) and mode is Mode.INLINED:
             # The block may run in a context that was entered by this very statement.
             return [
-                (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
+                (name, index, child, Mode.CALLEE if name == "body" else mode)
+                for name, index, child in children(node)
             ]
         elif isinstance(node, ast.comprehension) and mode is not Mode.PLAIN:
             # No assignment expression may stand in a comprehension's iterable.
             return [
-                (name, index, child, Mode.BARE if name == "iter" else mode) for name, index, child in children(node)
+                (name, index, child, Mode.BARE if name == "iter" else mode)
+                for name, index, child in children(node)
             ]
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
@@ -283,6 +307,8 @@ def _inlined_binary(node: ast.BinOp, sites: Sites, level: int) -> ast.expr:
     name = BINARY[type(node.op)]
     if not sites.wanted(name):
         return node
+    if sites.is_blind(Events.OPERATORS):
+        return sites.blind.binary(node)
     at = At(node)
     return sites.operator(
         node, name, [node.left, node.right], level, lambda read: at.put(ast.BinOp(read[0], node.op, read[1]))
@@ -294,13 +320,17 @@ def _inlined_unary(node: ast.UnaryOp, sites: Sites, level: int) -> ast.expr:
     if not sites.wanted(name) or callee_form.is_negative_number(node):
         return node
     at = At(node)
-    return sites.operator(node, name, [node.operand], level, lambda read: at.put(ast.UnaryOp(node.op, read[0])))
+    return sites.operator(
+        node, name, [node.operand], level, lambda read: at.put(ast.UnaryOp(node.op, read[0]))
+    )
 
 
 def _inlined_compare(node: ast.Compare, sites: Sites, level: int) -> ast.expr:
     names = [COMPARE[type(op)] for op in node.ops]
     if not any(sites.wanted(name) for name in names):
         return node
+    if len(names) == 1 and sites.is_blind(Events.OPERATORS):
+        return sites.blind.compare(node)
     if len(names) == 1:
         return _comparison(node, sites, level, node.left, node.ops[0], node.comparators[0], "")
     at = At(node)
@@ -324,7 +354,12 @@ def _comparison(
         return at.put(ast.Compare(left, [op], [right]))
     if name != "contains":
         return sites.operator(
-            node, name, [left, right], level, lambda read: at.put(ast.Compare(read[0], [op], [read[1]])), suffix=suffix
+            node,
+            name,
+            [left, right],
+            level,
+            lambda read: at.put(ast.Compare(read[0], [op], [read[1]])),
+            suffix=suffix,
         )
     found = sites.operator(
         node,
@@ -341,6 +376,8 @@ def _comparison(
 def _inlined_subscript(node: ast.Subscript, sites: Sites, level: int) -> ast.expr:
     if not isinstance(node.ctx, ast.Load) or not sites.wanted("getitem"):
         return node
+    if sites.is_blind(Events.OPERATORS):
+        return sites.blind.subscript(node)
     at = At(node)
     return sites.operator(
         node,
@@ -401,13 +438,20 @@ def _inlined_delete(node: ast.Delete, sites: Sites, level: int) -> Any:
 
 def _inlined_augmented(node: ast.AugAssign, sites: Sites, level: int) -> Any:
     at = At(node)
+    if sites.is_blind(Events.OPERATORS) and not isinstance(node.target, ast.Subscript):
+        return sites.blind.augmented(node)
 
     def inplace(current: ast.expr, value: ast.expr) -> ast.expr:
         name = INPLACE[type(node.op)]
         if not sites.wanted(name):
             return at.call(at.load(f"@operator.{name}"), [current, value])
         return sites.operator(
-            node, name, [current, value], level, lambda read: at.call(at.load(f"@operator.{name}"), read), suffix="i"
+            node,
+            name,
+            [current, value],
+            level,
+            lambda read: at.call(at.load(f"@operator.{name}"), read),
+            suffix="i",
         )
 
     def load(target: ast.Subscript) -> ast.expr:

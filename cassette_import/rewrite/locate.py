@@ -12,7 +12,9 @@ from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, Function, clone
 from cassette_import.rewrite.walk import children
 
-_PROLOGUE = {dis.opmap[name] for name in ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "NOP", "CACHE")}
+_PROLOGUE = {
+    dis.opmap[name] for name in ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "NOP", "CACHE")
+}
 _CO_NESTED_KINDS = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 Key = tuple[str, int, tuple[int, int] | None]
@@ -41,14 +43,18 @@ def key_of(code: CodeType) -> Key:
 
 def is_function(code: CodeType) -> bool:
     """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
-    return bool(code.co_flags & 0x02) and code.co_name not in _CO_NESTED_KINDS and not _is_annotation_scope(code)
+    return (
+        bool(code.co_flags & 0x02) and code.co_name not in _CO_NESTED_KINDS and not _is_annotation_scope(code)
+    )
 
 
 def _is_annotation_scope(code: CodeType) -> bool:
     """PEP 649 and PEP 695 scopes are functions to the interpreter only."""
-    return code.co_name in ("__annotate__", "__annotations__", "__conditional_annotations__") or (
-        code.co_name.startswith("<") and code.co_name != "<lambda>"
-    ) or code.co_varnames[:1] in ((".format",), (".defaults",), (".generic_base",), (".type_params",))
+    return (
+        code.co_name in ("__annotate__", "__annotations__", "__conditional_annotations__")
+        or (code.co_name.startswith("<") and code.co_name != "<lambda>")
+        or code.co_varnames[:1] in ((".format",), (".defaults",), (".generic_base",), (".type_params",))
+    )
 
 
 def nested_functions(code: CodeType) -> Iterator[CodeType]:
@@ -107,7 +113,9 @@ def _name_and_line(node: Function) -> tuple[str, int]:
 
 def _parameters(node: Function) -> tuple[str, ...]:
     arguments = node.args
-    return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+    return tuple(
+        argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    )
 
 
 def _body_start(node: Function) -> tuple[int, int] | None:
@@ -175,9 +183,16 @@ def find_function(compiled: CodeType, plain: CodeType) -> CodeType | None:
     work = [compiled]
     while work:
         code = work.pop()
-        if is_function(code) and code.co_name == plain.co_name and code.co_firstlineno == plain.co_firstlineno:
+        if (
+            is_function(code)
+            and code.co_name == plain.co_name
+            and code.co_firstlineno == plain.co_firstlineno
+        ):
             count = plain.co_argcount + plain.co_kwonlyargcount
-            if code.co_varnames[:count] == plain.co_varnames[:count] and code.co_freevars == plain.co_freevars:
+            if (
+                code.co_varnames[:count] == plain.co_varnames[:count]
+                and code.co_freevars == plain.co_freevars
+            ):
                 return code
         work.extend(const for const in code.co_consts if isinstance(const, CodeType))
     return None

@@ -39,7 +39,9 @@ BINARY: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "or_",
     ast.BitXor: "xor",
 }
-INPLACE: Final[dict[type[ast.operator], str]] = {kind: "i" + name.rstrip("_") for kind, name in BINARY.items()}
+INPLACE: Final[dict[type[ast.operator], str]] = {
+    kind: "i" + name.rstrip("_") for kind, name in BINARY.items()
+}
 UNARY: Final[dict[type[ast.unaryop], str]] = {
     ast.USub: "neg",
     ast.UAdd: "pos",
@@ -68,7 +70,10 @@ _SYMBOLS: Final[dict[str, str]] = {
 
 def _operator_rows() -> list[tuple[str, str]]:
     rows = [(f"a {_SYMBOLS[name]} b", name) for name in BINARY.values()]
-    rows += [(f"a {_SYMBOLS[name]}= b", inplace) for name, inplace in zip(BINARY.values(), INPLACE.values(), strict=True)]
+    rows += [
+        (f"a {_SYMBOLS[name]}= b", inplace)
+        for name, inplace in zip(BINARY.values(), INPLACE.values(), strict=True)
+    ]
     rows += [(f"a {_SYMBOLS[name]} b", name) for kind, name in COMPARE.items() if name != "contains"]
     rows += [("b in a", "contains"), ("b not in a", "contains")]
     rows += [(f"{_SYMBOLS[name]}a", name) for name in UNARY.values()]

@@ -86,12 +86,18 @@ def looks_at_locals(function: Function) -> bool:
 def split_docstring(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """The docstring statement, if any, and the rest."""
     first = body[0] if body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
         return body[:1], body[1:]
     return [], body
 
 
-def hoist_declarations(function: ast.FunctionDef | ast.AsyncFunctionDef, body: list[ast.stmt]) -> list[ast.stmt]:
+def hoist_declarations(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, body: list[ast.stmt]
+) -> list[ast.stmt]:
     """Take `global` and `nonlocal` statements out of `body` (they are replaced by `pass`) and return them.
 
     A body that stands twice in one function would otherwise use names before their declaration.

@@ -50,6 +50,8 @@ class Shape:
         Kinds of events that need a frame that catches exceptions.
     passes:
         Whether passes make a body of its own for it.
+    blind:
+        Kinds of events whose hooks, all of them, look at nothing but their context: they need no arguments.
     """
 
     prefix: str
@@ -60,6 +62,7 @@ class Shape:
     overloads: Events = Events.NONE
     errorhooks: Events = Events.NONE
     passes: bool = False
+    blind: Events = Events.NONE
 
     def interest(self, event: Events, operator: str | None = None) -> Interest:
         """What an event of this kind (and, for an operator, of this function) means to the stack."""
@@ -75,5 +78,10 @@ class Shape:
     def silent(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
         return not (
-            self.passes or self.everything or self.targets or self.operators or self.overloads or self.errorhooks
+            self.passes
+            or self.everything
+            or self.targets
+            or self.operators
+            or self.overloads
+            or self.errorhooks
         )

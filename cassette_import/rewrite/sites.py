@@ -17,6 +17,7 @@ import ast
 from collections.abc import Callable
 
 from cassette_import.events import Events
+from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.callee_form import is_ours, is_plain_super
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.shape import Interest, Shape
@@ -27,10 +28,22 @@ class Sites:
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
+        self.blind = BlindForm(shape)
+
+    def is_blind(self, event: Events) -> bool:
+        """Whether the hooks of such events need no arguments."""
+        return event in self.shape.blind and self.shape.interest(event) is Interest.EVERYTHING
 
     # ---- the parts of an inlined event
 
-    def _hooks(self, at: At, which: str, event: Events, operands: Callable[[], tuple[list[ast.expr], list[ast.keyword]]], result: str) -> list[ast.expr]:
+    def _hooks(
+        self,
+        at: At,
+        which: str,
+        event: Events,
+        operands: Callable[[], tuple[list[ast.expr], list[ast.keyword]]],
+        result: str,
+    ) -> list[ast.expr]:
         """The calls of all prehooks (outermost first) or posthooks (innermost first) of an event."""
         calls: list[ast.expr] = []
         contexts = list(enumerate(self.shape.contexts))
@@ -43,7 +56,13 @@ class Sites:
             leading: list[ast.expr] = [at.load(f"@c{number}")]
             if which == "post":
                 leading.append(at.load(result))
-            calls.append(at.call(at.load(f"{self.shape.prefix}.{which}{number}.{int(event)}"), leading + positional, keywords))
+            calls.append(
+                at.call(
+                    at.load(f"{self.shape.prefix}.{which}{number}.{int(event)}"),
+                    leading + positional,
+                    keywords,
+                )
+            )
         return calls
 
     def _event(
@@ -70,6 +89,8 @@ class Sites:
         splat = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         )
+        if self.is_blind(Events.CALLS):
+            return self.blind.call(node), False
         if interest is Interest.TARGETS or splat:
             # Splats: only the call instruction itself gives Python's own errors for f(*1) and repeated keywords.
             node.func = At(node.func).call(At(node.func).load(f"{self.shape.prefix}.pick.1"), [node.func])
@@ -100,7 +121,9 @@ class Sites:
             ]
             return values[:positional_count], keywords
 
-        def with_leading(*leading: Callable[[], ast.expr]) -> Callable[[], tuple[list[ast.expr], list[ast.keyword]]]:
+        def with_leading(
+            *leading: Callable[[], ast.expr],
+        ) -> Callable[[], tuple[list[ast.expr], list[ast.keyword]]]:
             def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
                 positional, keywords = arguments()
                 return [lead() for lead in leading] + positional, keywords
@@ -126,7 +149,8 @@ class Sites:
         value = at.either(at.is_whole(function), event(lambda: at.load(function)), value)
         if isinstance(node.func, ast.Attribute):
             bound = event(
-                lambda: at.attribute(at.load(function), "__func__"), lambda: at.attribute(at.load(function), "__self__")
+                lambda: at.attribute(at.load(function), "__func__"),
+                lambda: at.attribute(at.load(function), "__self__"),
             )
             value = at.either(at.kind_is(function, "@method"), bound, value)
         return at.pick([*steps, value, at.clear(used)], len(steps))

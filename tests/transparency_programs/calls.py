@@ -13,7 +13,9 @@ PROGRAMS = {
             return args, kwargs
 
         def main():
-            result = note(f)(note(1), *note([2]), note(3), *note((4,)), a=note(5), **note({"b": 6}), c=note(7))
+            result = note(f)(
+                note(1), *note([2]), note(3), *note((4,)), a=note(5), **note({"b": 6}), c=note(7)
+            )
             return result, log
     """,
     "splats_are_iterated_before_later_arguments_are_evaluated": """

@@ -242,7 +242,13 @@ PROGRAMS = {
                 def m(self):
                     return 1
 
-            return [k for k in vars(C) if k not in ("__firstlineno__", "__static_attributes__")], C.f, C.b, C.c, C.e
+            return (
+                [k for k in vars(C) if k not in ("__firstlineno__", "__static_attributes__")],
+                C.f,
+                C.b,
+                C.c,
+                C.e,
+            )
     """,
     "class_bodies_see_and_change_names_as_ever": """
         x = "global"
@@ -543,8 +549,22 @@ PROGRAMS = {
             with N(7) as entered:
                 raise ValueError
             return (
-                n is alias, n + 1, 1 + n, -n, sorted([N(3), N(1)]), {N(1): 1}[N(1)], list(n), 5 in n, 6 not in n,
-                f"{n:x>3}", not N(0), [10, 20, 30][N(2)], n(1, 2), entered, sum([N(1), N(2)], N(0)), N(3) == N(3),
+                n is alias,
+                n + 1,
+                1 + n,
+                -n,
+                sorted([N(3), N(1)]),
+                {N(1): 1}[N(1)],
+                list(n),
+                5 in n,
+                6 not in n,
+                f"{n:x>3}",
+                not N(0),
+                [10, 20, 30][N(2)],
+                n(1, 2),
+                entered,
+                sum([N(1), N(2)], N(0)),
+                N(3) == N(3),
             )
     """,
     "abstract_classes_and_registration": """
@@ -615,8 +635,15 @@ PROGRAMS = {
             a, b = A(), A()
             a.m(), a.c(), a.s()
             return (
-                a.m == a.m, a.m is a.m, a.m == b.m, hash(a.m) == hash(a.m), a.m.__func__ is A.m, a.m.__self__ is a,
-                A.c.__self__ is A, A.s is A.s, A.m is A.__dict__["m"],
+                a.m == a.m,
+                a.m is a.m,
+                a.m == b.m,
+                hash(a.m) == hash(a.m),
+                a.m.__func__ is A.m,
+                a.m.__self__ is a,
+                A.c.__self__ is A,
+                A.s is A.s,
+                A.m is A.__dict__["m"],
             )
     """,
     "methods_added_and_replaced_at_run_time": """

@@ -49,18 +49,12 @@ PROGRAMS = {
                 return type(error).__name__, str(error), positions
 
         def augmented():
-            x = (
-                1
-            )
-            x += (
-                None
-            )
+            x = 1
+            x += None
 
         def augmented_item():
             x = [[1]]
-            x[0][
-                5
-            ] += 1
+            x[0][5] += 1
 
         def store():
             x = (1,)
@@ -75,11 +69,32 @@ PROGRAMS = {
             return [
                 attempt(f)
                 for f in (
-                    lambda: n + s, lambda: n - s, lambda: s / n, lambda: n // 0, lambda: n % 0, lambda: s ** s,
-                    lambda: n @ n, lambda: n << s, lambda: n & s, lambda: n < s, lambda: 0 < n < s, lambda: n in n,
-                    lambda: n not in n, lambda: -s, lambda: ~s, lambda: +s, lambda: d["k"], lambda: [][0],
-                    lambda: n[0], lambda: (1 + n) + (2 + s) + 3, lambda: [1, 2, 3][s:], lambda: s % (1, 2),
-                    augmented, augmented_item, store, delete,
+                    lambda: n + s,
+                    lambda: n - s,
+                    lambda: s / n,
+                    lambda: n // 0,
+                    lambda: n % 0,
+                    lambda: s**s,
+                    lambda: n @ n,
+                    lambda: n << s,
+                    lambda: n & s,
+                    lambda: n < s,
+                    lambda: 0 < n < s,
+                    lambda: n in n,
+                    lambda: n not in n,
+                    lambda: -s,
+                    lambda: ~s,
+                    lambda: +s,
+                    lambda: d["k"],
+                    lambda: [][0],
+                    lambda: n[0],
+                    lambda: (1 + n) + (2 + s) + 3,
+                    lambda: [1, 2, 3][s:],
+                    lambda: s % (1, 2),
+                    augmented,
+                    augmented_item,
+                    store,
+                    delete,
                 )
             ]
     """,

@@ -308,12 +308,19 @@ PROGRAMS = {
     """,
     "dunder_names_of_the_module": '''
         """The docstring."""
+
         import os, sys
 
         def main():
             return (
-                __name__, os.path.basename(__file__), __doc__, __package__, type(__loader__).__mro__[-1].__name__,
-                __spec__.name, os.path.basename(__spec__.origin), __spec__.has_location,
+                __name__,
+                os.path.basename(__file__),
+                __doc__,
+                __package__,
+                type(__loader__).__mro__[-1].__name__,
+                __spec__.name,
+                os.path.basename(__spec__.origin),
+                __spec__.has_location,
             )
     ''',
     "import_star_and_all": """
@@ -455,7 +462,13 @@ PROGRAMS = {
             step(), step(5)
             own_step, own_peek = counter(0)
             own_step()
-            return peek(), own_peek(), [f(1) for f in functions], [f() for f in late], step.__closure__[0].cell_contents
+            return (
+                peek(),
+                own_peek(),
+                [f(1) for f in functions],
+                [f() for f in late],
+                step.__closure__[0].cell_contents,
+            )
     """,
     "cells_are_shared_and_can_be_written": """
         def make():
@@ -506,7 +519,10 @@ PROGRAMS = {
                 A() + 1
                 [deprecated() for _ in range(1)]
                 list(map(lambda x: deprecated(), [1]))
-            return [(str(w.message), w.category.__name__, os.path.basename(w.filename), w.lineno) for w in caught]
+            return [
+                (str(w.message), w.category.__name__, os.path.basename(w.filename), w.lineno)
+                for w in caught
+            ]
     """,
     "warnings_are_shown_once_for_each_place": """
         import warnings
@@ -873,7 +889,9 @@ SINCE_3_12 = {
             monitoring.register_callback(
                 tool,
                 monitoring.events.LINE,
-                lambda code, line: lines.append((code.co_name, line)) if code.co_filename == __file__ else None,
+                lambda code, line: (
+                    lines.append((code.co_name, line)) if code.co_filename == __file__ else None
+                ),
             )
             monitoring.set_events(tool, monitoring.events.LINE)
             try:

@@ -94,7 +94,13 @@ PROGRAMS = {
             next(g)
             states += [inspect.getgeneratorstate(g), inspect.getgeneratorlocals(g), g.gi_frame.f_lineno]
             next(g)
-            states += [inspect.getgeneratorlocals(g), g.gi_code.co_name, g.__name__, g.__qualname__, g.gi_running]
+            states += [
+                inspect.getgeneratorlocals(g),
+                g.gi_code.co_name,
+                g.__name__,
+                g.__qualname__,
+                g.gi_running,
+            ]
             list(g)
             return states + [inspect.getgeneratorstate(g), g.gi_frame]
     """,
@@ -153,10 +159,18 @@ PROGRAMS = {
         def main():
             x = "outer"
             return (
-                [f(x) for x in range(3)], {f(x) for x in range(3)}, {x: f(x) for x in range(3)},
-                [(x, y) for x in range(3) if f(x) for y in range(x) if not y], [[f(i) for i in range(j)] for j in range(3)],
-                [y := f(1), y + 1], [last := f(i) for i in range(3)], last, x, any(f(v) > 3 for v in (n for n in range(4))),
-                [(lambda: i)() for i in range(2)], [g() for g in [lambda: i for i in range(2)]],
+                [f(x) for x in range(3)],
+                {f(x) for x in range(3)},
+                {x: f(x) for x in range(3)},
+                [(x, y) for x in range(3) if f(x) for y in range(x) if not y],
+                [[f(i) for i in range(j)] for j in range(3)],
+                [y := f(1), y + 1],
+                [last := f(i) for i in range(3)],
+                last,
+                x,
+                any(f(v) > 3 for v in (n for n in range(4))),
+                [(lambda: i)() for i in range(2)],
+                [g() for g in [lambda: i for i in range(2)]],
             )
     """,
     "coroutines": """
@@ -174,7 +188,9 @@ PROGRAMS = {
 
         async def main_async():
             first = await total([-1, 2, -3])
-            gathered = await asyncio.gather(total([1]), total([2, 3]), add(*[await add(1, 1), await add(2, 2)]))
+            gathered = await asyncio.gather(
+                total([1]), total([2, 3]), add(*[await add(1, 1), await add(2, 2)])
+            )
             task = asyncio.create_task(total([5]))
             return first, gathered, await task, [await add(i, 1) for i in range(2)]
 

@@ -114,8 +114,17 @@ PROGRAMS = {
             f(1, 2, z=3), closure()
             c = f.__code__
             return (
-                c.co_name, c.co_qualname, c.co_firstlineno, c.co_argcount, c.co_posonlyargcount, c.co_kwonlyargcount,
-                c.co_flags, c.co_freevars, c.co_cellvars, c.co_filename == __file__, closure.__code__.co_freevars,
+                c.co_name,
+                c.co_qualname,
+                c.co_firstlineno,
+                c.co_argcount,
+                c.co_posonlyargcount,
+                c.co_kwonlyargcount,
+                c.co_flags,
+                c.co_freevars,
+                c.co_cellvars,
+                c.co_filename == __file__,
+                closure.__code__.co_freevars,
                 c.co_varnames[: c.co_argcount + c.co_kwonlyargcount + 2],
             )
     """,
@@ -167,10 +176,8 @@ PROGRAMS = {
 
         def main():
             f(), raw(), joined(), A().m(), A().p, only(), no_docstring(), bytes_are_none(), list(generator())
-            return [
-                __doc__, *(g.__doc__ for g in (f, only, raw, joined, no_docstring, bytes_are_none, A, A.m, A.p)),
-                coroutine.__doc__, generator.__doc__,
-            ]
+            functions = f, only, raw, joined, no_docstring, bytes_are_none, A, A.m, A.p, coroutine, generator
+            return __doc__, [g.__doc__ for g in functions]
     ''',
     "annotations": """
         import typing
@@ -188,7 +195,15 @@ PROGRAMS = {
         value: int = abs(-5)
 
         def main():
-            return f(-1), f.__annotations__, A.__annotations__, typing.get_type_hints(f), A.a, value, __annotations__
+            return (
+                f(-1),
+                f.__annotations__,
+                A.__annotations__,
+                typing.get_type_hints(f),
+                A.a,
+                value,
+                __annotations__,
+            )
     """,
     "annotations_as_strings": """
         from __future__ import annotations
@@ -252,8 +267,17 @@ PROGRAMS = {
         def main():
             a = A(-1)
             return (
-                again(f) is f, again(A) is A, again(a) == a, again(a.m)(), again(A.c)(), vars(again(State(-3))),
-                again(Reduced(-2)).x, copy.copy(f) is f, copy.deepcopy([a, f])[0] == a, pickle.dumps(f), pickle.dumps(a),
+                again(f) is f,
+                again(A) is A,
+                again(a) == a,
+                again(a.m)(),
+                again(A.c)(),
+                vars(again(State(-3))),
+                again(Reduced(-2)).x,
+                copy.copy(f) is f,
+                copy.deepcopy([a, f])[0] == a,
+                pickle.dumps(f),
+                pickle.dumps(a),
                 pickle.dumps(a.m),
             )
     """,
@@ -311,7 +335,13 @@ PROGRAMS = {
                 return typing.cast(A, self)
 
         def main():
-            return f(-1), f("a"), len(typing.get_overloads(f)), isinstance(A().m(), A), typing.get_type_hints(A.m)
+            return (
+                f(-1),
+                f("a"),
+                len(typing.get_overloads(f)),
+                isinstance(A().m(), A),
+                typing.get_type_hints(A.m),
+            )
     """,
     "doctests": """
         import doctest, sys

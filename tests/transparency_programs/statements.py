@@ -124,8 +124,15 @@ PROGRAMS = {
         def main():
             t, f = Truthy(True), Truthy(False)
             return (
-                note(1) < note(2) < note(3), note(3) < note(2) < note(1), note(1) < note(2) > note(0) != note(5) == note(5),
-                (t < t < t).value, (f < t < t).value, 1 in [1] is not None, 1 < 2 in [2] not in [[3]], not 1 < 2 < 3, log,
+                note(1) < note(2) < note(3),
+                note(3) < note(2) < note(1),
+                note(1) < note(2) > note(0) != note(5) == note(5),
+                (t < t < t).value,
+                (f < t < t).value,
+                1 in [1] is not None,
+                1 < 2 in [2] not in [[3]],
+                not 1 < 2 < 3,
+                log,
             )
     """,
     "boolean_operators_give_operands": """
@@ -137,8 +144,12 @@ PROGRAMS = {
 
         def main():
             return (
-                note(0) or note("") or note([]), note(1) and note(2) and note(0) and note(3), note(1) or note(9),
-                not note(0), (note(0) and note(1)) or note(2), log,
+                note(0) or note("") or note([]),
+                note(1) and note(2) and note(0) and note(3),
+                note(1) or note(9),
+                not note(0),
+                (note(0) and note(1)) or note(2),
+                log,
             )
     """,
     "conditional_expressions_evaluate_one_branch": """
@@ -149,7 +160,11 @@ PROGRAMS = {
             return x
 
         def main():
-            return note("yes") if note(True) else note("no"), note("a") if note(0) else note("b") if note(1) else 3, log
+            return (
+                note("yes") if note(True) else note("no"),
+                note("a") if note(0) else note("b") if note(1) else 3,
+                log,
+            )
     """,
     "loops_with_else_break_and_continue": """
         def find(xs, x):
@@ -206,7 +221,7 @@ PROGRAMS = {
                     return "large", n
                 case int() | float():
                     return "number"
-                case "a" "b":
+                case "ab":
                     return "joined"
                 case str(s) if s.startswith("x") and len(s) < 3:
                     return "x-string"
@@ -233,8 +248,29 @@ PROGRAMS = {
             return [
                 kind(v)
                 for v in (
-                    -1, -2.5, 1 + 2j, 5, Color.RED, True, None, 101, 7, 2.0, "ab", "x1", "xyz", Point(0), Point(3, 3),
-                    Point(1, 2), [], [0, 1, 2], (Point(1), 2), {"type": "circle", "r": 2, "c": 3}, {}, {1}, [1],
+                    -1,
+                    -2.5,
+                    1 + 2j,
+                    5,
+                    Color.RED,
+                    True,
+                    None,
+                    101,
+                    7,
+                    2.0,
+                    "ab",
+                    "x1",
+                    "xyz",
+                    Point(0),
+                    Point(3, 3),
+                    Point(1, 2),
+                    [],
+                    [0, 1, 2],
+                    (Point(1), 2),
+                    {"type": "circle", "r": 2, "c": 3},
+                    {},
+                    {1},
+                    [1],
                 )
             ]
     """,
@@ -296,7 +332,14 @@ PROGRAMS = {
 
         def main():
             a, d = [1, 2], {"x": 1}
-            return [*a, 3, *map(abs, [-4])], (*a,), {*a, *a}, {**d, "y": 2, **dict(z=3)}, f(*a, *a, **d, **{"y": 2}), [*range(2)][0]
+            return (
+                [*a, 3, *map(abs, [-4])],
+                (*a,),
+                {*a, *a},
+                {**d, "y": 2, **dict(z=3)},
+                f(*a, *a, **d, **{"y": 2}),
+                [*range(2)][0],
+            )
     """,
     "displays_and_slices": """
         log = []
@@ -312,14 +355,28 @@ PROGRAMS = {
         def main():
             s = S()
             return (
-                {note("k"): note("v"), note("k2"): note("v2")}, {note(1), note(1)}, [note(2), note(3)], (note(4),),
-                s[note(1):note(2):note(3)], s[:], s[1:, ..., None], s[()], s[1, *[2, 3]], s[note(5),], log,
+                {note("k"): note("v"), note("k2"): note("v2")},
+                {note(1), note(1)},
+                [note(2), note(3)],
+                (note(4),),
+                s[note(1) : note(2) : note(3)],
+                s[:],
+                s[1:, ..., None],
+                s[()],
+                s[1, *[2, 3]],
+                s[note(5),],
+                log,
             )
     """,
     "lambdas_and_defaults": """
         def main():
             fs = [lambda x, i=i, *a, k=abs(-i), **kw: (x, i, a, k, kw) for i in range(2)]
-            return [f(9) for f in fs], fs[0](1, 2, 3, k=4, z=5), (lambda: (yield))().send(None), (lambda *a: a)(*[1])
+            return (
+                [f(9) for f in fs],
+                fs[0](1, 2, 3, k=4, z=5),
+                (lambda: (yield))().send(None),
+                (lambda *a: a)(*[1]),
+            )
     """,
     "constant_conditions_and_dead_code": """
         import typing
@@ -342,24 +399,69 @@ PROGRAMS = {
     "arithmetic_of_literals_and_big_numbers": """
         def main():
             x = 10**30
-            return -x, ~x, x // 7, x % 7, x << 3, x >> 3, x & 255, x | 1, x ^ x, +x, 2**-1, (-8) ** 2, -8**2, 7 // -2, -7 % 3, 1e308 * 10
+            return (
+                -x,
+                ~x,
+                x // 7,
+                x % 7,
+                x << 3,
+                x >> 3,
+                x & 255,
+                x | 1,
+                x ^ x,
+                +x,
+                2**-1,
+                (-8) ** 2,
+                -(8**2),
+                7 // -2,
+                -7 % 3,
+                1e308 * 10,
+            )
     """,
     "identity_of_singletons_and_results": """
         def main():
             a = []
-            return a is a, a is not [], None is None, (a or None) is a, [a][0] is a, {"k": a}["k"] is a, (a,)[0] is a, not a is a
+            return (
+                a is a,
+                a is not [],
+                None is None,
+                (a or None) is a,
+                [a][0] is a,
+                {"k": a}["k"] is a,
+                (a,)[0] is a,
+                not a is a,
+            )
     """,
     "number_types_are_kept": """
         import decimal, fractions
 
         def main():
-            return [
-                type(x).__name__
-                for x in (
-                    True + True, True & False, True ^ 1, -True, not 0, 1 / 1, 2 // 1.0, 3 % 2.0, 1j * 1j, 2**-1,
-                    decimal.Decimal(1) + 1, fractions.Fraction(1, 2) * 2, abs(-1.0), round(2.5), divmod(7, 2), sum([0.1] * 3),
-                )
-            ], sum([0.1] * 3), 0.1 + 0.2, float("nan") != float("nan")
+            return (
+                [
+                    type(x).__name__
+                    for x in (
+                        True + True,
+                        True & False,
+                        True ^ 1,
+                        -True,
+                        not 0,
+                        1 / 1,
+                        2 // 1.0,
+                        3 % 2.0,
+                        1j * 1j,
+                        2**-1,
+                        decimal.Decimal(1) + 1,
+                        fractions.Fraction(1, 2) * 2,
+                        abs(-1.0),
+                        round(2.5),
+                        divmod(7, 2),
+                        sum([0.1] * 3),
+                    )
+                ],
+                sum([0.1] * 3),
+                0.1 + 0.2,
+                float("nan") != float("nan"),
+            )
     """,
     "global_names_shadow_builtins_in_the_middle_of_a_run": """
         def f(x):
@@ -390,9 +492,16 @@ PROGRAMS = {
             heap = list(vs)
             heapq.heapify(heap)
             return (
-                sorted(vs), sorted(vs, reverse=True), min(vs), max(vs, key=lambda v: -v.x), heap[0],
-                bisect.bisect([1, 3, 5], 4), sorted("bca", key=operator.neg if False else None), sorted(vs, key=lambda v: (v.x % 2, v.x)),
-                list(zip(*[[1, 2], [3, 4]])), dict(sorted({"b": 1, "a": 2}.items())),
+                sorted(vs),
+                sorted(vs, reverse=True),
+                min(vs),
+                max(vs, key=lambda v: -v.x),
+                heap[0],
+                bisect.bisect([1, 3, 5], 4),
+                sorted("bca", key=operator.neg if False else None),
+                sorted(vs, key=lambda v: (v.x % 2, v.x)),
+                list(zip(*[[1, 2], [3, 4]])),
+                dict(sorted({"b": 1, "a": 2}.items())),
             )
     """,
     "lines_joined_by_semicolons_and_backslashes": """
@@ -405,7 +514,10 @@ PROGRAMS = {
 
         def main(): return f(-1), g(2), g(0), (lambda: f(3))()
     """,
-    "tabs_and_form_feeds_and_comments": "def f(x):\n\t# comment\n\tif x:\n\t\treturn abs(x)  # more\n\treturn 0\n\x0c\ndef main():\n\treturn f(-1), f(0)\n",
+    "tabs_and_form_feeds_and_comments": (
+        "def f(x):\n\t# comment\n\tif x:\n\t\treturn abs(x)  # more\n\treturn 0\n"
+        "\x0c\ndef main():\n\treturn f(-1), f(0)\n"
+    ),
     "a_program_with_everything_nested": """
         def outer(a):
             class Inner:
