@@ -226,7 +226,9 @@ def _apply() -> None:
     gone = [decision for name, decision in list(finder.decisions.items()) if not finder.covers(name)]
     for decision in gone:
         del finder.decisions[decision.name]
-    registry.dismiss([decision.name for decision in gone if decision.action == "rewritten"])
+    dismissed = [decision.name for decision in gone if decision.action == "rewritten"]
+    if dismissed:  # looking for live functions is dear
+        registry.dismiss(dismissed)
     for name, module in _imported().items():
         if finder.covers(name):
             _take_in(decide(name, _spec_of(name, module)))

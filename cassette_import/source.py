@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import importlib.util
 import io
 import linecache
 import os
@@ -36,6 +37,7 @@ class SourceFile:
         self._index: Index | None = None
         self._tree: ast.Module | None = None
         self._stamp: tuple[int, int] | None = None
+        self._digest: bytes | None = None
 
     def refresh(
         self, module_name: str, module_globals: dict[str, Any] | None = None, source: bytes | None = None
@@ -43,7 +45,7 @@ class SourceFile:
         """The module is executed (again) from what is in the file now."""
         stamp = _stamp(self.filename)
         if stamp != self._stamp or source is not None:
-            self._tree = self._index = None
+            self._tree = self._index = self._digest = None
             self._source = source
         self._stamp = stamp
         self._module_name = module_name
@@ -111,6 +113,18 @@ class SourceFile:
 
     def reason_to_leave_alone(self, place: Place) -> str | None:
         return reason_to_leave_alone(place)
+
+    def digest(self) -> bytes | None:
+        """The hash of the file's text, for the cache; None if there is no file, or others had a hand in the tree."""
+        if self._digest is None:
+            loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
+            source = self._read()
+            if not isinstance(source, bytes) or type(loader).__name__ == "AssertionRewritingHook":
+                return None
+            if self._stamp != _stamp(self.filename):
+                return None
+            self._digest = importlib.util.source_hash(source)
+        return self._digest
 
     def text_of(self, place: Place) -> str:
         """The source text of a function, decorators included."""

@@ -5,82 +5,25 @@ Knows modules, source and code objects, and of a variant only its shape. Must no
 
 from __future__ import annotations
 
-import ast
 import sys
 import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from types import CellType, CodeType, FunctionType
-from typing import Any, Final, Protocol
+from types import CodeType, FunctionType
+from typing import Any, Final
 
 from cassette_import import gates, live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES
+from cassette_import.bodies import bodies, on_a_fresh_stack
 from cassette_import.errors import CassetteWarning, PassError
-from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
-from cassette_import.rewrite.locate import (
-    find_function,
-    is_function,
-    key_of,
-    nested_functions,
-    requalify,
-    skeleton,
-)
-from cassette_import.rewrite.scopes import FUNCTIONS, clone
-from cassette_import.rewrite.shape import Shape
+from cassette_import.rewrite.locate import is_function, key_of, nested_functions
+from cassette_import.rewrite.scopes import clone
 from cassette_import.source import SourceFile
+from cassette_import.units import Record, Unit, VariantLike
 
 MOST_VARIANTS: Final = 4
 """How many variants one function's code carries; the least recently added one that is not active goes first."""
-
-
-class VariantLike(Protocol):
-    """What is needed of a variant here."""
-
-    name: str
-    shape: Shape
-    active: int
-    armed: dict[frozenset[str], int]
-
-    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
-        """What passes make of the function's node."""
-
-
-class Unit:
-    """One `def` or `lambda`: its code in all states, and the live functions that are known to have it."""
-
-    __slots__ = ("code", "gate", "known", "misses", "number", "plain", "reason", "record", "variants")
-
-    def __init__(self, number: int, record: Record, plain: CodeType) -> None:
-        self.number = number
-        self.record = record
-        self.plain = plain
-        self.gate: CodeType | None = None
-        self.code: CodeType | None = None
-        self.variants: tuple[VariantLike, ...] = ()
-        self.reason: str | None = None
-        self.known: list[weakref.ref[FunctionType]] = []
-        self.misses = 0
-
-    def functions(self) -> list[FunctionType]:
-        found = [function for reference in self.known if (function := reference()) is not None]
-        if len(found) < len(self.known):
-            self.known = [weakref.ref(function) for function in found]
-        return found
-
-
-class Record:
-    """One source file whose functions are overdubbed: because it is installed, or as the file of a root function."""
-
-    def __init__(self, filename: str) -> None:
-        self.filename = filename
-        self.names: set[str] = set()
-        self.source = SourceFile(filename)
-        self.units: list[Unit] = []
-
-    @property
-    def installed(self) -> bool:
-        return bool(self.names)
 
 
 class Registry:
@@ -323,7 +266,7 @@ class Registry:
             return unit.code
         wanted = self._wanted(unit, variant)
         try:
-            code = self._on_a_fresh_stack(lambda: self._compile(unit, wanted))
+            code = on_a_fresh_stack(lambda: bodies.make(unit, wanted))
         except PassError:
             raise
         except Exception as error:
@@ -347,64 +290,6 @@ class Registry:
         if variant is None and not wanted and not older:
             older = self._armed[-1:]  # entered while nothing is active: as good a guess as any
         return tuple(wanted + (older[:room] if room > 0 else []))
-
-    def _compile(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
-        plain, source = unit.plain, unit.record.source
-        if all(variant.shape.silent for variant in variants):
-            return plain
-        place = source.find(plain)
-        if place is None:
-            unit.reason = source.problem or "its source is not found"
-            return None
-        reason = source.reason_to_leave_alone(place)
-        if reason is not None:
-            unit.reason = reason
-            return None
-        module = skeleton(place, plain.co_freevars)
-        function = _function_in(module, place.node)
-        entry = Entry(None if unit.record.installed else unit.record.filename)
-        bodies = {}
-        for variant in variants:
-            if variant.shape.passes:
-                copy: Any = clone(function)
-                bodies[variant.shape.prefix] = variant.passed(
-                    self._some_function(unit), copy, source.text_of(place)
-                )
-        overdub_function(function, [variant.shape for variant in variants], entry, bodies)
-        compiled = source.compile(module, plain.co_flags)
-        code = find_function(compiled, plain)
-        if code is None:
-            raise RuntimeError("the rewritten function was not found after compiling")
-        return requalify(code, plain)
-
-    def _some_function(self, unit: Unit) -> FunctionType:
-        """A live function of the unit, for a pass to look at."""
-        functions = unit.functions()
-        if functions:
-            return functions[0]
-        cells = tuple(CellType() for _ in unit.plain.co_freevars)
-        return FunctionType(unit.plain, {}, unit.plain.co_name, None, cells)
-
-    def _on_a_fresh_stack(self, work: Callable[[], CodeType | None]) -> CodeType | None:
-        """Rewriting and compiling recurse; a program that is itself deep in recursion must not notice (S7)."""
-        try:
-            return work()
-        except RecursionError:
-            results: list[CodeType | None] = []
-            failures: list[BaseException] = []
-
-            def run() -> None:
-                try:
-                    results.append(work())
-                except BaseException as error:
-                    failures.append(error)
-
-            thread = threading.Thread(target=run)
-            thread.start()
-            thread.join()
-            if failures:
-                raise failures[0] from None
-            return results[0]
 
     def _adopt_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
         """Make the new code, and the nested functions' in it, known as states of their units."""
@@ -433,11 +318,7 @@ class Registry:
                 record = self._record(filename)
                 record.names.add(module_name)
                 record.source.refresh(module_name, source=source)
-                if not variant.shape.silent:
-                    tree = record.source.parse(source)
-                    overdub_module(tree, [variant.shape])
-                    plain = record.source.compile(tree, plain.co_flags)
-                return self._with_gates(plain)
+                return self._with_gates(bodies.module_level(record, variant, source, plain))
         finally:
             ACTIVE.reset(token)
 
@@ -490,40 +371,6 @@ def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:
     """A function with the code, globals and cells of the one that was called; its arguments are all given by the gate."""
     assert isinstance(here, FunctionType)
     return FunctionType(code, here.__globals__, code.co_name, None, here.__closure__)
-
-
-def _function_in(module: ast.Module, original: ast.AST) -> Any:
-    """The copied function in its skeleton: the innermost one."""
-    node: Any = module
-    found: Any = None
-    while True:
-        body = (
-            node.body
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-            else []
-        )
-        inner = body[0] if body else None
-        if (
-            isinstance(inner, ast.Expr)
-            and isinstance(inner.value, ast.Lambda)
-            and isinstance(original, ast.Lambda)
-        ):
-            return inner.value
-        if not isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
-            return found
-        node = found = inner
-        if (
-            type(inner) is type(original)
-            and inner.lineno == original.lineno  # type: ignore[attr-defined]
-            and inner.col_offset == original.col_offset  # type: ignore[attr-defined]
-            and getattr(inner, "name", None) == getattr(original, "name", None)
-            and not _is_made(inner)
-        ):
-            return inner
-
-
-def _is_made(node: ast.AST) -> bool:
-    return not hasattr(node, "_fields") or isinstance(node, ast.ClassDef)
 
 
 registry: Final = Registry()

@@ -26,11 +26,13 @@ class Registry:
     def __init__(self):
         self.admitted = {}
         self.dismissed = []
+        self.dismissals = 0
 
     def admit(self, module_name, filename):
         self.admitted[module_name] = filename
 
     def dismiss(self, module_names):
+        self.dismissals += 1
         for name in module_names:
             del self.admitted[name]
             self.dismissed.append(name)
@@ -376,6 +378,7 @@ def test_uninstalling_dismisses_exactly_what_was_admitted(made, registry):
     installation.uninstall()
     uninstall(["made.a"])
     assert len(registry.dismissed) == 3
+    assert registry.dismissals == 1  # it looks through the whole heap
 
 
 def test_P5_installations_stack(made, registry):

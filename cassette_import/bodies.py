@@ -1,0 +1,199 @@
+"""Bodies: the code of a unit with a branch per variant, compiled from source or read from the cache beside the `.pyc`.
+
+Knows units, trees and files; must not know which code is live.
+"""
+
+from __future__ import annotations
+
+import ast
+import atexit
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import CodeType
+from typing import Any, Final
+
+from cassette_import import cache
+from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
+from cassette_import.rewrite.locate import find_function, key_of, requalify, skeleton
+from cassette_import.rewrite.scopes import FUNCTIONS, clone
+from cassette_import.units import Record, Unit, VariantLike
+
+_File = tuple[str, str, bytes]
+"""Source file, tag, hash of the source: what identifies a file of the cache."""
+
+
+class Bodies:
+    """Makes bodies. Those of installed modules are kept on disk, by source, shapes of the variants and versions."""
+
+    def __init__(self) -> None:
+        self._files: dict[_File, dict[str, Any]] = {}
+        self._fresh: dict[_File, dict[str, Any]] = {}
+
+    def make(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+        """The unit's code with a branch per variant; None, with the reason in the unit, if it is left alone."""
+        if all(variant.shape.silent for variant in variants):
+            return unit.plain
+        name = repr((unit.plain.co_qualname, key_of(unit.plain)))
+        return self._keep(unit.record, variants, name, unit.plain, lambda: self._compile(unit, variants))
+
+    def module_level(self, record: Record, variant: VariantLike, source: bytes, plain: CodeType) -> CodeType:
+        """The code of a module with its module level and class bodies overdubbed; its functions are plain."""
+        if variant.shape.silent:
+            return plain
+
+        def compile_module() -> CodeType:
+            tree = record.source.parse(source)
+            return record.source.compile(overdub_module(tree, [variant.shape]), plain.co_flags)
+
+        return self._keep(record, [variant], "<module>", plain, compile_module) or plain
+
+    def _keep(
+        self,
+        record: Record,
+        variants: Sequence[VariantLike],
+        name: str,
+        plain: CodeType,
+        make: Callable[[], CodeType | None],
+    ) -> CodeType | None:
+        """Code from the cache, or made and kept there."""
+        file = self._file(record, variants)
+        if file is None:
+            return make()
+        prefixes = {variant.shape.prefix: f"@~{number}" for number, variant in enumerate(variants)}
+        kept = self._kept(file).get(name)
+        if isinstance(kept, CodeType) and _fits(kept, plain):
+            return _rename(kept, {mark: prefix for prefix, mark in prefixes.items()})
+        code = make()
+        if code is not None:
+            made = _rename(code, prefixes)
+            self._files[file][name] = made
+            self._fresh.setdefault(file, {})[name] = made
+        return code
+
+    def _file(self, record: Record, variants: Sequence[VariantLike]) -> _File | None:
+        if not record.installed or any(variant.shape.passes for variant in variants):
+            return None  # what a pass does is not known
+        digest = record.source.digest()
+        if digest is None:
+            return None
+        shapes = [replace(variant.shape, prefix="", operators=frozenset()) for variant in variants]
+        what = repr((shapes, [sorted(variant.shape.operators) for variant in variants]))
+        return record.filename, hashlib.sha256(what.encode()).hexdigest()[:16], digest
+
+    def _kept(self, file: _File) -> dict[str, Any]:
+        found = self._files.get(file)
+        if found is None:
+            value = cache.read(*file)
+            found = self._files[file] = value if isinstance(value, dict) else {}
+        return found
+
+    def flush(self) -> None:
+        """Write what is new; other processes may have written meanwhile, and lose nothing."""
+        for file, fresh in list(self._fresh.items()):
+            if os.path.exists(file[0]):
+                value = cache.read(*file)
+                cache.write(*file, {**(value if isinstance(value, dict) else {}), **fresh})
+        self._fresh.clear()
+
+    def _compile(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+        plain, source = unit.plain, unit.record.source
+        place = source.find(plain)
+        if place is None:
+            unit.reason = source.problem or "its source is not found"
+            return None
+        reason = source.reason_to_leave_alone(place)
+        if reason is not None:
+            unit.reason = reason
+            return None
+        module = skeleton(place, plain.co_freevars)
+        function = _function_in(module, place.node)
+        made = {}
+        for variant in variants:
+            if variant.shape.passes:
+                copy: Any = clone(function)
+                made[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
+        entry = Entry(None if unit.record.installed else unit.record.filename)
+        overdub_function(function, [variant.shape for variant in variants], entry, made)
+        compiled = source.compile(module, plain.co_flags)
+        code = find_function(compiled, plain)
+        if code is None:
+            raise RuntimeError("the rewritten function was not found after compiling")
+        return requalify(code, plain)
+
+
+def _fits(code: CodeType, plain: CodeType) -> bool:
+    return code.co_freevars == plain.co_freevars and code.co_argcount == plain.co_argcount
+
+
+def _rename(code: CodeType, prefixes: dict[str, str]) -> CodeType:
+    """The code with the names of other variants: ``@7.pre0.1`` becomes ``@~0.pre0.1``."""
+
+    def renamed(name: str) -> str:
+        prefix, dot, rest = name.partition(".")
+        return f"{prefixes[prefix]}{dot}{rest}" if prefix in prefixes else name
+
+    consts = tuple(_rename(const, prefixes) if isinstance(const, CodeType) else const for const in code.co_consts)
+    return code.replace(co_names=tuple(map(renamed, code.co_names)), co_consts=consts)
+
+
+def on_a_fresh_stack(work: Callable[[], CodeType | None]) -> CodeType | None:
+    """Rewriting and compiling recurse; a program that is itself deep in recursion must not notice (S7)."""
+    try:
+        return work()
+    except RecursionError:
+        results: list[CodeType | None] = []
+        failures: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                results.append(work())
+            except BaseException as error:
+                failures.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        if failures:
+            raise failures[0] from None
+        return results[0]
+
+
+def _function_in(module: ast.Module, original: ast.AST) -> Any:
+    """The copied function in its skeleton: the innermost one."""
+    node: Any = module
+    found: Any = None
+    while True:
+        body = (
+            node.body
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+            else []
+        )
+        inner = body[0] if body else None
+        if (
+            isinstance(inner, ast.Expr)
+            and isinstance(inner.value, ast.Lambda)
+            and isinstance(original, ast.Lambda)
+        ):
+            return inner.value
+        if not isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
+            return found
+        node = found = inner
+        if (
+            type(inner) is type(original)
+            and inner.lineno == original.lineno  # type: ignore[attr-defined]
+            and inner.col_offset == original.col_offset  # type: ignore[attr-defined]
+            and getattr(inner, "name", None) == getattr(original, "name", None)
+            and not _is_made(inner)
+        ):
+            return inner
+
+
+def _is_made(node: ast.AST) -> bool:
+    return not hasattr(node, "_fields") or isinstance(node, ast.ClassDef)
+
+
+bodies: Final = Bodies()
+atexit.register(bodies.flush)

@@ -1,0 +1,67 @@
+"""Units and records: one function of the source, one file. Data; who changes them is `specialize`."""
+
+from __future__ import annotations
+
+import weakref
+from types import CellType, CodeType, FunctionType
+from typing import Any, Protocol
+
+from cassette_import.rewrite.shape import Shape
+from cassette_import.source import SourceFile
+
+
+class VariantLike(Protocol):
+    """What is needed of a variant here."""
+
+    name: str
+    shape: Shape
+    active: int
+    armed: dict[frozenset[str], int]
+
+    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+        """What passes make of the function's node."""
+
+
+class Unit:
+    """One `def` or `lambda`: its code in all states, and the live functions that are known to have it."""
+
+    __slots__ = ("code", "gate", "known", "misses", "number", "plain", "reason", "record", "variants")
+
+    def __init__(self, number: int, record: Record, plain: CodeType) -> None:
+        self.number = number
+        self.record = record
+        self.plain = plain
+        self.gate: CodeType | None = None
+        self.code: CodeType | None = None
+        self.variants: tuple[VariantLike, ...] = ()
+        self.reason: str | None = None
+        self.known: list[weakref.ref[FunctionType]] = []
+        self.misses = 0
+
+    def functions(self) -> list[FunctionType]:
+        found = [function for reference in self.known if (function := reference()) is not None]
+        if len(found) < len(self.known):
+            self.known = [weakref.ref(function) for function in found]
+        return found
+
+    def some_function(self) -> FunctionType:
+        """A live function of the unit, or one like it, for a pass to look at."""
+        functions = self.functions()
+        if functions:
+            return functions[0]
+        cells = tuple(CellType() for _ in self.plain.co_freevars)
+        return FunctionType(self.plain, {}, self.plain.co_name, None, cells)
+
+
+class Record:
+    """One source file whose functions are overdubbed: because it is installed, or as the file of a root function."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.names: set[str] = set()
+        self.source = SourceFile(filename)
+        self.units: list[Unit] = []
+
+    @property
+    def installed(self) -> bool:
+        return bool(self.names)

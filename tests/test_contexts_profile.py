@@ -1,0 +1,387 @@
+"""`Profile`: calls and times per function and caller, in a table, for `pstats`, and for speedscope."""
+
+import asyncio
+import gc
+import json
+import pstats
+import threading
+import time
+import weakref
+
+import pytest
+
+from cassette_import import Events, overdub
+from cassette_import.contexts import Profile
+
+PROGRAM = """
+    import asyncio
+    import threading
+    import time
+
+
+    def fib(n):
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+    def is_even(n):
+        return n == 0 or is_odd(n - 1)
+
+
+    def is_odd(n):
+        return n != 0 and is_even(n - 1)
+
+
+    def sleep(seconds):
+        time.sleep(seconds)
+
+
+    def nap():
+        sleep(0.01)
+        sleep(0.02)
+
+
+    def fail():
+        raise ValueError("mine")
+
+
+    def survive():
+        try:
+            fail()
+        except ValueError:
+            return len([1, 2])
+
+
+    def numbers(count):
+        for number in range(count):
+            yield abs(number)
+
+
+    def interleaved():
+        one, other = numbers(3), numbers(3)
+        next(one), next(other), next(one)
+        one.close()
+        return list(other)
+
+
+    def make(n):
+        def closure():
+            return n
+        return closure
+
+
+    def call_closures(count):
+        return [make(n)() for n in range(count)]
+
+
+    class Point:
+        def __init__(self, x):
+            self.x = x
+
+        def double(self):
+            return Point(self.x * 2)
+
+        def __call__(self):
+            return self.x
+
+
+    def use_point():
+        return Point(3).double()()
+
+
+    def use_builtins():
+        items = []
+        items.append(1)
+        dict.fromkeys(items)
+        return max(items), dict(a=1), "-".join(map(str, items))
+
+
+    def in_threads(count):
+        threads = [threading.Thread(target=fib, args=(6,)) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+    async def step(n):
+        await asyncio.sleep(0)
+        return abs(n)
+
+
+    async def several():
+        return await asyncio.gather(*[step(n) for n in range(3)])
+"""
+
+
+@pytest.fixture
+def program(make_program):
+    return make_program(PROGRAM)
+
+
+@pytest.fixture
+def profile():
+    return Profile()
+
+
+def stats(profile, tmp_path):
+    """What `pstats` reads of the profile: `{name: (primitive calls, calls, own, cumulative, callers by name)}`."""
+    path = tmp_path / "out.prof"
+    profile.formats[".prof"](str(path))
+    return {
+        label[2]: (*entry[:4], {caller[2]: figures for caller, figures in entry[4].items()})
+        for label, entry in pstats.Stats(str(path)).stats.items()
+    }
+
+
+def test_it_sees_calls_and_nothing_else():
+    assert Profile.events == Events.CALLS
+
+
+def test_it_says_so_if_nothing_was_called(profile):
+    assert profile.summary() == "profile: nothing was called"
+
+
+def test_calls_are_counted_as_by_a_profiler_that_knows_recursion(program, profile, tmp_path):
+    with profile:
+        program.fib(10)
+    with profile:
+        program.is_even(9)
+    found = stats(profile, tmp_path)
+    # 177 calls of fib, of which the outermost one is the root of the block, and no event
+    assert found["fib"][:2] == (2, 176)
+    # the two call each other, so the outermost call of each is the primitive one
+    assert found["is_odd"][:2] == (1, 5)
+    assert found["is_even"][:2] == (1, 4)
+    assert found["is_odd"][4]["is_even"][:2] == (4, 1)
+
+
+def test_the_time_of_a_recursive_function_is_counted_once(program, profile, tmp_path):
+    began = time.perf_counter()
+    with profile:
+        program.fib(12)
+    took = time.perf_counter() - began
+    _, _, own, cumulative, _ = stats(profile, tmp_path)["fib"]
+    assert 0 < own <= cumulative <= took
+
+
+def test_own_time_is_what_is_not_spent_in_calls(program, profile, tmp_path):
+    with profile:
+        program.nap()
+    found = stats(profile, tmp_path)
+    name = "<built-in method time.sleep>"
+    assert found[name][2] == pytest.approx(found[name][3])
+    assert found[name][3] >= 0.03
+    assert found["sleep"][3] >= found[name][3]
+    assert found["sleep"][2] < found["sleep"][3] - 0.029
+    assert found[name][4]["sleep"][:2] == (2, 2)
+
+
+def test_a_call_that_raises_is_counted_and_what_follows_it_is_not_below_it(program, profile, tmp_path):
+    with profile:
+        program.survive()
+    found = stats(profile, tmp_path)
+    assert found["fail"][:2] == (1, 1)
+    assert found["<built-in method builtins.len>"][4] == {}
+    assert found["<class 'ValueError'>"][4].keys() == {"fail"}
+
+
+def test_generators_that_take_turns_do_not_get_mixed_up(program, profile, tmp_path):
+    with profile:
+        assert program.interleaved() == [1, 2]
+    found = stats(profile, tmp_path)
+    assert found["<built-in method builtins.abs>"][1] == 5
+    assert found["<built-in method builtins.abs>"][4].keys() == {
+        "<built-in method builtins.next>",
+        "<class 'list'>",
+    }
+
+
+def test_closures_made_again_and_again_are_one_function_and_are_not_kept(program, profile, tmp_path):
+    with profile:
+        program.call_closures(50)
+    assert stats(profile, tmp_path)["closure"][:2] == (50, 50)
+    made = []
+    with profile:
+        closure = program.make(1)
+        made.append(weakref.ref(closure))
+        overdub(profile, lambda: closure())
+    del closure
+    gc.collect()
+    assert made[0]() is None
+
+
+def test_a_class_is_shown_as_its_python_constructor_and_an_object_as_its_call(program, profile, tmp_path):
+    with profile:
+        assert program.use_point() == 6
+    found = stats(profile, tmp_path)
+    assert found["__init__"][1] == 2
+    assert found["double"][4] == {}
+    assert found["__init__"][4].keys() == {"double"}
+    assert found["__call__"][1] == 1
+
+
+def test_builtins_are_called_what_cprofile_calls_them(program, profile, tmp_path):
+    with profile:
+        program.use_builtins()
+    assert stats(profile, tmp_path).keys() >= {
+        "<method 'append' of 'list' objects>",
+        "<built-in method builtins.max>",
+        "<method 'join' of 'str' objects>",
+        "<class 'dict'>",
+        "<class 'map'>",
+    }
+    assert "~:0(<built-in method builtins.max>)" in profile.summary()
+
+
+def test_functions_have_the_file_and_line_that_they_have_without(program, profile, tmp_path):
+    profile_path = tmp_path / "out.prof"
+    with profile:
+        program.nap()
+    profile.formats[".prof"](str(profile_path))
+    line = program.sleep.__code__.co_firstlineno
+    assert (program.__file__, line, "sleep") in pstats.Stats(str(profile_path)).stats
+
+
+def test_threads_that_share_a_profile_do_not_disturb_each_other(program, profile, tmp_path):
+    def work():
+        with profile:
+            program.fib(12)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert stats(profile, tmp_path)["fib"][1] == 8 * 464
+    document = speedscope(profile, tmp_path)
+    assert 1 <= len(document["profiles"]) <= 8
+
+
+def test_tasks_that_share_a_profile_do_not_disturb_each_other(program, profile, tmp_path):
+    async def main():
+        with profile:
+            return await asyncio.gather(*[program.step(n) for n in range(3)])
+
+    assert asyncio.run(main()) == [0, 1, 2]
+    assert overdub(profile, program.survive) == 2
+    assert stats(profile, tmp_path)["fail"][4] == {}
+
+
+def test_figures_are_the_same_when_paths_are_no_longer_kept_apart(program, tmp_path):
+    def counts(profile):
+        with profile:
+            program.fib(8)
+            program.is_even(7)
+            program.survive()
+        return {
+            name: (entry[:2], {caller: figures[:2] for caller, figures in entry[4].items()})
+            for name, entry in stats(profile, tmp_path).items()
+        }
+
+    exact = counts(Profile())
+    for paths in (0, 1, 5, 9):
+        assert counts(Profile(paths=paths)) == exact
+
+
+def test_calls_that_are_under_way_count_as_if_they_ended_now(profile, tmp_path):
+    def outer():
+        pass
+
+    profile.prehook(outer)
+    profile.prehook(len, [])
+    profile.posthook(0, len, [])
+    time.sleep(0.01)
+    found = stats(profile, tmp_path)
+    assert found["outer"][:2] == (1, 1)
+    assert found["outer"][2] >= 0.01
+    profile.posthook(None, outer)
+    assert stats(profile, tmp_path)["outer"][:2] == (1, 1)
+
+
+def test_a_pair_of_hooks_that_was_torn_apart_is_mended(profile, tmp_path):
+    def outer():
+        pass
+
+    def torn():
+        pass
+
+    profile.posthook(None, torn)  # its beginning was missed, in a thread that is not known yet
+    profile.prehook(outer)
+    profile.posthook(None, torn)  # its beginning was missed
+    profile.prehook(outer)
+    profile.prehook(torn)  # its end will be missed
+    profile.posthook(None, outer)
+    profile.prehook(len, [])
+    profile.posthook(0, len, [])
+    assert stats(profile, tmp_path)["<built-in method builtins.len>"][4] == {}
+
+
+def test_the_table_is_sorted_as_it_was_told_and_cut_short(program):
+    with Profile(sort="calls", limit=1) as profile:
+        program.fib(5)
+        program.is_even(1)
+    lines = profile.summary().splitlines()
+    assert lines[0].startswith("profile: ")
+    assert "sorted by calls" in lines[0]
+    assert "(fib)" in lines[3]
+    assert "further function" in lines[4]
+    assert len(lines) == 5
+
+
+def test_an_unknown_order_is_an_error_that_names_the_known_ones():
+    with pytest.raises(ValueError, match="own, cumulative, calls, not 'name'"):
+        Profile(sort="name")
+
+
+def test_the_table_in_a_file_is_complete(program, tmp_path):
+    path = tmp_path / "out.txt"
+    with Profile(limit=1) as profile:
+        program.fib(5)
+        program.survive()
+    profile.formats[".txt"](str(path))
+    assert {"(fib)", "(fail)"} <= set(path.read_text().replace(":", " ").replace("(", " (").split())
+
+
+def speedscope(profile, tmp_path, suffix=".json"):
+    path = tmp_path / f"out{suffix}"
+    profile.formats[suffix](str(path))
+    return json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("suffix", [".json", ".speedscope.json"])
+def test_the_file_for_speedscope_keeps_to_its_schema(suffix, program, profile, tmp_path):
+    with profile:
+        program.fib(6)
+        program.survive()
+    document = speedscope(profile, tmp_path, suffix)
+    assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    frames = document["shared"]["frames"]
+    assert {"name": "fail", "file": program.__file__, "line": program.fail.__code__.co_firstlineno} in frames
+    for shown in document["profiles"]:
+        assert (shown["type"], shown["unit"], shown["name"]) == ("evented", "seconds", "MainThread")
+        under_way = []
+        at = shown["startValue"]
+        for event in shown["events"]:
+            assert event["at"] >= at
+            at = event["at"]
+            if event["type"] == "O":
+                under_way.append(event["frame"])
+                assert 0 <= event["frame"] < len(frames)
+            else:
+                assert (event["type"], event["frame"]) == ("C", under_way.pop())
+        assert under_way == []
+        assert at == shown["endValue"]
+
+
+def test_speedscope_shows_as_much_time_as_the_table(program, profile, tmp_path):
+    with profile:
+        program.nap()
+    total = sum(entry[2] for entry in stats(profile, tmp_path).values())
+    assert speedscope(profile, tmp_path)["profiles"][0]["endValue"] == pytest.approx(total)
+
+
+def test_a_recursion_as_deep_as_python_allows_can_be_shown(program, profile, tmp_path):
+    with profile:
+        program.is_even(400)
+    assert stats(profile, tmp_path)["is_odd"][:2] == (1, 200)
+    assert len(speedscope(profile, tmp_path)["profiles"][0]["events"]) == 800
