@@ -166,25 +166,17 @@ def _function_in(module: ast.Module, original: ast.AST) -> Any:
     node: Any = module
     found: Any = None
     while True:
-        body = (
-            node.body
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-            else []
-        )
+        body = node.body if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) else []
         inner = body[0] if body else None
-        if (
-            isinstance(inner, ast.Expr)
-            and isinstance(inner.value, ast.Lambda)
-            and isinstance(original, ast.Lambda)
-        ):
+        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Lambda) and isinstance(original, ast.Lambda):
             return inner.value
         if not isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
             return found
         node = found = inner
         if (
             type(inner) is type(original)
-            and inner.lineno == original.lineno  # type: ignore[attr-defined]
-            and inner.col_offset == original.col_offset  # type: ignore[attr-defined]
+            and inner.lineno == original.lineno
+            and inner.col_offset == original.col_offset
             and getattr(inner, "name", None) == getattr(original, "name", None)
             and not _is_made(inner)
         ):

@@ -61,9 +61,7 @@ class _RunParser(_Parser):
         return found, unknown
 
     def _where_program_begins(self, arguments: Sequence[str]) -> int:
-        with_value = {
-            option for action in self._actions if action.nargs is None for option in action.option_strings
-        }
+        with_value = {option for action in self._actions if action.nargs is None for option in action.option_strings}
         index = 0
         while index < len(arguments):
             argument = arguments[index]
@@ -77,9 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     from cassette_import import __version__
 
-    parser = _Parser(
-        prog=_program_name(), description="Run unaware Python programs in a context of your own."
-    )
+    parser = _Parser(prog=_program_name(), description="Run unaware Python programs in a context of your own.")
     parser.add_argument("--version", action="version", version=f"cassette_import {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     context_help = "ready-made context, entry point, or module:Class, each with :key=value,…"
@@ -106,26 +102,18 @@ def build_parser() -> argparse.ArgumentParser:
         action="append",
         help=f"{context_help}; outermost first; none for none (default: profile)",
     )
-    run.add_argument(
-        "-o", "--output", metavar="FILE", help="write what the context found, in the format of the suffix"
-    )
-    run.add_argument(
-        "--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON"
-    )
+    run.add_argument("-o", "--output", metavar="FILE", help="write what the context found, in the format of the suffix")
+    run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
     run.set_defaults(perform=_run)
 
     show = commands.add_parser("show", help="print a function as it runs in a context")
     show.add_argument("target", metavar="MODULE:FUNCTION")
     show.add_argument("-c", "--context", action="append", help=context_help)
-    show.add_argument(
-        "--diff", action="store_true", help="print the differences from the function as it was written"
-    )
+    show.add_argument("--diff", action="store_true", help="print the differences from the function as it was written")
     show.set_defaults(perform=_show)
 
     commands.add_parser("contexts", help="list the contexts that have a name").set_defaults(perform=_contexts)
-    commands.add_parser("primitives", help="list which syntax is which event").set_defaults(
-        perform=_primitives
-    )
+    commands.add_parser("primitives", help="list which syntax is which event").set_defaults(perform=_primitives)
 
     doctor = commands.add_parser("doctor", help="tell what is done to each module of a package, and why")
     doctor.add_argument("package", metavar="PACKAGE")
@@ -248,16 +236,12 @@ def _made(descriptions: Sequence[str] | None) -> list[Context]:
     from cassette_import.contexts.named import UnknownContext, context_named
 
     try:
-        return [
-            context_named(text) for text in ((_DEFAULT_CONTEXT,) if descriptions is None else descriptions)
-        ]
+        return [context_named(text) for text in ((_DEFAULT_CONTEXT,) if descriptions is None else descriptions)]
     except UnknownContext as error:
         raise UsageError(str(error)) from error
 
 
-def _installed(
-    program: Program, wanted: settings.Settings, contexts: Sequence[Context]
-) -> list[Installation]:
+def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[Context]) -> list[Installation]:
     import cassette_import
 
     exclude = wanted.exclude or ()
@@ -339,10 +323,7 @@ def _contexts(given: argparse.Namespace) -> int:
 def _primitives(given: argparse.Namespace) -> int:
     from cassette_import.rewrite.primitives import TABLE
 
-    rows = [
-        (primitive.event.name or str(primitive.event), primitive.syntax, primitive.name)
-        for primitive in TABLE
-    ]
+    rows = [(primitive.event.name or str(primitive.event), primitive.syntax, primitive.name) for primitive in TABLE]
     return _until_closed(_table(("event", "syntax", "function"), rows))
 
 

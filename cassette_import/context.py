@@ -121,11 +121,7 @@ def _add_hook_point(cls: type, kind: str) -> None:
     if own is not None and not callable(own):
         raise TypeError(f"{cls.__qualname__}.{kind} must be a method, not {own!r}")
     inherited = next(
-        (
-            point.method
-            for base in cls.__mro__[1:]
-            if (point := base.__dict__.get(kind)) is not None and point.method
-        ),
+        (point.method for base in cls.__mro__[1:] if (point := base.__dict__.get(kind)) is not None and point.method),
         None,
     )
     point = HookPoint(kind, cls, own, inherited or _DEFAULTS[kind], _changed)
@@ -282,7 +278,8 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
 
 @hidden
 def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has none."""
+    """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
+    none."""
     _check("recurse", ctx, f)
     function = python_function(f)
     activation = _activation(ctx, registry.adopt(function) if function is not None else None)
@@ -312,7 +309,8 @@ def fallback(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) 
 def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> bool:
     """Whether an overdubbed body exists for what would really run. Never calls `f`.
 
-    Looks through bound methods, `functools.partial`, classes with a Python `__init__` and objects with a Python `__call__`.
+    Looks through bound methods, `functools.partial`, classes with a Python `__init__` and objects with a Python
+    `__call__`.
     Inside a run, functions of modules that are neither installed nor the root's are leaves.
 
     >>> canrecurse(Context(), len)

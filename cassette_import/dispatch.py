@@ -26,9 +26,7 @@ Types = tuple[type, ...] | None
 class Handler:
     """One registered function with what it is registered for."""
 
-    def __init__(
-        self, kind: str, owner: type, function: Callable[..., Any], targets: tuple[Any, ...]
-    ) -> None:
+    def __init__(self, kind: str, owner: type, function: Callable[..., Any], targets: tuple[Any, ...]) -> None:
         self.function = function
         self.owner = owner
         self.targets = targets
@@ -42,9 +40,7 @@ class Handler:
             self.middle_types = _types(positional[1].annotation) if len(positional) > 1 else None
         else:
             self.middle_types = None
-        self.function_types = (
-            _types(positional[leading - 1].annotation) if len(positional) >= leading else None
-        )
+        self.function_types = _types(positional[leading - 1].annotation) if len(positional) >= leading else None
         own = positional[leading:]
         self.types: tuple[Types, ...] = tuple(_types(p.annotation) for p in own)
         self.required = sum(p.default is p.empty for p in own)
@@ -53,9 +49,7 @@ class Handler:
         self.names = frozenset(p.name for p in own if p.kind is p.POSITIONAL_OR_KEYWORD) | frozenset(
             p.name for p in parameters if p.kind is p.KEYWORD_ONLY
         )
-        self.needed_names = frozenset(
-            p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty
-        )
+        self.needed_names = frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty)
         self.own_names = tuple(p.name for p in own)
         self.has_keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.is_typed = any(
@@ -83,9 +77,7 @@ class Handler:
             self.middle_types,
         )
 
-    def matches(
-        self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...], keywords: Any
-    ) -> bool:
+    def matches(self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...], keywords: Any) -> bool:
         """Whether the handler takes this call."""
         count = len(arguments)
         if count > len(self.types) and not self.has_rest:
@@ -237,7 +229,8 @@ class HookPoint:
         return (self.method or self._default)(context, *arguments, **keywords)
 
     def register(self, *targets: Any) -> Any:
-        """Register a handler: ``@Ctx.prehook.register(math.sin)``, or bare, ``@Ctx.prehook.register``, for every function.
+        """Register a handler: ``@Ctx.prehook.register(math.sin)``, or bare, ``@Ctx.prehook.register``, for every
+        function.
 
         Parameters
         ----------
@@ -273,9 +266,11 @@ class HookPoint:
 
 
 class _Undecided:
-    """What `register(function)` returns: a decorator if it is called with a function, else `function` was the hook itself.
+    """What `register(function)` returns: a decorator if it is called with a function, else `function` was the hook
+    itself.
 
-    ``@Ctx.prehook.register`` above a `def` and ``Ctx.prehook.register(target)`` are the same call. Until the result is used as
+    ``@Ctx.prehook.register`` above a `def` and ``Ctx.prehook.register(target)`` are the same call. Until the result
+    is used as
     a decorator, the function counts as the hook.
     """
 
@@ -301,26 +296,18 @@ class Table:
 
     def __init__(self, context_type: type, kind: str) -> None:
         points = [
-            base.__dict__[kind]
-            for base in context_type.__mro__
-            if isinstance(base.__dict__.get(kind), HookPoint)
+            base.__dict__[kind] for base in context_type.__mro__ if isinstance(base.__dict__.get(kind), HookPoint)
         ]
         self.kind = kind
-        self.method: Callable[..., Any] | None = next(
-            (point.method for point in points if point.method), None
-        )
+        self.method: Callable[..., Any] | None = next((point.method for point in points if point.method), None)
         self.handlers: list[Handler] = [
             handler for point in points for handler in point.handlers if _fits_type(handler, context_type)
         ]
-        self.targets: dict[int, Any] = {
-            id(target): target for handler in self.handlers for target in handler.targets
-        }
+        self.targets: dict[int, Any] = {id(target): target for handler in self.handlers for target in handler.targets}
         self.untargeted = [handler for handler in self.handlers if not handler.targets]
         self._by_target: dict[int, list[Handler]] = {
             key: [
-                handler
-                for handler in self.handlers
-                if not handler.targets or any(t is target for t in handler.targets)
+                handler for handler in self.handlers if not handler.targets or any(t is target for t in handler.targets)
             ]
             for key, target in self.targets.items()
         }
@@ -352,6 +339,4 @@ class Table:
 
 
 def _fits_type(handler: Handler, context_type: type) -> bool:
-    return handler.context_types is None or any(
-        issubclass(context_type, item) for item in handler.context_types
-    )
+    return handler.context_types is None or any(issubclass(context_type, item) for item in handler.context_types)

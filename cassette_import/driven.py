@@ -1,4 +1,5 @@
-"""Generators and coroutines whose bodies run in an activation whenever they are advanced, and nobody else's code does."""
+"""Generators and coroutines whose bodies run in an activation whenever they are advanced, and nobody else's code
+does."""
 
 from __future__ import annotations
 

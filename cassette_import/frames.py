@@ -1,7 +1,8 @@
 """Hidden frames: functions of ours that run between the program's frames without being seen.
 
 CPython 3.11 to 3.15 regard a frame as *incomplete* until it has executed its `RESUME` instruction, and look through
-incomplete frames everywhere: `sys._getframe`, `f_back`, tracebacks, `warnings`, `locals()`, tracing. A function whose code
+incomplete frames everywhere: `sys._getframe`, `f_back`, tracebacks, `warnings`, `locals()`, tracing. A function
+whose code
 has no `RESUME` at all is therefore never seen. It does count for the recursion limit.
 
 Knows code objects; must not know contexts.
@@ -49,7 +50,7 @@ def hidden(function: _Function) -> _Function:
     """
     assert isinstance(function, FunctionType)
     function.__code__ = hide(function.__code__)
-    return function  # type: ignore[return-value]  # narrowed to FunctionType by the assertion
+    return function
 
 
 def _frames_can_be_hidden() -> bool:
@@ -65,6 +66,6 @@ def _frames_can_be_hidden() -> bool:
 
 if not _frames_can_be_hidden():  # pragma: no cover - no supported interpreter
     raise ImportError(
-        f"cassette_import relies on CPython's treatment of frames, and {sys.implementation.name} {sys.version.split()[0]} "
+        f"cassette_import relies on how CPython treats frames; {sys.implementation.name} {sys.version.split()[0]} "
         "differs; use CPython 3.11 to 3.15"
     )

@@ -1,4 +1,5 @@
-"""What a callable really is: the underlying function and the receiver behind bound methods, partial objects and the like.
+"""What a callable really is: the underlying function and the receiver behind bound methods, partial objects and the
+like.
 
 Never calls the program's code: no attribute is read through `__getattribute__` of a class of the program.
 """
@@ -33,7 +34,8 @@ def lookup(kind: type, name: str) -> Any:
 
 
 _methods: dict[tuple[type, str], Any] = {}
-"""Methods of C types by type and name. A type whose method is replaced is a Python class, whose C methods are inherited ones."""
+"""Methods of C types by type and name. A type whose method is replaced is a Python class, whose C methods are
+inherited ones."""
 
 
 def _method(receiver: Any, owner: type, name: str) -> Any:
@@ -41,11 +43,7 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
     found = lookup(receiver, name) if isinstance(receiver, type) else None
     if type(found) is not ClassMethodDescriptorType:
         found = lookup(owner, name)
-    return (
-        found
-        if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType)
-        else None
-    )
+    return found if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType) else None
 
 
 def split(function: Any) -> tuple[Any, ...]:
@@ -89,7 +87,8 @@ def keywords_of(function: Any) -> dict[str, Any]:
 
 
 def underlying(target: Any) -> Any:
-    """The function by which a target is known, however it was reached: `Session.send`, `session.send`, `list.append`, …"""
+    """The function by which a target is known, however it was reached: `Session.send`, `session.send`,
+    `list.append`, …"""
     if isinstance(target, (staticmethod, classmethod)):
         return underlying(target.__func__)
     if isinstance(target, property):

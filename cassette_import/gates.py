@@ -19,7 +19,7 @@ _DOCSTRING = "docstring"
 _COPIED_FLAGS = ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS | inspect.CO_NESTED)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _template(
     positional_only: int, positional: int, keyword_only: int, rest: bool, keywords: bool, free: int
 ) -> CodeType:

@@ -72,9 +72,7 @@ def is_pattern(name: str) -> bool:
 
 def _expression(names: Iterable[str]) -> re.Pattern[str]:
     """One expression for all names: whoever imports any module at all pays for the refusal (F13)."""
-    parts = [
-        fnmatch.translate(name) if is_pattern(name) else rf"{re.escape(name)}(\..*)?\Z" for name in names
-    ]
+    parts = [fnmatch.translate(name) if is_pattern(name) else rf"{re.escape(name)}(\..*)?\Z" for name in names]
     return re.compile("|".join(parts) or r"(?!)", re.DOTALL)
 
 
@@ -95,9 +93,7 @@ class Finder:
         """Whether the module is to be overdubbed."""
         return any(selection.covers(module_name) for selection in self.selections)
 
-    def find_spec(
-        self, fullname: str, path: _Path = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: _Path = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """The spec that the finders behind this one make; only its loader may be another one (F1, F4)."""
         if not self.covers(fullname):
             return None
@@ -106,9 +102,7 @@ class Finder:
             self._take_in(spec, decide(fullname, spec)._replace(finder=found_by))
         return spec
 
-    def search(
-        self, fullname: str, path: _Path, target: ModuleType | None = None
-    ) -> tuple[ModuleSpec | None, str]:
+    def search(self, fullname: str, path: _Path, target: ModuleType | None = None) -> tuple[ModuleSpec | None, str]:
         """Ask the finders behind this one; the spec, and who made it."""
         # A finder behind us may ask all others, us included: it gets no answer, or it would be asked again,
         # without end. The guard is for this thread alone: to other threads None would be wrong (F2).

@@ -205,9 +205,7 @@ def _distribution(name: str) -> str:
         return ""
     wanted = _canonical(name)
     names = sorted(
-        module
-        for module, distributions in packages_distributions().items()
-        if wanted in map(_canonical, distributions)
+        module for module, distributions in packages_distributions().items() if wanted in map(_canonical, distributions)
     )
     names = [module for module in names if not module.startswith("_")] or names
     if not names:

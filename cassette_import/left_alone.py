@@ -1,4 +1,5 @@
-"""Functions that are left alone on purpose, because somebody else reads their bytecode or source. The lists are data."""
+"""Functions that are left alone on purpose, because somebody else reads their bytecode or source. The lists are
+data."""
 
 from __future__ import annotations
 

@@ -16,11 +16,7 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
 
     `gc.freeze` hides objects from `gc.get_objects`; functions of modules and classes are found all the same.
     """
-    found = [
-        item
-        for item in gc.get_objects()
-        if type(item) is FunctionType and item.__code__.co_filename in filenames
-    ]
+    found = [item for item in gc.get_objects() if type(item) is FunctionType and item.__code__.co_filename in filenames]
     if gc.get_freeze_count():
         known = set(map(id, found))
         for item in _of_modules(filenames):
@@ -50,7 +46,5 @@ def _of_modules(filenames: Collection[str]) -> list[FunctionType]:
             elif isinstance(item, type):
                 work.extend(vars(item).values())
             elif isinstance(item, property):
-                work.extend(
-                    accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None
-                )
+                work.extend(accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None)
     return found

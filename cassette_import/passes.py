@@ -1,6 +1,7 @@
 """Passes: callables that rewrite a function's body before its events are made.
 
-A pass is given a context type and a `Reflection` and returns the function's new node, or an expression that is the whole body.
+A pass is given a context type and a `Reflection` and returns the function's new node, or an expression that is the
+whole body.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def _as_function(result: Any, before: Function, name: str, where: str) -> Functi
         ast.copy_location(made, before)
     else:
         raise PassError(
-            f"pass {name} returned {result!r} for {where}: return the function's node (reflection.tree) or an expression"
+            f"pass {name} returned {result!r} for {where}: return the function's node or an expression"
         )
     _complete(made, at)
     return made

@@ -75,9 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     }
     for name in _OPTIONS:
         action = "store" if name == "report" else "append"
-        group.addoption(
-            f"--cassette-{name}", action=action, default=None, metavar=name.upper(), help=texts[name]
-        )
+        group.addoption(f"--cassette-{name}", action=action, default=None, metavar=name.upper(), help=texts[name])
         kind: Any = "string" if name == "report" else "linelist"
         parser.addini(f"cassette_{name}", texts[name], type=kind, default=None)
 
@@ -244,9 +242,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     elif ours.report_file is not None:
         from cassette_import.outcome import merged, write_report
 
-        write_report(
-            merged([ours.report(), *(worker["report"] for worker in ours.workers)]), ours.report_file
-        )
+        write_report(merged([ours.report(), *(worker["report"] for worker in ours.workers)]), ours.report_file)
 
 
 @pytest.hookimpl(optionalhook=True)

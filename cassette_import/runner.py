@@ -81,9 +81,7 @@ class Program:
         run_code: Callable[..., object] = runner._run_code
 
         @hidden
-        def run_overdubbed(
-            code: CodeType, namespace: dict[str, Any], *arguments: Any, **keywords: Any
-        ) -> object:
+        def run_overdubbed(code: CodeType, namespace: dict[str, Any], *arguments: Any, **keywords: Any) -> object:
             runner._run_code = run_code
             if self.is_overdubbed:
                 code = _code_of_main(code, arguments)
@@ -126,9 +124,7 @@ class Script(Program):
                     self._contents = file.read()
             except OSError as error:
                 code = error.errno or errno.ENOENT
-                raise CannotRun(
-                    f"can't open file {self.filename!r}: [Errno {code}] {os.strerror(code)}", 2
-                ) from None
+                raise CannotRun(f"can't open file {self.filename!r}: [Errno {code}] {os.strerror(code)}", 2) from None
         sys.argv = [self.name, *self.arguments]
         if self._is_container or not sys.flags.safe_path:
             _put_first(self.folder)
@@ -228,9 +224,7 @@ def _overdubbed(filename: str, source: bytes, plain: CodeType) -> CodeType:
     try:
         return registry.module_code(_MAIN, filename, source, plain)
     except Exception as error:  # the program runs in any case
-        warnings.warn(
-            f"{filename} runs plain: {type(error).__name__}: {error}", CassetteWarning, stacklevel=2
-        )
+        warnings.warn(f"{filename} runs plain: {type(error).__name__}: {error}", CassetteWarning, stacklevel=2)
         return plain
 
 

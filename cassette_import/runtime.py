@@ -1,6 +1,8 @@
-"""What rewritten code calls while it runs: events in the callee form, events of callables that are no Python functions, overloads.
+"""What rewritten code calls while it runs: events in the callee form, events of callables that are no Python
+functions, overloads.
 
-Every function here that runs between the program's frames is hidden. Knows activations and tables of handlers; must not know source
+Every function here that runs between the program's frames is hidden. Knows activations and tables of handlers; must
+not know source
 or how code is made.
 
 Names in `builtins`, where ``@7`` stands for a variant and ``1``/``2`` for the kind of event (calls/operators):
@@ -139,10 +141,9 @@ class EventRunner:
         self.pick = self._make_pick()
 
     def _make_call(self) -> Callable[..., Any]:
-        """`call(activation, below, callee, function, leading, arguments, keywords)`: the innermost overload below a level, or the callee."""
-        overloads = [
-            (level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None
-        ]
+        """`call(activation, below, callee, function, leading, arguments, keywords)`: the innermost overload below a
+        level, or the callee."""
+        overloads = [(level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None]
 
         @hidden
         def call(
@@ -171,12 +172,8 @@ class EventRunner:
 
     def _make_event(self, variant: Any) -> Callable[..., Any]:
         before = [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
-        after = [
-            (level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None
-        ]
-        failed = [
-            (level.number, level.errorhook) for level in reversed(self.levels) if level.errorhook is not None
-        ]
+        after = [(level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None]
+        failed = [(level.number, level.errorhook) for level in reversed(self.levels) if level.errorhook is not None]
         overloads = any(level.overdub is not None for level in self.levels)
         call, kind = self.call, int(self._kind)
 
@@ -192,9 +189,7 @@ class EventRunner:
             for number, hook in before:
                 hook(contexts[number], function, *full, **named)
             if overloads:
-                result = call(
-                    activation, len(contexts), callee, function, tuple(leading), arguments, keywords
-                )
+                result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
             else:
                 result = callee(*arguments, **keywords)
             for number, hook in after:
@@ -214,9 +209,7 @@ class EventRunner:
                 hook(contexts[number], function, *full, **named)
             try:
                 if overloads:
-                    result = call(
-                        activation, len(contexts), callee, function, tuple(leading), arguments, keywords
-                    )
+                    result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
                 else:
                     result = callee(*arguments, **keywords)
             except BaseException as error:
@@ -236,18 +229,13 @@ class EventRunner:
         def overloaded(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
             activation = ACTIVE.get()
             function, *leading = split(callee)
-            return call(
-                activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords
-            )
+            return call(activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords)
 
         @hidden
         def over(callee: Any) -> Any:
             if id(callee) in FRAME_READERS:
                 return callee
-            if (
-                everything
-                or (id(callee) if type(callee) is FunctionType else id(split(callee)[0])) in targets
-            ):
+            if everything or (id(callee) if type(callee) is FunctionType else id(split(callee)[0])) in targets:
                 return Callee(overloaded, callee)
             return callee
 

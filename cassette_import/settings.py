@@ -34,9 +34,7 @@ class Settings(NamedTuple):
 
     def over(self, other: Settings) -> Settings:
         """These settings, and those of the other for what is not mentioned here."""
-        return self._replace(
-            **{name: value for name, value in other._asdict().items() if getattr(self, name) is None}
-        )
+        return self._replace(**{name: value for name, value in other._asdict().items() if getattr(self, name) is None})
 
 
 def names(texts: Iterable[str]) -> tuple[str, ...]:
@@ -115,9 +113,7 @@ def _from_toml(data: bytes, path: str) -> Settings:
     read: dict[str, Any] = {}
     for key, value in table.items():
         if key not in readers:
-            raise SettingsError(
-                f"{path}: [tool.{_TABLE}] has no setting {key!r}; there are {', '.join(readers)}"
-            )
+            raise SettingsError(f"{path}: [tool.{_TABLE}] has no setting {key!r}; there are {', '.join(readers)}")
         if key == "disable":
             is_right = isinstance(value, bool)
         else:
@@ -134,9 +130,7 @@ def _text(values: list[str]) -> str:
     return values[-1] if values else ""
 
 
-def resolved(
-    given: Settings, environment: Mapping[str, str] | None = None, folder: str | None = None
-) -> Settings:
+def resolved(given: Settings, environment: Mapping[str, str] | None = None, folder: str | None = None) -> Settings:
     """The settings that hold: the given ones before the environment, and that before the file.
 
     `CASSETTE_IMPORT_DISABLE=1` is there to switch everything off whatever else is said.

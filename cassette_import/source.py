@@ -4,7 +4,6 @@ Knows files and trees; must not know units or contexts.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -139,7 +138,8 @@ class SourceFile:
         """Compile a rewritten tree with the `__future__` features of the code that it takes the place of (C16)."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
+            code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
+            return code
 
 
 def _read_file(filename: str) -> bytes | None:

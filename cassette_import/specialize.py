@@ -1,6 +1,7 @@
 """Units, and which code is live: gating, specialising on first entry, switching, restoring.
 
-Knows modules, source and code objects, and of a variant only its shape. Must not know what an event looks like, nor hooks.
+Knows modules, source and code objects, and of a variant only its shape. Must not know what an event looks like, nor
+hooks.
 """
 
 from __future__ import annotations
@@ -34,9 +35,7 @@ class Registry:
         self.records: dict[str, Record] = {}
         self.units: list[Unit] = []
         self.generation = 0
-        self._codes: dict[
-            int, tuple[CodeType, Unit]
-        ] = {}  # by identity: equal code objects are not the same function
+        self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
         self._armed: list[VariantLike] = []
         self._busy = threading.local()
 
@@ -69,7 +68,8 @@ class Registry:
             self.generation += 1
 
     def adopt(self, function: FunctionType) -> str | None:
-        """Make the file of a root function overdubbed for its activation; return the file name, None if it is installed or has no source."""
+        """Make the file of a root function overdubbed for its activation; return the file name, None if it is
+        installed or has no source."""
         code = function.__code__
         filename = code.co_filename
         with self.lock:
@@ -132,7 +132,8 @@ class Registry:
     def meet(self, function: FunctionType, variant: VariantLike, roots: frozenset[str]) -> None:
         """See to it that a root function meets the variant.
 
-        Its code may come from a frame that was running before the variant was armed; so may that of other functions made there.
+        Its code may come from a frame that was running before the variant was armed; so may that of other functions
+        made there.
         """
         unit = self.unit_of(function.__code__)
         if unit is None or unit.reason is not None or function.__code__ is unit.gate:
@@ -141,7 +142,8 @@ class Registry:
             self.arm(variant, roots)
 
     def _disarm(self, code_has: Sequence[VariantLike]) -> None:
-        """Live functions got code without some variants: those look at all functions again when they are entered next."""
+        """Live functions got code without some variants: those look at all functions again when they are entered
+        next."""
         for variant in self._armed:
             if variant not in code_has:
                 variant.armed.clear()
@@ -201,9 +203,7 @@ class Registry:
                     if record.installed or record.filename in activation.roots:
                         code = self._body(unit, activation.variant)
                     else:
-                        code = (
-                            unit.plain
-                        )  # its file was overdubbed for a root function that is not running here
+                        code = unit.plain  # its file was overdubbed for a root function that is not running here
                     self._disarm(unit.variants if code is unit.code else ())
                     return self._switch(unit, code, here)
             finally:
@@ -272,7 +272,8 @@ class Registry:
         except Exception as error:
             unit.reason = f"{type(error).__name__}: {error}"
             warnings.warn(
-                f"{unit.record.filename}:{unit.plain.co_firstlineno}: {unit.plain.co_qualname} is left alone ({unit.reason})",
+                f"{unit.plain.co_qualname} is left alone: {unit.reason} "
+                f"({unit.record.filename}:{unit.plain.co_firstlineno})",
                 CassetteWarning,
                 stacklevel=2,
             )
@@ -338,11 +339,7 @@ class Registry:
 
     def left_alone(self, module_name: str) -> dict[str, str]:
         """Qualified name and reason of the module's functions that stay plain."""
-        return {
-            unit.plain.co_qualname: unit.reason
-            for unit in self._units_of(module_name)
-            if unit.reason is not None
-        }
+        return {unit.plain.co_qualname: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
 
     def specialised(self, module_name: str) -> dict[str, list[str]]:
         """Qualified name, and names of the variants, of the module's functions that have an overdubbed body."""
@@ -353,9 +350,7 @@ class Registry:
         }
 
     def _units_of(self, module_name: str) -> list[Unit]:
-        return [
-            unit for record in self.records.values() if module_name in record.names for unit in record.units
-        ]
+        return [unit for record in self.records.values() if module_name in record.names for unit in record.units]
 
 
 def _same_cells(function: FunctionType, here: FunctionType) -> bool:
@@ -368,7 +363,8 @@ def _same_cells(function: FunctionType, here: FunctionType) -> bool:
 
 
 def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:
-    """A function with the code, globals and cells of the one that was called; its arguments are all given by the gate."""
+    """A function with the code, globals and cells of the one that was called; its arguments are all given by the
+    gate."""
     assert isinstance(here, FunctionType)
     return FunctionType(code, here.__globals__, code.co_name, None, here.__closure__)
 

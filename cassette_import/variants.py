@@ -22,9 +22,7 @@ from cassette_import.rewrite.shape import ContextShape, Shape
 from cassette_import.runtime import EventRunner, Level, suspended
 
 IMPLEMENTED: Final = (Events.CALLS, Events.OPERATORS)
-_OPERATOR_NAMES: Final = {
-    id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()
-}
+_OPERATOR_NAMES: Final = {id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()}
 _numbers = itertools.count(1)
 
 
@@ -59,8 +57,8 @@ class Variant:
         tables = [{kind: Table(key.context_type, kind) for kind in KINDS} for key in self.keys]
         for key, own in zip(self.keys, tables, strict=True):
             if not key.hooks:
-                for kind in ("prehook", "posthook", "errorhook"):
-                    own[kind] = Table(object, kind)
+                for hook in ("prehook", "posthook", "errorhook"):
+                    own[hook] = Table(object, hook)
         for kind in IMPLEMENTED:
             self._bind(kind, tables)
         shape = self._shape(tables)
@@ -87,8 +85,7 @@ class Variant:
                 overloads |= seen & Events.CALLS
             contexts.append(
                 ContextShape(
-                    (key.events if any(table.sees_everything for table in own.values()) else Events.NONE)
-                    | seen,
+                    (key.events if any(table.sees_everything for table in own.values()) else Events.NONE) | seen,
                     prehook=bool(own["prehook"]),
                     posthook=bool(own["posthook"]),
                 )
@@ -173,7 +170,8 @@ def _nothing(*arguments: Any, **keywords: Any) -> None:
 
 
 def _target_events(tables: Iterable[Table], operators: set[str]) -> Events:
-    """The kinds of events that the targets of a context's handlers occur in; operators' names are added to `operators`."""
+    """The kinds of events that the targets of a context's handlers occur in; operators' names are added to
+    `operators`."""
     kinds = Events.NONE
     for table in tables:
         for identity, target in table.targets.items():
@@ -185,10 +183,9 @@ def _target_events(tables: Iterable[Table], operators: set[str]) -> Events:
     return kinds
 
 
-def _hook(
-    table: Table, number: int, asked: bool, context_type: type, leading: int
-) -> Callable[..., Any] | None:
-    """What to call for an event: the method, which sees every event asked for, and the registered handler that fits best."""
+def _hook(table: Table, number: int, asked: bool, context_type: type, leading: int) -> Callable[..., Any] | None:
+    """What to call for an event: the method, which sees every event asked for, and the registered handler that fits
+    best."""
     method = table.method if asked else None
     handlers = bool(table.targets) or (asked and bool(table.untargeted))
     if method is not None and not handlers:
@@ -219,9 +216,7 @@ def _hook(
     return suspended(choose_after, number)
 
 
-def method_hook(
-    method: Callable[..., Any], number: int, context_type: type, leading: int
-) -> Callable[..., Any]:
+def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
     """A hook method, suspended unless it provably cannot reach overdubbed code."""
     made = _positional_only(method, leading)
     return made if touches_only_itself(method, context_type) else suspended(made, number)
@@ -257,34 +252,28 @@ def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _HARMLESS: Final = frozenset(
     {
-        "RESUME", "NOP", "CACHE", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_ATTR", "STORE_ATTR", "BINARY_OP", "COPY", "SWAP",
+        "RESUME", "NOP", "CACHE", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_ATTR", "STORE_ATTR", "BINARY_OP", "COPY",
+        "SWAP",
         "POP_TOP", "RETURN_VALUE", "RETURN_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "NOT_TAKEN", "LOAD_COMMON_CONSTANT",
     }
 )  # fmt: skip
 
 
 def touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
-    """Whether a hook only counts: reads and writes plain attributes of its context, and computes with them and constants.
+    """Whether a hook only counts: reads and writes attributes of its context, and computes with them and constants.
 
-    Such a hook reaches no overdubbed code, so it need not be suspended. (An attribute that holds a number with overdubbed operators
-    would be an exception that nobody has seen.)
+    Such a hook reaches no overdubbed code, so it need not be suspended. (An attribute that holds a number with
+    overdubbed operators would be an exception that nobody has seen.)
     """
     if type(method) is not FunctionType or method.__code__.co_freevars:
         return False
     for base in context_type.__mro__[:-1]:
-        if (
-            "__setattr__" in base.__dict__
-            or "__getattribute__" in base.__dict__
-            or "__getattr__" in base.__dict__
-        ):
+        if "__setattr__" in base.__dict__ or "__getattribute__" in base.__dict__ or "__getattr__" in base.__dict__:
             return False
     for instruction in dis.get_instructions(method):
         if instruction.opname not in _HARMLESS:
             return False
-        if (
-            instruction.opname.startswith("LOAD_FAST")
-            and instruction.argval != method.__code__.co_varnames[0]
-        ):
+        if instruction.opname.startswith("LOAD_FAST") and instruction.argval != method.__code__.co_varnames[0]:
             return False
         if instruction.opname in ("LOAD_ATTR", "STORE_ATTR") and hasattr(
             getattr(context_type, instruction.argval, None), "__get__"

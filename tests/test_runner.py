@@ -196,9 +196,7 @@ def context(request):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_script_runs_as_python_runs_it(program, context, tmp_path):
     write(tmp_path, script=PROGRAMS[program])
-    assert_no_difference(
-        "script.py", "-x", "--", "--y=1", "-c", folder=tmp_path, context=context, stdin="input"
-    )
+    assert_no_difference("script.py", "-x", "--", "--y=1", "-c", folder=tmp_path, context=context, stdin="input")
 
 
 @pytest.mark.parametrize(
@@ -236,9 +234,7 @@ def test_a_module_in_a_package_runs_as_python_runs_it(name, context, tmp_path):
 
 def test_a_module_has_the_surroundings_that_python_gives_it(context, tmp_path):
     # The type of the loader is for the tests of the importer to say.
-    write(
-        tmp_path, script="import sys; print(sys.argv, sys.path[0], list(globals()), __spec__.name, __file__)"
-    )
+    write(tmp_path, script="import sys; print(sys.argv, sys.path[0], list(globals()), __spec__.name, __file__)")
     assert_no_difference("-m", "script", folder=tmp_path, context=context)
 
 
@@ -329,7 +325,7 @@ def test_a_program_gets_its_own_modules_although_we_needed_those_of_that_name(co
     write(
         tmp_path,
         {
-            "program/script.py": "import ast, fnmatch as f, json; print(ast.__file__, f.__file__, json.__file__)",
+            "program/script.py": "import ast, fnmatch, json; print(ast.__file__, fnmatch.__file__, json)",
             "program/json.py": "",
             "program/ast.py": "",
             "program/fnmatch/__init__.py": "",

@@ -90,7 +90,9 @@ def display(function: Any) -> str:
     if issubclass(kind, BuiltinFunctionType):
         owner = function.__self__
         module = owner.__name__ if type(owner) is ModuleType else "builtins"
-        return str(function.__qualname__) if module == "builtins" else f"{module}.{function.__qualname__}"
+        # The parts of the standard library that are C are known by the names of those that are Python.
+        prefix = "" if module == "builtins" else f"{module.removeprefix('_')}."
+        return f"{prefix}{function.__qualname__}"
     if kind is _LRU_CACHE:
         return _wrapped_name(function)
     if issubclass(kind, type):

@@ -111,9 +111,7 @@ def _visits(profile: Profile) -> Iterator[Visit]:
             steps[caller, label] += change
         for (caller, label, recursive, recursive_step), nodes in list(thread.folded.items()):
             for node in nodes:
-                yield Visit(
-                    label, _caller(thread, caller), *_measured(node, extra), not recursive, not recursive_step
-                )
+                yield Visit(label, _caller(thread, caller), *_measured(node, extra), not recursive, not recursive_step)
 
 
 def _caller(thread: Thread, label: Label) -> Label | None:
@@ -219,9 +217,7 @@ def _evented(thread: Thread, frames: dict[Label, int]) -> dict[str, Any]:
     for node, leaving in _walk(thread):
         if leaving:
             at += _measured(node, extra)[1]
-        events.append(
-            {"type": "C" if leaving else "O", "frame": frames.setdefault(node.label, len(frames)), "at": at}
-        )
+        events.append({"type": "C" if leaving else "O", "frame": frames.setdefault(node.label, len(frames)), "at": at})
     return {
         "type": "evented",
         "name": thread.name,

@@ -80,9 +80,7 @@ class Trace(Context, events=Events.CALLS):
         self._depth = sys.maxsize if depth is None else depth
         self._width = width
         # The stream as it is now: what the program may put in its place is the program's.
-        self._output: Output = Tree(
-            sys.stderr if file is None else file, width=width, whole_lines=file is None
-        )
+        self._output: Output = Tree(sys.stderr if file is None else file, width=width, whole_lines=file is None)
         self._threads: dict[int, _Thread] = {}
         self._shown = self._hidden = 0
 
@@ -124,7 +122,7 @@ class Trace(Context, events=Events.CALLS):
 
     def stream(self, path: str) -> None:
         """Write to a file from now on."""
-        file = open(path, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - closed by _finish
+        file = open(path, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - closed by _close
         kind = JsonLines if path.lower().endswith(".json") else Tree
         self._output = kind(file, width=self._width, whole_lines=False)
 
@@ -137,7 +135,7 @@ class Trace(Context, events=Events.CALLS):
     @property
     def formats(self) -> Mapping[str, Writer]:
         """`.txt` for the tree, `.json` for one object a line; `stream` has written them, but for the end."""
-        return {".txt": self._finish, ".json": self._finish}
+        return {".txt": self._close, ".json": self._close}
 
-    def _finish(self, path: str) -> None:
-        self._output.finish()
+    def _close(self, path: str) -> None:
+        self._output.close()

@@ -35,9 +35,7 @@ class Output:
         # A signal handler or a finaliser may come here while its own thread is writing.
         self._lock = threading.RLock()
 
-    def begin(
-        self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A call begins."""
         raise NotImplementedError
 
@@ -47,6 +45,15 @@ class Output:
 
     def finish(self) -> None:
         """Leave the stream complete."""
+
+    def close(self) -> None:
+        """Nothing more is written; for a stream that is nobody else's."""
+        self.finish()
+        self._works = False
+        try:
+            self._stream.close()
+        except OSError:
+            pass
 
     def _show(self, value: Any) -> str:
         return shown(value, self._representation)
@@ -69,9 +76,7 @@ class Tree(Output):
         self._unfinished: tuple[str, int] | None = None  # thread and level of a call whose line goes on
         self._held_back = ""
 
-    def begin(
-        self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Begin a line."""
         arguments = [self._show(value) for value in args]
         arguments += [f"{name}={self._show(value)}" for name, value in kwargs.items()]
@@ -112,14 +117,10 @@ class JsonLines(Output):
         super().__init__(stream, width=width, whole_lines=whole_lines)
         self._start = perf_counter()
 
-    def begin(
-        self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Write the call."""
         keywords = {name: self._show(value) for name, value in kwargs.items()}
-        self._line(
-            "call", thread, level, function, args=[self._show(value) for value in args], kwargs=keywords
-        )
+        self._line("call", thread, level, function, args=[self._show(value) for value in args], kwargs=keywords)
 
     def end(self, thread: str, level: int, function: Any, kind: str, value: Any) -> None:
         """Write what became of it."""

@@ -1,7 +1,10 @@
-"""The form of an event whose hooks look at nothing but their context (they count, say): the operation stays as it is written.
+"""The form of an event whose hooks look at nothing but their context (they count, say): the operation stays as it is
+written.
 
-``f(x, y)`` becomes ``(f(x, (y, @7.blindpre0.1(@c0))[0]), @7.blindpost0.1(@c0))[0]``: the prehook runs when all operands have been
-evaluated, the posthook when there is a result. No temporaries, no copies of arguments, and method calls stay method calls.
+``f(x, y)`` becomes ``(f(x, (y, @7.blindpre0.1(@c0))[0]), @7.blindpost0.1(@c0))[0]``: the prehook runs when all
+operands have been
+evaluated, the posthook when there is a result. No temporaries, no copies of arguments, and method calls stay method
+calls.
 """
 
 from __future__ import annotations

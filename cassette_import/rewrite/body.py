@@ -12,10 +12,9 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
-from cassette_import.events import Events
 from cassette_import.rewrite import callee_form
+from cassette_import.rewrite.inlined import inlined
 from cassette_import.rewrite.nodes import At
-from cassette_import.rewrite.primitives import BINARY, COMPARE, INPLACE, UNARY
 from cassette_import.rewrite.scopes import (
     COMPREHENSIONS,
     FUNCTIONS,
@@ -131,9 +130,7 @@ class _Rewriter:
                 chain = [at.put(ast.If(self.entry.test(at, shape, True, False), branch, chain))]
         return chain
 
-    def _branches(
-        self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool
-    ) -> list[ast.stmt]:
+    def _branches(self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool) -> list[ast.stmt]:
         copies = [
             blocks[shape.prefix] if shape.prefix in blocks else [clone(statement) for statement in body]
             for shape in self.shapes
@@ -170,7 +167,7 @@ class _Rewriter:
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
         bare = looks_at_locals(node)
-        copies = [
+        copies: list[Any] = [
             bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body) for shape in self.shapes
         ]
         value: ast.expr = self.rewrite(node.body, Mode.PLAIN, None)
@@ -178,13 +175,9 @@ class _Rewriter:
             shape = self.shapes[number]
             branch = self.rewrite(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare:
-                lets = [
-                    at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))
-                ]
+                lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
                 branch = at.pick([*lets, branch], len(lets))
-            value = at.either(
-                self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value
-            )
+            value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
         node.body = value
         return node
 
@@ -213,9 +206,7 @@ class _Rewriter:
             skip = ("body", "returns", "type_params")
         elif isinstance(node, ast.ClassDef):
             body = mode if mode is Mode.PLAIN else Mode.BARE
-            generic = (
-                body if getattr(node, "type_params", None) else mode
-            )  # PEP 695: no walrus in a generic's bases
+            generic = body if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in a generic's bases
             return [
                 (
                     name,
@@ -226,21 +217,17 @@ class _Rewriter:
                 for name, index, child in children(node, skip=("type_params",))
             ]
         elif isinstance(node, COMPREHENSIONS) and mode is not Mode.PLAIN:
-            if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(
-                node, ast.GeneratorExp
-            ):
+            if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(node, ast.GeneratorExp):
                 inner = Mode.BARE
         elif isinstance(node, (ast.With, ast.AsyncWith)) and mode is Mode.INLINED:
             # The block may run in a context that was entered by this very statement.
             return [
-                (name, index, child, Mode.CALLEE if name == "body" else mode)
-                for name, index, child in children(node)
+                (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
             ]
         elif isinstance(node, ast.comprehension) and mode is not Mode.PLAIN:
             # No assignment expression may stand in a comprehension's iterable.
             return [
-                (name, index, child, Mode.BARE if name == "iter" else mode)
-                for name, index, child in children(node)
+                (name, index, child, Mode.BARE if name == "iter" else mode) for name, index, child in children(node)
             ]
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
@@ -257,7 +244,7 @@ class _Rewriter:
             self._decorators(node, mode, sites)
             return node
         if mode is Mode.INLINED and sites is not None:
-            return _inlined(node, sites)
+            return inlined(node, sites)
         return self.callee.leave(node, temporaries=mode is Mode.CALLEE)
 
     def _decorators(self, node: Any, mode: Mode, sites: Sites | None) -> None:
@@ -283,198 +270,3 @@ _SKIPPED: dict[type[ast.AST], tuple[str, ...]] = {
 }
 if sys.version_info >= (3, 12):
     _SKIPPED[ast.TypeAlias] = ("value", "type_params")
-
-
-# ---- the inlined form of a node whose parts are done
-
-
-def _inlined(node: ast.AST, sites: Sites) -> Any:
-    level = max((getattr(child, "_level", 0) for _, _, child in children(node)), default=0)
-    handler = _INLINED.get(type(node))
-    result = handler(node, sites, level) if handler is not None else node
-    if result is not node and isinstance(result, ast.AST):
-        level += 1
-    if isinstance(result, ast.AST) and not isinstance(result, ast.stmt):
-        result._level = level  # type: ignore[attr-defined]
-    return result
-
-
-def _inlined_call(node: ast.Call, sites: Sites, level: int) -> ast.expr:
-    return sites.call(node, level)[0]
-
-
-def _inlined_binary(node: ast.BinOp, sites: Sites, level: int) -> ast.expr:
-    name = BINARY[type(node.op)]
-    if not sites.wanted(name):
-        return node
-    if sites.is_blind(Events.OPERATORS):
-        return sites.blind.binary(node)
-    at = At(node)
-    return sites.operator(
-        node, name, [node.left, node.right], level, lambda read: at.put(ast.BinOp(read[0], node.op, read[1]))
-    )
-
-
-def _inlined_unary(node: ast.UnaryOp, sites: Sites, level: int) -> ast.expr:
-    name = UNARY[type(node.op)]
-    if not sites.wanted(name) or callee_form.is_negative_number(node):
-        return node
-    at = At(node)
-    return sites.operator(
-        node, name, [node.operand], level, lambda read: at.put(ast.UnaryOp(node.op, read[0]))
-    )
-
-
-def _inlined_compare(node: ast.Compare, sites: Sites, level: int) -> ast.expr:
-    names = [COMPARE[type(op)] for op in node.ops]
-    if not any(sites.wanted(name) for name in names):
-        return node
-    if len(names) == 1 and sites.is_blind(Events.OPERATORS):
-        return sites.blind.compare(node)
-    if len(names) == 1:
-        return _comparison(node, sites, level, node.left, node.ops[0], node.comparators[0], "")
-    at = At(node)
-    middles = [f"@m{level}_{number}" for number in range(len(names) - 1)]
-    parts: list[ast.expr] = []
-    left = node.left
-    for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
-        if number < len(middles):
-            right = At(right).let(middles[number], right)
-        parts.append(_comparison(node, sites, level, left, op, right, f"_{number}"))
-        if number < len(middles):
-            left = At(node.comparators[number]).load(middles[number])
-    return at.pick([at.put(ast.BoolOp(ast.And(), parts)), at.clear(middles)], 0)
-
-
-def _comparison(
-    node: ast.Compare, sites: Sites, level: int, left: ast.expr, op: ast.cmpop, right: ast.expr, suffix: str
-) -> ast.expr:
-    name, at = COMPARE[type(op)], At(node)
-    if not sites.wanted(name):
-        return at.put(ast.Compare(left, [op], [right]))
-    if name != "contains":
-        return sites.operator(
-            node,
-            name,
-            [left, right],
-            level,
-            lambda read: at.put(ast.Compare(read[0], [op], [read[1]])),
-            suffix=suffix,
-        )
-    found = sites.operator(
-        node,
-        name,
-        [left, right],
-        level,
-        lambda read: at.put(ast.Compare(read[0], [ast.In()], [read[1]])),
-        order=(1, 0),
-        suffix=suffix,
-    )
-    return at.put(ast.UnaryOp(ast.Not(), found)) if isinstance(op, ast.NotIn) else found
-
-
-def _inlined_subscript(node: ast.Subscript, sites: Sites, level: int) -> ast.expr:
-    if not isinstance(node.ctx, ast.Load) or not sites.wanted("getitem"):
-        return node
-    if sites.is_blind(Events.OPERATORS):
-        return sites.blind.subscript(node)
-    at = At(node)
-    return sites.operator(
-        node,
-        "getitem",
-        [node.value, callee_form.index_value(node.slice)],
-        level,
-        lambda read: at.put(ast.Subscript(read[0], read[1], ast.Load())),
-    )
-
-
-def _inlined_assign(node: ast.Assign, sites: Sites, level: int) -> Any:
-    if not sites.wanted("setitem") or not any(isinstance(target, ast.Subscript) for target in node.targets):
-        return node
-    value, at, before, after = node.value, At(node), [], []
-    if len(node.targets) > 1:
-        before = [at.put(ast.Assign([at.store("@v")], value))]
-        value = at.load("@v")
-        after = [at.put(ast.Assign([at.store("@v")], at.constant(None)))]
-    statements: list[ast.stmt] = []
-    for target in node.targets:
-        if isinstance(target, ast.Subscript):
-            statements.append(_store(target, value, sites, level, at))
-        else:
-            statements.append(at.put(ast.Assign([target], value)))
-    return [*before, *statements, *after]
-
-
-def _store(target: ast.Subscript, value: ast.expr, sites: Sites, level: int, at: At) -> ast.stmt:
-    event = sites.operator(
-        target,
-        "setitem",
-        [value, target.value, callee_form.index_value(target.slice)],
-        level,
-        lambda read: at.call(at.load("@operator.setitem"), [read[1], read[2], read[0]]),
-        order=(1, 2, 0),
-    )
-    return at.put(ast.Expr(event))
-
-
-def _inlined_delete(node: ast.Delete, sites: Sites, level: int) -> Any:
-    if not sites.wanted("delitem") or not any(isinstance(target, ast.Subscript) for target in node.targets):
-        return node
-    at, statements = At(node), []
-    for target in node.targets:
-        if isinstance(target, ast.Subscript):
-            event = sites.operator(
-                target,
-                "delitem",
-                [target.value, callee_form.index_value(target.slice)],
-                level,
-                lambda read: at.call(at.load("@operator.delitem"), read),
-            )
-            statements.append(at.put(ast.Expr(event)))
-        else:
-            statements.append(at.put(ast.Delete([target])))
-    return statements
-
-
-def _inlined_augmented(node: ast.AugAssign, sites: Sites, level: int) -> Any:
-    at = At(node)
-    if sites.is_blind(Events.OPERATORS) and not isinstance(node.target, ast.Subscript):
-        return sites.blind.augmented(node)
-
-    def inplace(current: ast.expr, value: ast.expr) -> ast.expr:
-        name = INPLACE[type(node.op)]
-        if not sites.wanted(name):
-            return at.call(at.load(f"@operator.{name}"), [current, value])
-        return sites.operator(
-            node,
-            name,
-            [current, value],
-            level,
-            lambda read: at.call(at.load(f"@operator.{name}"), read),
-            suffix="i",
-        )
-
-    def load(target: ast.Subscript) -> ast.expr:
-        return _inlined_subscript(target, sites, level)
-
-    def store(target: ast.Subscript, value: ast.expr) -> ast.stmt:
-        if not sites.wanted("setitem"):
-            return at.put(ast.Assign([target], value))
-        return _store(target, value, sites, level + 2, at)
-
-    wanted = sites.wanted(INPLACE[type(node.op)])
-    if isinstance(node.target, ast.Subscript):
-        wanted = wanted or sites.wanted("getitem") or sites.wanted("setitem")
-    return callee_form.augmented(node, inplace, load, store) if wanted else node
-
-
-_INLINED: dict[type[ast.AST], Any] = {
-    ast.Call: _inlined_call,
-    ast.BinOp: _inlined_binary,
-    ast.UnaryOp: _inlined_unary,
-    ast.Compare: _inlined_compare,
-    ast.Subscript: _inlined_subscript,
-    ast.Assign: _inlined_assign,
-    ast.Delete: _inlined_delete,
-    ast.AugAssign: _inlined_augmented,
-}

@@ -41,11 +41,7 @@ class CalleeForm:
                 node.func = self.picked(At(function), function)
         elif isinstance(node, ast.BinOp) and self.wanted(BINARY[type(node.op)]):
             return self.operator(At(node), BINARY[type(node.op)], [node.left, node.right])
-        elif (
-            isinstance(node, ast.UnaryOp)
-            and self.wanted(UNARY[type(node.op)])
-            and not is_negative_number(node)
-        ):
+        elif isinstance(node, ast.UnaryOp) and self.wanted(UNARY[type(node.op)]) and not is_negative_number(node):
             return self.operator(At(node), UNARY[type(node.op)], [node.operand])
         elif isinstance(node, ast.Compare):
             return self._compare(node)
@@ -78,9 +74,7 @@ class CalleeForm:
         return self._store(target, node.value, At(node))
 
     def _store(self, target: ast.Subscript, value: ast.expr, at: At) -> ast.stmt:
-        return at.put(
-            ast.Expr(at.call(at.load("@setitem"), [value, target.value, index_value(target.slice)]))
-        )
+        return at.put(ast.Expr(at.call(at.load("@setitem"), [value, target.value, index_value(target.slice)])))
 
     def _delete(self, node: ast.Delete) -> Any:
         if not self.wanted("delitem"):
@@ -102,11 +96,7 @@ class CalleeForm:
             return self.leave(target, temporaries)  # type: ignore[no-any-return]
 
         def store(target: ast.Subscript, value: ast.expr) -> ast.stmt:
-            return (
-                self._store(target, value, at)
-                if self.wanted("setitem")
-                else at.put(ast.Assign([target], value))
-            )
+            return self._store(target, value, at) if self.wanted("setitem") else at.put(ast.Assign([target], value))
 
         return augmented(node, lambda current, value: self.operator(at, name, [current, value]), load, store)
 
@@ -147,9 +137,7 @@ def index_value(index: ast.expr) -> ast.expr:
     """An index as an expression of its own: slices become calls of `slice`."""
     if isinstance(index, ast.Slice):
         at = At(index)
-        parts = [
-            part if part is not None else at.constant(None) for part in (index.lower, index.upper, index.step)
-        ]
+        parts = [part if part is not None else at.constant(None) for part in (index.lower, index.upper, index.step)]
         return at.call(at.load("@slice"), parts)
     if isinstance(index, ast.Tuple) and any(isinstance(item, ast.Slice) for item in index.elts):
         index.elts = [index_value(item) for item in index.elts]

@@ -1,4 +1,5 @@
-"""From a code object to the node it was compiled from, and from a node to a module in which it compiles to the same scope."""
+"""From a code object to the node it was compiled from, and from a node to a module in which it compiles to the same
+scope."""
 
 from __future__ import annotations
 
@@ -12,9 +13,7 @@ from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, Function, clone
 from cassette_import.rewrite.walk import children
 
-_PROLOGUE = {
-    dis.opmap[name] for name in ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "NOP", "CACHE")
-}
+_PROLOGUE = {dis.opmap[name] for name in ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "NOP", "CACHE")}
 _CO_NESTED_KINDS = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 Key = tuple[str, int, tuple[int, int] | None]
@@ -43,9 +42,7 @@ def key_of(code: CodeType) -> Key:
 
 def is_function(code: CodeType) -> bool:
     """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
-    return (
-        bool(code.co_flags & 0x02) and code.co_name not in _CO_NESTED_KINDS and not _is_annotation_scope(code)
-    )
+    return bool(code.co_flags & 0x02) and code.co_name not in _CO_NESTED_KINDS and not _is_annotation_scope(code)
 
 
 def _is_annotation_scope(code: CodeType) -> bool:
@@ -113,9 +110,7 @@ def _name_and_line(node: Function) -> tuple[str, int]:
 
 def _parameters(node: Function) -> tuple[str, ...]:
     arguments = node.args
-    return tuple(
-        argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    )
+    return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
 
 
 def _body_start(node: Function) -> tuple[int, int] | None:
@@ -165,7 +160,7 @@ def _strip(node: Function) -> None:
 def _class(at: At, scope: ast.ClassDef, statement: ast.stmt) -> ast.ClassDef:
     made = at.put(ast.ClassDef(name=scope.name, bases=[], keywords=[], body=[statement], decorator_list=[]))
     if "type_params" in ast.ClassDef._fields:
-        made.type_params = []
+        made.type_params = []  # type: ignore[attr-defined,unused-ignore]  # from 3.12 on
     return made
 
 
@@ -174,7 +169,7 @@ def _function(at: At, name: str, parameters: set[str], statement: ast.stmt) -> a
     arguments = ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[])
     made = at.put(ast.FunctionDef(name=name, args=arguments, body=[statement], decorator_list=[]))
     if "type_params" in ast.FunctionDef._fields:
-        made.type_params = []
+        made.type_params = []  # type: ignore[attr-defined,unused-ignore]  # from 3.12 on
     return made
 
 
@@ -183,16 +178,9 @@ def find_function(compiled: CodeType, plain: CodeType) -> CodeType | None:
     work = [compiled]
     while work:
         code = work.pop()
-        if (
-            is_function(code)
-            and code.co_name == plain.co_name
-            and code.co_firstlineno == plain.co_firstlineno
-        ):
+        if is_function(code) and code.co_name == plain.co_name and code.co_firstlineno == plain.co_firstlineno:
             count = plain.co_argcount + plain.co_kwonlyargcount
-            if (
-                code.co_varnames[:count] == plain.co_varnames[:count]
-                and code.co_freevars == plain.co_freevars
-            ):
+            if code.co_varnames[:count] == plain.co_varnames[:count] and code.co_freevars == plain.co_freevars:
                 return code
         work.extend(const for const in code.co_consts if isinstance(const, CodeType))
     return None

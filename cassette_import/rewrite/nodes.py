@@ -1,4 +1,5 @@
-"""Making AST nodes that stand where another node stood, so that tracebacks, coverage and debuggers see the user's positions."""
+"""Making AST nodes that stand where another node stood, so that tracebacks, coverage and debuggers see the user's
+positions."""
 
 from __future__ import annotations
 
@@ -42,9 +43,7 @@ class At:
     def attribute(self, value: ast.expr, name: str) -> ast.Attribute:
         return self.put(ast.Attribute(value, name, _LOAD))
 
-    def call(
-        self, function: ast.expr, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()
-    ) -> ast.Call:
+    def call(self, function: ast.expr, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:
         return self.put(ast.Call(function, list(arguments), list(keywords)))
 
     def let(self, name: str, value: ast.expr) -> ast.NamedExpr:
@@ -55,9 +54,7 @@ class At:
         """`(first, second, …)[index]`: evaluate all in order, have the value of one."""
         if len(elements) == 1:
             return elements[0]
-        return self.put(
-            ast.Subscript(self.put(ast.Tuple(list(elements), _LOAD)), self.constant(index), _LOAD)
-        )
+        return self.put(ast.Subscript(self.put(ast.Tuple(list(elements), _LOAD)), self.constant(index), _LOAD))
 
     def either(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.IfExp:
         return self.put(ast.IfExp(test, then, otherwise))
@@ -72,8 +69,8 @@ class At:
     def is_whole(self, name: str) -> ast.expr:
         """Whether a callable carries no receiver: a Python function, a class, or a function of a C module."""
         receiver = self.call(self.load("@type"), [self.attribute(self.load(name), "__self__")])
-        of_module = [self.kind_is(name, "@builtin"), self.same(receiver, self.load("@module"))]
-        kinds = [
+        of_module: list[ast.expr] = [self.kind_is(name, "@builtin"), self.same(receiver, self.load("@module"))]
+        kinds: list[ast.expr] = [
             self.kind_is(name, "@function"),
             self.kind_is(name, "@type"),
             self.put(ast.BoolOp(ast.And(), of_module)),

@@ -39,9 +39,7 @@ BINARY: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "or_",
     ast.BitXor: "xor",
 }
-INPLACE: Final[dict[type[ast.operator], str]] = {
-    kind: "i" + name.rstrip("_") for kind, name in BINARY.items()
-}
+INPLACE: Final[dict[type[ast.operator], str]] = {kind: "i" + name.rstrip("_") for kind, name in BINARY.items()}
 UNARY: Final[dict[type[ast.unaryop], str]] = {
     ast.USub: "neg",
     ast.UAdd: "pos",
@@ -71,8 +69,7 @@ _SYMBOLS: Final[dict[str, str]] = {
 def _operator_rows() -> list[tuple[str, str]]:
     rows = [(f"a {_SYMBOLS[name]} b", name) for name in BINARY.values()]
     rows += [
-        (f"a {_SYMBOLS[name]}= b", inplace)
-        for name, inplace in zip(BINARY.values(), INPLACE.values(), strict=True)
+        (f"a {_SYMBOLS[name]}= b", inplace) for name, inplace in zip(BINARY.values(), INPLACE.values(), strict=True)
     ]
     rows += [(f"a {_SYMBOLS[name]} b", name) for kind, name in COMPARE.items() if name != "contains"]
     rows += [("b in a", "contains"), ("b not in a", "contains")]
@@ -90,9 +87,7 @@ TABLE: Final[tuple[Primitive, ...]] = (
 )
 """Every row, in the order in which `python -m cassette_import primitives` prints them."""
 
-FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    row.name: row.function for row in TABLE if row.function is not None
-}
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {row.name: row.function for row in TABLE if row.function is not None}
 """The functions of the table by name, `operator.add` and the like."""
 
 EVENT_OF: Final[dict[Callable[..., Any], Events]] = {

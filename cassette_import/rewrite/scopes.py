@@ -1,4 +1,5 @@
-"""What can be told of a function from its tree: what it declares, whether it can be suspended, whether it looks at its locals."""
+"""What can be told of a function from its tree: what it declares, whether it can be suspended, whether it looks at
+its locals."""
 
 from __future__ import annotations
 
@@ -47,14 +48,13 @@ def _is_own(value: object) -> bool:
 
 
 def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """The nodes that belong to the function's own scope, comprehensions included; nested functions' and classes' bodies not."""
+    """The nodes that belong to the function's own scope, comprehensions included; nested functions' and classes'
+    bodies not."""
     work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
     while work:
         node = work.pop()
         yield node
-        if isinstance(node, FUNCTIONS):
-            work.extend(child for _, _, child in children(node, skip=("body",)))
-        elif isinstance(node, ast.ClassDef):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             work.extend(child for _, _, child in children(node, skip=("body",)))
         else:
             work.extend(child for _, _, child in children(node))
@@ -86,18 +86,12 @@ def looks_at_locals(function: Function) -> bool:
 def split_docstring(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """The docstring statement, if any, and the rest."""
     first = body[0] if body else None
-    if (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and isinstance(first.value.value, str)
-    ):
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
         return body[:1], body[1:]
     return [], body
 
 
-def hoist_declarations(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, body: list[ast.stmt]
-) -> list[ast.stmt]:
+def hoist_declarations(function: ast.FunctionDef | ast.AsyncFunctionDef, body: list[ast.stmt]) -> list[ast.stmt]:
     """Take `global` and `nonlocal` statements out of `body` (they are replaced by `pass`) and return them.
 
     A body that stands twice in one function would otherwise use names before their declaration.

@@ -78,10 +78,5 @@ class Shape:
     def silent(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
         return not (
-            self.passes
-            or self.everything
-            or self.targets
-            or self.operators
-            or self.overloads
-            or self.errorhooks
+            self.passes or self.everything or self.targets or self.operators or self.overloads or self.errorhooks
         )

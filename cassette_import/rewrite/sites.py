@@ -2,7 +2,8 @@
 
 Knows the names that the runtime provides (`runtime.py` lists them); must not know where in a program a site stands.
 
-Inlined form of ``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the like::
+Inlined form of ``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the
+like::
 
     (@f0 := f, @a0 := x,
      (@7.pre0.1(@c0, @f0, @a0), @r0 := @f0(@a0), @7.post0.1(@c0, @r0, @f0, @a0))[1],
@@ -14,6 +15,7 @@ Temporaries are numbered by how deeply sites nest: two sites of the same level a
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 
 from cassette_import.events import Events
@@ -101,15 +103,8 @@ class Sites:
         function, result, parts, prefix = f"@f{level}", f"@r{level}", f"@q{level}", self.shape.prefix
         steps: list[ast.expr] = [At(node.func).let(function, node.func)]
         used = [function, result]
-        reads: list[Callable[[], ast.expr]] = []
-        for number, argument in enumerate([*node.args, *(keyword.value for keyword in node.keywords)]):
-            if isinstance(argument, ast.Constant):
-                reads.append(lambda argument=argument: argument)  # type: ignore[misc]
-                continue
-            name = f"@a{level}_{number}"
-            steps.append(At(argument).let(name, argument))
-            used.append(name)
-            reads.append(lambda name=name, place=At(argument): place.load(name))  # type: ignore[misc]
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        reads = _keep(values, f"@a{level}", steps, used)
         names = [keyword.arg for keyword in node.keywords]
         positional_count = len(node.args)
 
@@ -186,15 +181,7 @@ class Sites:
         result = f"@r{level}{suffix}"
         steps: list[ast.expr] = []
         used = [result]
-        reads: list[Callable[[], ast.expr]] = []
-        for number, operand in enumerate(evaluated):
-            if isinstance(operand, ast.Constant):
-                reads.append(lambda operand=operand: operand)  # type: ignore[misc]
-                continue
-            temporary = f"@o{level}{suffix}_{number}"
-            steps.append(At(operand).let(temporary, operand))
-            used.append(temporary)
-            reads.append(lambda temporary=temporary, place=At(operand): place.load(temporary))  # type: ignore[misc]
+        reads = _keep(evaluated, f"@o{level}{suffix}", steps, used)
         places = order or tuple(range(len(evaluated)))
 
         def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
@@ -210,3 +197,23 @@ class Sites:
         else:
             value = at.call(at.load(f"{self.shape.prefix}.event.2"), operands()[0])
         return at.pick([*steps, value, at.clear(used)], len(steps))
+
+
+def _keep(
+    values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str]
+) -> list[Callable[[], ast.expr]]:
+    """Evaluate values into temporaries; what reads each of them. A constant needs none."""
+    reads: list[Callable[[], ast.expr]] = []
+    for number, value in enumerate(values):
+        if isinstance(value, ast.Constant):
+            reads.append(functools.partial(_itself, value))
+            continue
+        name, at = f"{prefix}_{number}", At(value)
+        steps.append(at.let(name, value))
+        used.append(name)
+        reads.append(functools.partial(at.load, name))
+    return reads
+
+
+def _itself(value: ast.expr) -> ast.expr:
+    return value

@@ -33,7 +33,8 @@ def rebuild(
 ) -> Any:
     """Replace nodes bottom up, in place.
 
-    `enter` tells the children to visit and the state in which to visit each; `leave` is called when a node's children have been replaced and
+    `enter` tells the children to visit and the state in which to visit each; `leave` is called when a node's
+    children have been replaced and
     returns what takes the node's place: a node, or, for a statement in a list of statements, a list of them.
     """
     box = [root]

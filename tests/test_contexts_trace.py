@@ -1,0 +1,233 @@
+"""`Trace`: each call with its arguments and what became of it, indented, written while the program runs."""
+
+import io
+import json
+import re
+import sys
+import threading
+
+import pytest
+
+from cassette_import import Events, overdub
+from cassette_import.contexts import Trace
+
+PROGRAM = """
+    def parse(text, *, strict=False):
+        return int(text)
+
+
+    def total(texts):
+        return sum([parse(text) for text in texts])
+
+
+    def survive():
+        try:
+            return parse("x", strict=True)
+        except ValueError:
+            return None
+
+
+    class Sulky:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+
+    class Endless:
+        def __repr__(self):
+            return repr(self)
+
+
+    class Poem:
+        def __repr__(self):
+            return "roses\\nare red\\x1b"
+
+
+    def take(value):
+        return value
+
+
+    def show_off():
+        take(Sulky())
+        take(Endless())
+        take(Poem())
+        take("x" * 10_000)
+        take(list(range(10_000)))
+        take(10 ** 10_000)
+
+
+    def add(a, b):
+        return a + b
+"""
+
+
+@pytest.fixture
+def program(make_program):
+    return make_program(PROGRAM)
+
+
+def traced(function, *arguments, **options):
+    """The lines of the trace of a call."""
+    file = io.StringIO()
+    overdub(Trace(file=file, **options), function, *arguments)
+    return re.sub(r"\b0x[0-9a-f]+", "0x", file.getvalue()).splitlines()
+
+
+def test_calls_are_shown_with_their_arguments_and_results_indented(program):
+    assert traced(lambda: program.total(["1", "22"])) == [
+        "total(['1', '22'])",
+        "  parse('1')",
+        "    int('1') -> 1",
+        "    -> 1",
+        "  parse('22')",
+        "    int('22') -> 22",
+        "    -> 22",
+        "  sum([1, 22]) -> 23",
+        "  -> 23",
+    ]
+
+
+def test_an_exception_is_shown_where_it_leaves_a_call(program):
+    message = "ValueError(\"invalid literal for int() with base 10: 'x'\")"
+    assert traced(program.survive) == [
+        "parse('x', strict=True)",
+        f"  int('x') raised {message}",
+        f"  raised {message}",
+    ]
+
+
+def test_no_more_levels_are_shown_than_were_asked_for(program):
+    file = io.StringIO()
+    trace = Trace(depth=1, file=file)
+    overdub(trace, lambda: program.total(["1", "22"]))
+    assert file.getvalue() == "total(['1', '22']) -> 23\n"
+    assert trace.summary() == "trace: 1 call, 5 deeper ones not shown"
+
+
+def test_values_are_cut_short_and_kept_on_one_line_and_never_fail(program):
+    lines = [line for line in traced(program.show_off, width=40) if line.startswith("take(")]
+    assert lines[0] == "take(<Sulky instance at 0x>) -> <Sulky instance at 0x>"
+    assert lines[1] == "take(<Endless instance at 0x>) -> <Endless instance at 0x>"
+    assert lines[2] == r"take(roses\nare red\x1b) -> roses\nare red\x1b"
+    assert all(len(line) < 120 for line in lines)
+    assert len(lines) == 6
+
+
+def test_what_a_repr_calls_is_not_traced(program):
+    assert not any("repr" in line for line in traced(program.show_off))
+
+
+def test_other_events_are_shown_if_asked_for(program):
+    assert traced(program.add, 1, 2) == []
+    assert traced(program.add, 1, 2, events="operators") == ["operator.add(1, 2) -> 3"]
+    assert Trace(events=Events.OPERATORS).events == Events.OPERATORS
+
+
+def test_it_writes_to_standard_error_as_it_was_at_the_start(program, capsys):
+    trace = Trace()
+    with trace:
+        stderr, sys.stderr = sys.stderr, io.StringIO()
+        try:
+            program.parse("1")
+        finally:
+            replaced, sys.stderr = sys.stderr, stderr
+    assert capsys.readouterr().err == "int('1') -> 1\n"
+    assert replaced.getvalue() == ""
+
+
+def test_a_line_on_standard_error_is_not_torn_by_what_the_program_writes(make_program, capsys):
+    program = make_program("import sys\ndef main():\n    print('mine', file=sys.stderr)\n")
+    with Trace():
+        program.main()
+    assert capsys.readouterr().err.splitlines()[0] == "mine"
+
+
+def test_a_call_is_in_the_file_before_it_ends(tmp_path):
+    path = tmp_path / "trace.txt"
+    trace = Trace()
+    trace.stream(str(path))
+    trace.prehook(parse_like := len, "abc")
+    assert path.read_text() == "len('abc')"
+    trace.posthook(3, parse_like, "abc")
+    assert path.read_text() == "len('abc') -> 3\n"
+    trace.formats[".txt"](str(path))
+
+
+def test_a_line_that_was_begun_is_ended_at_the_end(tmp_path):
+    path = tmp_path / "trace.txt"
+    trace = Trace()
+    trace.stream(str(path))
+    trace.prehook(len, "abc")
+    assert trace.summary() == "trace: 1 call"
+    assert path.read_text() == "len('abc')\n"
+    trace.formats[".txt"](str(path))
+
+
+def test_json_has_one_object_a_line(program, tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace()
+    trace.stream(str(path))
+    overdub(trace, program.survive)
+    trace.formats[".json"](str(path))
+    entries = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(entry["event"], entry["function"], entry["depth"]) for entry in entries] == [
+        ("call", "parse", 0),
+        ("call", "int", 1),
+        ("exception", "int", 1),
+        ("exception", "parse", 0),
+    ]
+    assert (entries[0]["args"], entries[0]["kwargs"]) == (["'x'"], {"strict": "True"})
+    assert entries[2]["value"].startswith("ValueError(")
+    assert sorted(entry["at"] for entry in entries) == [entry["at"] for entry in entries]
+
+
+def test_threads_are_told_apart_and_each_has_its_own_tree(program):
+    file = io.StringIO()
+    trace = Trace(file=file)
+
+    def work():
+        with trace:
+            for _ in range(50):
+                program.total(["1"])
+
+    work()
+    threads = [threading.Thread(target=work, name=f"worker{number}") for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = file.getvalue().splitlines()
+    assert sum(line.lstrip().startswith("parse('1')") for line in lines) == 50
+    for number in range(4):
+        own = [line for line in lines if line.startswith(f"[worker{number}] ")]
+        assert sum("parse('1')" in line for line in own) == 50
+        depths = {len(line) - len(line.partition("] ")[2].lstrip()) - len(f"[worker{number}] ") for line in own}
+        assert depths == {0, 2}
+
+
+def test_what_comes_after_the_end_is_not_written(tmp_path):
+    path = tmp_path / "trace.txt"
+    trace = Trace()
+    trace.stream(str(path))
+    trace.formats[".txt"](str(path))
+    trace.prehook(len, "abc")
+    trace.posthook(3, len, "abc")
+    assert path.read_text() == ""
+
+
+def test_a_stream_that_is_closed_does_not_disturb_the_program(program):
+    file = io.StringIO()
+    trace = Trace(file=file)
+    file.close()
+    assert overdub(trace, program.total, ["1"]) == 1
+
+
+def test_a_pair_of_hooks_that_was_torn_apart_is_mended():
+    file = io.StringIO()
+    trace = Trace(file=file)
+    trace.posthook(None, len)  # its beginning was missed, in a thread that is not known yet
+    trace.prehook(sum, [])
+    trace.posthook(None, len)  # its beginning was missed
+    trace.prehook(len, [])  # its end will be missed
+    trace.posthook(0, sum, [])
+    trace.prehook(max, [])
+    assert file.getvalue().splitlines() == ["sum([])", "  len([])", "  -> 0", "max([])"]
