@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from cassette_import import cache
 from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
-from cassette_import.rewrite.locate import find_function, key_of, requalify, skeleton
+from cassette_import.rewrite.locate import Place, find_function, key_of, requalify, skeleton
 from cassette_import.rewrite.scopes import FUNCTIONS, clone
 from cassette_import.units import Record, Unit, VariantLike
 
@@ -98,6 +98,12 @@ class Bodies:
                 cache.write(*file, {**(value if isinstance(value, dict) else {}), **fresh})
         self._fresh.clear()
 
+    def _is_from(self, place: Place, unit: Unit) -> bool:
+        """Whether the unit's code is what the source compiles to: its loader may have made it of something else."""
+        compiled = unit.record.source.compile(skeleton(place, unit.plain.co_freevars), unit.plain.co_flags)
+        code = find_function(compiled, unit.plain)
+        return code is not None and _same(requalify(code, unit.plain), unit.plain)
+
     def _compile(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
         plain, source = unit.plain, unit.record.source
         place = source.find(plain)
@@ -107,6 +113,9 @@ class Bodies:
         reason = source.reason_to_leave_alone(place)
         if reason is not None:
             unit.reason = reason
+            return None
+        if not source.trusted and not self._is_from(place, unit):
+            unit.reason = "its code is not what its source says"
             return None
         module = skeleton(place, plain.co_freevars)
         function = _function_in(module, place.node)
@@ -122,6 +131,13 @@ class Bodies:
         if code is None:
             raise RuntimeError("the rewritten function was not found after compiling")
         return requalify(code, plain)
+
+
+def _same(code: CodeType, other: CodeType) -> bool:
+    """Whether two code objects do the same; line tables and nested functions are not compared."""
+    consts = [const for const in code.co_consts if not isinstance(const, CodeType)]
+    other_consts = [const for const in other.co_consts if not isinstance(const, CodeType)]
+    return code.co_code == other.co_code and code.co_names == other.co_names and repr(consts) == repr(other_consts)
 
 
 def _fits(code: CodeType, plain: CodeType) -> bool:

@@ -16,8 +16,9 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
 
     `gc.freeze` hides objects from `gc.get_objects`; functions of modules and classes are found all the same.
     """
-    found = [item for item in gc.get_objects() if type(item) is FunctionType and item.__code__.co_filename in filenames]
-    if gc.get_freeze_count():
+    everywhere = [item for item in gc.get_objects() if type(item) is FunctionType]
+    found = [item for item in everywhere if item.__code__.co_filename in filenames]
+    if not any(item is functions_of for item in everywhere):  # it would be there, but for `gc.freeze`
         known = set(map(id, found))
         for item in _of_modules(filenames):
             if id(item) not in known:

@@ -71,9 +71,7 @@ def _as_function(result: Any, before: Function, name: str, where: str) -> Functi
         made = type(before)(**{**dict(ast.iter_fields(before)), "body": [at.put(ast.Return(result))]})
         ast.copy_location(made, before)
     else:
-        raise PassError(
-            f"pass {name} returned {result!r} for {where}: return the function's node or an expression"
-        )
+        raise PassError(f"pass {name} returned {result!r} for {where}: return the function's node or an expression")
     _complete(made, at)
     return made
 

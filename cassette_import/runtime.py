@@ -288,6 +288,20 @@ def _make_pick_anywhere(kind: Events) -> Callable[[Any], Any]:
     return pick
 
 
+def _make_blind(which: str, kind: Events) -> Callable[[], None]:
+    """The hooks of whatever is active, at an event whose hooks need no arguments."""
+    key = which, int(kind)
+
+    def blind() -> None:
+        activation = ACTIVE.get()
+        variant = activation.variant
+        if variant is not None:
+            for level, hook in variant.blind.get(key, ()):
+                hook(activation.contexts[level])
+
+    return blind
+
+
 @hidden
 def contains(item: Any, container: Any) -> Any:
     """`item in container` with the operands in their order of evaluation."""
@@ -303,6 +317,9 @@ def setitem(value: Any, container: Any, index: Any) -> None:
 _pick_operator = _make_pick_anywhere(Events.OPERATORS)
 NAMES["@pick.1"] = _make_pick_anywhere(Events.CALLS)
 NAMES["@pick.2"] = _pick_operator
+for _which in ("pre", "post"):
+    for _kind in (Events.CALLS, Events.OPERATORS):
+        NAMES[f"@blind{_which}.{int(_kind)}"] = _make_blind(_which, _kind)
 NAMES["@in"] = contains
 NAMES["@setitem"] = setitem
 NAMES["@slice"] = slice

@@ -113,6 +113,13 @@ class SourceFile:
     def reason_to_leave_alone(self, place: Place) -> str | None:
         return reason_to_leave_alone(place)
 
+    @property
+    def trusted(self) -> bool:
+        """Whether the code that runs is known to be compiled from this source: by Python's own loader or pytest's hook."""
+        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
+        names = {kind.__name__ for kind in type(loader).__mro__[:2]}
+        return bool(names & {"SourceFileLoader", "AssertionRewritingHook"}) and self._module_name != "__main__"
+
     def digest(self) -> bytes | None:
         """The hash of the file's text, for the cache; None if there is no file, or others had a hand in the tree."""
         if self._digest is None:

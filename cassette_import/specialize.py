@@ -127,7 +127,14 @@ class Registry:
                 unit = self.unit_of(function.__code__)
                 if unit is not None and unit.reason is None:
                     self._gate(function, unit, variant)
-            variant.armed[roots] = self.generation
+            if not self._some_module_is_being_executed():
+                variant.armed[roots] = self.generation
+
+    def _some_module_is_being_executed(self) -> bool:
+        """Whether functions may still be made by a module level that has not seen a gate."""
+        names = [name for record in self.records.values() for name in record.names]
+        specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
+        return any(getattr(spec, "_initializing", False) for spec in specs)
 
     def meet(self, function: FunctionType, variant: VariantLike, roots: frozenset[str]) -> None:
         """See to it that a root function meets the variant.

@@ -45,6 +45,7 @@ class Variant:
         self.active = 0
         self.armed: dict[frozenset[str], int] = {}
         self.runners: dict[int, EventRunner] = {}
+        self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self.shape = Shape(self.prefix)
         self.refresh()
         NAMES[self.prefix] = self
@@ -105,6 +106,7 @@ class Variant:
 
     def _blind(self, tables: list[dict[str, Table]], targets: Events, overloads: Events, operators: set[str]) -> Events:
         """The kinds of events at which only hooks are called that look at nothing but their context."""
+        self.blind = {}
         if targets or overloads or operators:
             return Events.NONE
         found = Events.NONE
@@ -122,7 +124,10 @@ class Variant:
                 found |= kind
                 for level, _, which, table in hooks:
                     assert table.method is not None
-                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = of_context_alone(table.method)
+                    hook = of_context_alone(table.method)
+                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = hook
+                    own_hooks = self.blind.setdefault((which, int(kind)), [])
+                    own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
         return found
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:

@@ -46,7 +46,10 @@ class Node:
 
 
 class Thread:
-    """The tree of one thread, and the node of the innermost call under way."""
+    """The tree of one thread, and the node of the innermost call under way.
+
+    Threads that have the same identifier, one after the other, share a tree: there may be very many of them.
+    """
 
     __slots__ = ("folded", "name", "node", "root")
 

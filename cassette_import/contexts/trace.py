@@ -7,8 +7,8 @@ be read.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Mapping
-from threading import get_ident
 from typing import IO, Any, ClassVar
 
 from cassette_import import Context, Events
@@ -21,13 +21,12 @@ from .trace_output import JsonLines, Output, Tree
 __all__ = ["Trace"]
 
 
-class _Thread:
-    """The calls that are under way in a thread, outermost first."""
+class _Thread(threading.local):
+    """The calls that are under way in this thread, outermost first."""
 
-    __slots__ = ("calls", "name")
+    name: str | None = None
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self) -> None:
         self.calls: list[Any] = []
 
 
@@ -81,16 +80,17 @@ class Trace(Context, events=Events.CALLS):
         self._width = width
         # The stream as it is now: what the program may put in its place is the program's.
         self._output: Output = Tree(sys.stderr if file is None else file, width=width, whole_lines=file is None)
-        self._threads: dict[int, _Thread] = {}
+        self._thread = _Thread()
+        self._is_first = True
         self._shown = self._hidden = 0
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the call."""
-        ident = get_ident()
-        thread = self._threads.get(ident)
-        if thread is None:
+        thread = self._thread
+        if thread.name is None:
             # The thread that is there first needs no name.
-            thread = self._threads[ident] = _Thread(thread_name(ident) if self._threads else "")
+            thread.name = "" if self._is_first else thread_name(threading.get_ident())
+            self._is_first = False
         level = len(thread.calls)
         thread.calls.append(f)
         if level < self._depth:
@@ -108,17 +108,14 @@ class Trace(Context, events=Events.CALLS):
         self._leave(f, "exception", exception)
 
     def _leave(self, function: Any, kind: str, value: Any) -> None:
-        thread = self._threads.get(get_ident())
-        if thread is None:
-            return
-        calls = thread.calls
+        calls = self._thread.calls
         # A pair may be torn apart, by an interrupt that arrives in the hook itself.
         level = next((level for level in reversed(range(len(calls))) if calls[level] is function), None)
         if level is None:
             return
         del calls[level:]
         if level < self._depth:
-            self._output.end(thread.name, level, function, kind, value)
+            self._output.end(self._thread.name or "", level, function, kind, value)
 
     def stream(self, path: str) -> None:
         """Write to a file from now on."""

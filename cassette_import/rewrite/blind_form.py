@@ -19,11 +19,17 @@ from cassette_import.rewrite.shape import Shape
 class BlindForm:
     """Builds such events for one shape."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape | None) -> None:
         self.shape = shape
 
     def hooks(self, at: At, which: str, event: Events) -> list[ast.expr]:
-        """The calls of all prehooks (outermost first) or posthooks (innermost first)."""
+        """The calls of all prehooks (outermost first) or posthooks (innermost first).
+
+        Without a shape, one call that asks which context is active: for what may be resumed in another one.
+        """
+        if self.shape is None:
+            hook = at.call(at.load(f"@blind{which}.{int(event)}"), [])
+            return [at.put(ast.BoolOp(ast.And(), [at.load("@on"), hook]))]
         calls: list[ast.expr] = [
             at.call(at.load(f"{self.shape.prefix}.blind{which}{number}.{int(event)}"), [at.load(f"@c{number}")])
             for number, context in enumerate(self.shape.contexts)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cassette_import.events import Events
+from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.primitives import BINARY, COMPARE, INPLACE, UNARY
 from cassette_import.rewrite.shape import Interest, Shape
@@ -21,6 +22,15 @@ class CalleeForm:
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self.shapes = shapes
         self.calls = any(shape.interest(Events.CALLS) is not Interest.NOTHING for shape in shapes)
+        self.blind = BlindForm(None)
+        self.blind_kinds = [kind for kind in (Events.CALLS, Events.OPERATORS) if self._is_blind(kind)]
+
+    def _is_blind(self, event: Events) -> bool:
+        """Whether the hooks of all shapes that want such events need no arguments."""
+        wanted = [shape for shape in self.shapes if shape.interest(event) is not Interest.NOTHING]
+        return bool(wanted) and all(
+            event in shape.blind and shape.interest(event) is Interest.EVERYTHING for shape in wanted
+        )
 
     def wanted(self, name: str) -> bool:
         return any(shape.interest(Events.OPERATORS, name) is not Interest.NOTHING for shape in self.shapes)
@@ -35,8 +45,14 @@ class CalleeForm:
         return at.call(self.picked(at, at.load(f"@operator.{name}"), Events.OPERATORS), operands)
 
     def leave(self, node: ast.AST, temporaries: bool) -> Any:
+        if Events.OPERATORS in self.blind_kinds:
+            found = self._leave_blind(node)
+            if found is not None:
+                return found
         if isinstance(node, ast.Call):
             function = node.func
+            if self.calls and Events.CALLS in self.blind_kinds:
+                return node if is_ours(function) or is_plain_super(node) else self.blind.call(node)
             if self.calls and not is_ours(function) and not is_plain_super(node):
                 node.func = self.picked(At(function), function)
         elif isinstance(node, ast.BinOp) and self.wanted(BINARY[type(node.op)]):
@@ -54,6 +70,20 @@ class CalleeForm:
         elif isinstance(node, ast.AugAssign) and self.wanted(INPLACE[type(node.op)]):
             return self._augmented(node, temporaries)
         return node
+
+    def _leave_blind(self, node: ast.AST) -> Any:
+        """Operators whose hooks need no operands; None for what takes another form."""
+        if isinstance(node, ast.BinOp) and self.wanted(BINARY[type(node.op)]):
+            return self.blind.binary(node)
+        if isinstance(node, ast.UnaryOp) and self.wanted(UNARY[type(node.op)]) and not is_negative_number(node):
+            return self.blind.unary(node)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and self.wanted(COMPARE[type(node.ops[0])]):
+            return self.blind.compare(node)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and self.wanted("getitem"):
+            return self.blind.subscript(node)
+        if isinstance(node, ast.AugAssign) and self.wanted(INPLACE[type(node.op)]):
+            return None if isinstance(node.target, ast.Subscript) else self.blind.augmented(node)
+        return None
 
     def _compare(self, node: ast.Compare) -> ast.expr:
         """A chained comparison needs temporaries, and stays as it is."""

@@ -199,9 +199,7 @@ class Sites:
         return at.pick([*steps, value, at.clear(used)], len(steps))
 
 
-def _keep(
-    values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str]
-) -> list[Callable[[], ast.expr]]:
+def _keep(values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str]) -> list[Callable[[], ast.expr]]:
     """Evaluate values into temporaries; what reads each of them. A constant needs none."""
     reads: list[Callable[[], ast.expr]] = []
     for number, value in enumerate(values):

@@ -1,0 +1,1 @@
+"""What a running program costs, in every state it can be in: see `compare.py`."""

@@ -1,0 +1,71 @@
+"""The contexts that are measured. Each does nothing but what its name says: the price of being asked is what is looked for."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from cassette_import import Context, Events
+
+
+class Nothing(Context):
+    """Replaces a function that no workload calls."""
+
+
+@Nothing.overdub.register(time.ctime)
+def _ctime(ctx: Any, f: Any, *arguments: Any) -> Any:
+    return time.ctime(*arguments)
+
+
+class Three(Context):
+    """Replaces three functions by what they do."""
+
+
+@Three.overdub.register(time.time)
+def _time(ctx: Any, f: Any) -> Any:
+    return time.time()
+
+
+@Three.overdub.register(math.sin)
+def _sin(ctx: Any, f: Any, x: Any) -> Any:
+    return math.sin(x)
+
+
+@Three.overdub.register(list.append)
+def _append(ctx: Any, f: Any, items: Any, item: Any) -> Any:
+    return items.append(item)
+
+
+class Count(Context, events=Events.CALLS):
+    """Adds one to a counter before each call, and one after it."""
+
+    before = 0
+    after = 0
+
+    def prehook(self, f: Any, *arguments: Any, **keywords: Any) -> None:
+        """Count."""
+        self.before += 1
+
+    def posthook(self, result: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
+        """Count."""
+        self.after += 1
+
+
+class CountOperators(Count, events=Events.CALLS | Events.OPERATORS):
+    """The same at each call, operator and subscript."""
+
+
+class Look(Context, events=Events.CALLS):
+    """Looks at what it is handed: keeps the last callee with its arguments, then its result."""
+
+    last: Any = None
+    result: Any = None
+
+    def prehook(self, f: Any, *arguments: Any, **keywords: Any) -> None:
+        """Keep the call."""
+        self.last = f, arguments, keywords
+
+    def posthook(self, result: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
+        """Keep the result."""
+        self.result = result
