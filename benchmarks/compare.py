@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what programs cost in different ways to run them: plain, installed, under contexts, under Python's profilers.
+"""Compares what programs cost in different ways to run them: plain, installed, under contexts, under profilers.
 
     python benchmarks/compare.py                                  # our own workloads; prints the table
     python benchmarks/compare.py --output docs/performance.md     # the same; puts it into the document
@@ -8,11 +8,11 @@
 
 Each workload runs in processes of its own, all ways taking turns within each round, so that what else the machine
 does meets them alike. Values are seconds of CPU time, taken after the first run: what is compared is a program that
-is under way, not how fast functions are specialised. A ratio is that of the medians (pyperf) to plain Python's of the same
-rounds; the driver takes the least instead. Workloads must give the same result in every way.
+is under way, not how fast functions are specialised. A ratio is that of the medians (pyperf) to plain Python's of
+the same rounds; the driver takes the least instead. Our own workloads must give the same result in every way.
 
-Needs the extra `benchmarks` (pyperf). The driver brings an environment with the Python that it is told (`--driver-python`), the
-cache is where PPW_CACHE says.
+Needs the extra `benchmarks` (pyperf). The driver makes itself an environment for `--driver-python`, in the folder
+that PPW_CACHE names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # Python has put this file's folder there
 
 from benchmarks import workloads  # noqa: E402
-from benchmarks.ways import WAYS, Way, driver_variant  # noqa: E402
+from benchmarks.ways import WAYS, driver_variant  # noqa: E402
 
 OWN: Final = tuple(sorted(module.name for module in pkgutil.iter_modules(workloads.__path__)))
 DRIVER_WAYS: Final = ("inactive", "nothing", "three", "count", "count-operators")
@@ -203,9 +203,7 @@ def put_into(document: Path, name: str, text: str) -> None:
     found = re.search(f"{re.escape(begin)}.*?{re.escape(end)}", whole, re.DOTALL)
     if found is None:
         raise SystemExit(f"{document}: there is no {begin} … {end}")
-    document.write_text(
-        f"{whole[: found.start()]}{begin}\n{text}\n{end}{whole[found.end() :]}", encoding="utf-8"
-    )
+    document.write_text(f"{whole[: found.start()]}{begin}\n{text}\n{end}{whole[found.end() :]}", encoding="utf-8")
 
 
 # ---- the command
@@ -257,22 +255,34 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     add = parser.add_argument
-    add("--workloads", default="", metavar="A,B", help=f"of ours ({', '.join(OWN)}) or of the driver's; all if not given")
+    add(
+        "--workloads",
+        default="",
+        metavar="A,B",
+        help=f"of ours ({', '.join(OWN)}) or of the driver's; all if not given",
+    )
     add("--ways", default="", metavar="A,B", help=f"of {', '.join(WAYS)}; all for our workloads, some for the driver's")
     add("--quick", action="store_true", help="one value of each, to see that it works")
     add("--rounds", type=int, default=3, help="how often all ways take their turn on our own workloads")
     add("--output", type=Path, metavar="FILE", help="the Markdown document to put the tables into")
     add("--driver-only", action="store_true", help="without our own workloads")
-    add("--driver-python", default="3.12.1", metavar="VERSION", help="for the driver: a version that pyenv has, or a path")
+    add(
+        "--driver-python",
+        default="3.12.1",
+        metavar="VERSION",
+        help="for the driver: a version that pyenv has, or a path",
+    )
     add("--driver-rounds", type=int, default=1, help="how often all ways take their turn on the driver's workloads")
-    add("--driver-results", metavar="FILE", help="where the driver's results are kept; not measured again if they are there")
+    add(
+        "--driver-results",
+        metavar="FILE",
+        help="where the driver's results are kept; not measured again if they are there",
+    )
     add("--scale", type=float, default=0.3, help="how much work the driver's workloads do")
     return parser
 
 
-def _tell(
-    output: Path | None, name: str, title: str, command: str, python: str, how: str, results: Results
-) -> int:
+def _tell(output: Path | None, name: str, title: str, command: str, python: str, how: str, results: Results) -> int:
     text = section(title, command, python, how, results)
     print(text, flush=True)
     if output is not None:
@@ -282,7 +292,12 @@ def _tell(
 
 def _command(given: argparse.Namespace, is_driver: bool) -> str:
     words = ["python", "benchmarks/compare.py"]
-    options = ["workloads", "ways", *(["driver_python", "driver_rounds", "scale"] if is_driver else ["rounds"]), "output"]
+    options = [
+        "workloads",
+        "ways",
+        *(["driver_python", "driver_rounds", "scale"] if is_driver else ["rounds"]),
+        "output",
+    ]
     for option in options:
         value = getattr(given, option)
         if value is not None and value != _parser().get_default(option):

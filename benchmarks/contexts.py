@@ -1,4 +1,4 @@
-"""The contexts that are measured. Each does nothing but what its name says: the price of being asked is what is looked for."""
+"""The contexts that are measured. Each does as little as its name allows: the price of being asked is measured."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ def _append(ctx: Any, f: Any, items: Any, item: Any) -> Any:
 class Count(Context, events=Events.CALLS):
     """Adds one to a counter before each call, and one after it."""
 
-    before = 0
-    after = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.before = 0  # not in the class: CPython is slow to add to an attribute that the class has as well
+        self.after = 0
 
     def prehook(self, f: Any, *arguments: Any, **keywords: Any) -> None:
         """Count."""
@@ -59,8 +61,10 @@ class CountOperators(Count, events=Events.CALLS | Events.OPERATORS):
 class Look(Context, events=Events.CALLS):
     """Looks at what it is handed: keeps the last callee with its arguments, then its result."""
 
-    last: Any = None
-    result: Any = None
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: Any = None
+        self.result: Any = None
 
     def prehook(self, f: Any, *arguments: Any, **keywords: Any) -> None:
         """Keep the call."""

@@ -1,4 +1,4 @@
-"""A profiler in Python that only counts: ``python -m benchmarks.counting_profiler -m MODULE ...`` runs a module under it."""
+"""A profiler in Python that only counts: `python -m benchmarks.counting_profiler -m MODULE` runs a module under it."""
 
 from __future__ import annotations
 

@@ -37,9 +37,7 @@ WAYS: Final = {
             "",
             "`prehook` and `posthook` at every call, each adding one to a counter of the context",
         ),
-        Way(
-            "count-operators", f"{_CONTEXTS}:CountOperators", "", "the same at every call, operator and subscript"
-        ),
+        Way("count-operators", f"{_CONTEXTS}:CountOperators", "", "the same at every call, operator and subscript"),
         Way(
             "look",
             f"{_CONTEXTS}:Look",

@@ -1,4 +1,4 @@
-"""Times one workload in one way, in this process: ``python -m benchmarks.worker WAY WORKLOAD LOOPS WARMUPS VALUES FILE``.
+"""Times one workload in one way: ``python -m benchmarks.worker WAY WORKLOAD LOOPS WARMUPS VALUES FILE``.
 
 `compare.py` starts it; pyperf takes the values and writes them. CPU seconds are measured, not wall clock: other
 processes of the machine then matter least.
@@ -65,7 +65,7 @@ def _timed(main: Callable[[], Any], active: Callable[[], AbstractContextManager[
 def measure(way: str, workload: str, loops: str, warmups: str, values: str, file: str) -> None:
     """Time a workload; the values go to a file, together with what identifies its result."""
     context = _installed(WAYS[way].context)
-    active: Callable[[], AbstractContextManager[Any]] = lambda: context  # noqa: E731
+    active: Callable[[], AbstractContextManager[Any]] = lambda: context
     if way == "setprofile":
         active = _under_setprofile
     elif way == "cprofile":
@@ -79,9 +79,7 @@ def measure(way: str, workload: str, loops: str, warmups: str, values: str, file
     sys.argv = [sys.argv[0]]
     runner = pyperf.Runner()
     runner.parse_args(["--worker", "--quiet", "--loops", loops, "--warmups", warmups, "--values", values])
-    benchmark = runner.bench_time_func(
-        workload, run, metadata={"result": hashlib.sha256(result.encode()).hexdigest()}
-    )
+    benchmark = runner.bench_time_func(workload, run, metadata={"result": hashlib.sha256(result.encode()).hexdigest()})
     if os.path.exists(file):
         os.remove(file)
     benchmark.dump(file)

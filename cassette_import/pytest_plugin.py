@@ -87,8 +87,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     wanted = _settings(early_config)
     if wanted.disable:
         return
-    # pytest puts the project's folder on the path when it imports the first conftest, which is later.
-    with _importable_from(str(early_config.rootpath), os.getcwd()):
+    with _importable_from(_folders_to_come(early_config, wanted)):
         contexts = [_context(text) for text in wanted.contexts or ()]
         installations = [_installed(wanted.packages, wanted.exclude or ())] if wanted.packages else []
     report_file = None if wanted.report is None else os.path.abspath(wanted.report)
@@ -147,8 +146,21 @@ def _installed(packages: str | Iterable[str], exclude: Iterable[str] = ()) -> In
         raise pytest.UsageError(str(error)) from error
 
 
+def _folders_to_come(config: pytest.Config, wanted: Settings) -> list[str]:
+    """The folders that pytest will put on the path: when it imports conftests and test modules, which is later."""
+    folders = [str(config.rootpath), os.getcwd()]
+    # Test modules may be overdubbed as well.
+    files = {f"{name}.py" for name in wanted.packages or () if name.startswith("test") or name.endswith("test")}
+    if files:
+        for folder, below, names in os.walk(config.rootpath):
+            below[:] = [name for name in below if not name.startswith(".") and name.isidentifier()]
+            if not files.isdisjoint(names):
+                folders.append(folder)
+    return folders
+
+
 @contextlib.contextmanager
-def _importable_from(*folders: str) -> Iterator[None]:
+def _importable_from(folders: Iterable[str]) -> Iterator[None]:
     before = list(sys.path)
     sys.path.extend(folders)
     try:

@@ -10,7 +10,7 @@ from cassette_import.contexts import Profile
 
 install("jinja2")
 
-with Profile(sort="own", limit=12) as profile:
+with Profile(sort="own", limit=10) as profile:
     pages(range(0, 50, 2))
 
 print(profile.summary())

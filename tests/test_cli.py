@@ -237,8 +237,8 @@ def test_a_module_that_does_not_parse_fails_as_in_python_and_nothing_is_lost(fol
     write(folder, "beside.py", "def double(:\n")
     done = cassette("run", "-c", "none", "app.py", folder=folder)
     assert done == run("app.py", folder=folder)
-    assert cassette("run", "-o", "out.prof", "app.py", folder=folder).status == 1
-    assert pstats.Stats(str(folder / "out.prof")).stats == {} or True
+    assert cassette("run", "-o", "out.txt", "app.py", folder=folder).status == 1
+    assert (folder / "out.txt").exists()
 
 
 # ---- run: what was found

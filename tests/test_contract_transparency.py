@@ -41,6 +41,10 @@ class Empty(Context):
     def posthook(self, result, f, *args, **kwargs):
         pass
 
+
+class Guarded(Empty):
+    """Sees the exceptions too."""
+
     def errorhook(self, exception, f, *args, **kwargs):
         pass
 
@@ -62,6 +66,11 @@ def in_a_context_without_hooks(load):
 def in_a_context_with_empty_hooks(load):
     module = load(True)
     return overdub(Empty(), module.main)
+
+
+def in_a_context_with_an_empty_errorhook(load):
+    module = load(True)
+    return overdub(Guarded(), module.main)
 
 
 def installed_after_its_import(load):
@@ -92,6 +101,7 @@ WAYS_WITHOUT_HOOKS = [installed_and_inactive, in_a_context_without_hooks, after_
 WAYS = [
     *WAYS_WITHOUT_HOOKS,
     in_a_context_with_empty_hooks,
+    in_a_context_with_an_empty_errorhook,
     installed_after_its_import,
     imported_inside_of_the_context,
     in_two_contexts,

@@ -1,4 +1,4 @@
-"""Functions as values: decorators, closures, `partial`, `reduce`, callbacks from C, exceptions that are raised and caught."""
+"""Functions as values: decorators, closures, `partial`, `reduce`, callbacks from C, exceptions raised and caught."""
 
 import functools
 

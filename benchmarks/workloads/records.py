@@ -1,4 +1,4 @@
-"""Dictionaries and lists: grouping, sorting, merging and counting of records; methods of built-in types are what is called."""
+"""Dictionaries and lists: grouping, sorting, merging, counting; what is called are methods of built-in types."""
 
 NAMES = ("ada", "bob", "cleo", "dan", "eve", "fay", "gus")
 PLACES = ("north", "south", "east", "west")

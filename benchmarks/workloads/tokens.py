@@ -1,4 +1,4 @@
-"""Strings, character by character: a tokenizer and a recursive descent parser for arithmetic, without regular expressions."""
+"""Strings, character by character: a tokenizer and a recursive descent parser for arithmetic."""
 
 TEXT = "\n".join(
     f"result_{number} = ({number} + 3.5 * width_{number % 7}) / (2 - -{number % 5 + 3}) ** 2  # line {number}"

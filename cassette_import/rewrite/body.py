@@ -32,6 +32,9 @@ from cassette_import.rewrite.walk import children, rebuild
 NOOVERDUB = "_nooverdub"
 """The attribute of a node whose events are left out: the node stays as a pass made it."""
 
+_BARE = "_bare"
+"""The attribute of a lambda that can have no temporaries where it stands."""
+
 _COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # PEP 709
 
 
@@ -166,7 +169,7 @@ class _Rewriter:
         if is_suspendable(node):
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
-        bare = looks_at_locals(node)
+        bare = looks_at_locals(node) or hasattr(node, _BARE)
         copies: list[Any] = [
             bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body) for shape in self.shapes
         ]
@@ -201,6 +204,11 @@ class _Rewriter:
     def _enter(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
         if hasattr(node, NOOVERDUB):
             return []
+        if isinstance(node, ast.comprehension):
+            # No assignment expression may stand in a comprehension's iterable, not even within a lambda.
+            for part in ast.walk(node.iter):
+                if isinstance(part, ast.Lambda):
+                    setattr(part, _BARE, True)
         skip, inner = _SKIPPED.get(type(node), ()), mode
         if isinstance(node, FUNCTIONS):
             skip = ("body", "returns", "type_params")
@@ -225,7 +233,6 @@ class _Rewriter:
                 (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
             ]
         elif isinstance(node, ast.comprehension) and mode is not Mode.PLAIN:
-            # No assignment expression may stand in a comprehension's iterable.
             return [
                 (name, index, child, Mode.BARE if name == "iter" else mode) for name, index, child in children(node)
             ]

@@ -1,0 +1,108 @@
+"""Each example runs as it stands, from anywhere, and shows what its docstring promises."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from command_line import cassette, run
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+WITH_A_TEST = {
+    "memoise_fib.py",
+    "print_calls.py",
+    "profile_jinja2.py",
+    "profile_jinja2_plain.py",
+    "replace_network_call.py",
+    "sin_to_cos.py",
+}
+PAGES = "25 pages, 22551 characters\n"
+
+
+def shown(example, folder):
+    """What an example prints; it has to end well, and to complain of nothing."""
+    outcome = run(EXAMPLES / example, folder=folder)
+    assert (outcome.status, outcome.stderr) == (0, "")
+    return outcome.stdout
+
+
+def needs(package):
+    pytest.importorskip(package, reason=f"the example is about {package}, which is not installed")
+
+
+def calls_of(function, file, table):
+    """How often a function was called, by the table of a profile."""
+    row = re.search(rf"^ *(\d+)\S* .*\b{file}:\d+\({function}\)$", table, re.MULTILINE)
+    assert row is not None, table
+    return int(row[1])
+
+
+def test_every_example_has_a_test():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == WITH_A_TEST
+
+
+def test_memoise_fib(tmp_path):
+    assert shown("memoise_fib.py", tmp_path).splitlines() == [
+        "fib(40) = 102334155",
+        "calls:  40",
+        "saved:  204668269",
+    ]
+
+
+def test_print_calls(tmp_path):
+    assert shown("print_calls.py", tmp_path).splitlines() == [
+        "divide (1, 2)",
+        "float (1,)",
+        "float (2,)",
+        "truediv (1.0, 2.0)",
+        "0.5",
+    ]
+
+
+def test_sin_to_cos(tmp_path):
+    lines = shown("sin_to_cos.py", tmp_path).splitlines()
+    assert [line.split()[0] for line in lines] == ["plain:", "sin->cos:", "plain:"]
+    before, swapped, after = ([float(word) for word in line.split()[1:]] for line in lines)
+    assert swapped[0] == swapped[1]
+    assert not math.isclose(*before)
+    assert not math.isclose(*after)
+
+
+def test_replace_network_call(tmp_path):
+    assert shown("replace_network_call.py", tmp_path) == (
+        "asked for, and answered without a network: https://example.invalid/robots.txt\n"
+    )
+
+
+def test_replace_network_call_is_a_test_for_pytest(tmp_path):
+    copy = tmp_path / "test_robots.py"
+    copy.write_text((EXAMPLES / "replace_network_call.py").read_text(encoding="utf-8"), encoding="utf-8")
+    outcome = run("-m", "pytest", "-q", copy, folder=tmp_path)
+    assert outcome.status == 0, outcome
+    assert "1 passed" in outcome.stdout
+
+
+def test_profile_jinja2(tmp_path):
+    needs("jinja2")
+    lines = shown("profile_jinja2.py", tmp_path).splitlines()
+    assert re.fullmatch(
+        r"profile: \d+ calls \(\d+ primitive\) of \d+ functions in .* seconds, sorted by own", lines[0]
+    )
+    assert lines[2].split()[:2] == ["calls", "own"]
+    assert len(lines) == 3 + 10 + 1
+    assert any("jinja2/" in line for line in lines[3:13])
+    assert re.fullmatch(r" *… \d+ further functions", lines[13])
+
+
+def test_profile_jinja2_plain(tmp_path):
+    needs("jinja2")
+    assert shown("profile_jinja2_plain.py", tmp_path) == PAGES
+
+
+def test_profile_jinja2_plain_on_the_command_line(tmp_path):
+    needs("jinja2")
+    table = tmp_path / "table.txt"
+    program = EXAMPLES / "profile_jinja2_plain.py"
+    outcome = cassette("run", "-p", "jinja2", "-o", table, program, folder=tmp_path)
+    assert (outcome.status, outcome.stdout) == (0, PAGES)
+    assert calls_of("generate", "compiler.py", table.read_text(encoding="utf-8")) == 25
