@@ -12,7 +12,8 @@ from typing import Any, ClassVar, TypeVar
 
 from cassette_import import driven, runtime
 from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
-from cassette_import.dispatch import KINDS, HookPoint, Table
+from cassette_import.dispatch import KINDS, HookPoint
+from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, python_function, split
@@ -22,6 +23,8 @@ from cassette_import.variants import Key, Variant, variants
 
 Self = TypeVar("Self", bound="Context")
 _UNSET: Any = object()
+_ENDLESS = 50
+"""How many times a context is entered within itself before a RecursionError is put down to that."""
 
 
 def _changed(context_type: type) -> None:
@@ -258,22 +261,39 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
     """
     _check("overdub", ctx, f)
-    table = Table(type(ctx), "overdub")
-    if table:
+    activation = _activation(ctx)
+    level = len(ACTIVE.get().contexts)
+    find = activation.variant.root_overloads[level] if activation.variant is not None else None
+    if find is not None:
         function, *leading = split(f)
         arguments = (*leading, *args)
         keywords = {**keywords_of(f), **kwargs}
-        handler = table.find(ctx, function, arguments, keywords) or table.method
+        handler = find(ctx, function, arguments, keywords)
         if handler is not None:
-            activation = _activation(ctx)
             _enter(activation)
             try:
-                level = activation.contexts.index(ctx)
                 ACTIVE.set(runtime.prefix_of(activation, level))
                 return handler(ctx, function, *arguments, **keywords)
+            except RecursionError as error:
+                if not isinstance(error, OverdubRecursionError) and _is_endless(activation):
+                    raise OverdubRecursionError(
+                        f"the overload of {function!r} in {type(ctx).__qualname__} enters itself through overdub without "
+                        "end: call recurse(ctx, f, ...) to go on inside, or fallback(ctx, f, ...) for the native function"
+                    ) from None
+                raise
             finally:
                 _leave(activation)
     return recurse(ctx, f, *args, **kwargs)
+
+
+def _is_endless(activation: Activation) -> bool:
+    """Whether one context has been entered again and again while it was suspended."""
+    count = 0
+    outer: Activation | None = activation
+    while outer is not None and count < _ENDLESS:
+        count += outer.contexts[-1:] == activation.contexts[-1:]
+        outer = outer.outer
+    return count == _ENDLESS
 
 
 @hidden

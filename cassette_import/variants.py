@@ -60,6 +60,7 @@ class Variant:
             if not key.hooks:
                 for hook in ("prehook", "posthook", "errorhook"):
                     own[hook] = Table(object, hook)
+        self.root_overloads = [_finder(own["overdub"], True) for own in tables]
         for kind in IMPLEMENTED:
             self._bind(kind, tables)
         shape = self._shape(tables)

@@ -22,9 +22,7 @@ ITEMS = [{"name": f"cassette no. {number}", "price": number * 37 % 50 + 0.99} fo
 def pages(limits):
     """One page for each limit to the price."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return [
-        environment.from_string(PAGE).render(shop="the shop", items=ITEMS, limit=limit) for limit in limits
-    ]
+    return [environment.from_string(PAGE).render(shop="the shop", items=ITEMS, limit=limit) for limit in limits]
 
 
 if __name__ == "__main__":

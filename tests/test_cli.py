@@ -25,9 +25,9 @@ BESIDE = """
         return x + x
 """
 OWN = """
-    from cassette_import import Context
+    from cassette_import import Context, Events
 
-    class Counting(Context):
+    class Counting(Context, events=Events.CALLS):
         '''Counts calls.'''
 
         def __init__(self, *, start=0):
@@ -98,7 +98,7 @@ def test_several_contexts_stack_the_first_one_outermost(folder):
         folder,
         "pair.py",
         """
-        from cassette_import import Context
+        from cassette_import import Context, Events
 
         class Named(Context):
             def __init__(self, *, name):
