@@ -44,5 +44,24 @@ class Activation:
 INACTIVE: Final = Activation((), None)
 ACTIVE: Final[ContextVar[Activation]] = ContextVar("cassette_import.active", default=INACTIVE)
 
+IN_USE: Final[dict[object, Activation]] = {}
+"""All activations that some thread or task is in, by a key that whoever entered chose; for what must reach all of them."""
+
+
+def use(key: object, activation: Activation) -> None:
+    """Say that an activation is in use, until `leave`."""
+    IN_USE[key] = activation
+    NAMES["@on"] = True
+
+
+def leave(key: object) -> None:
+    """Say that it is not in use any more."""
+    IN_USE.pop(key, None)
+    if not IN_USE:
+        NAMES["@on"] = False
+        if IN_USE:  # another thread was faster
+            NAMES["@on"] = True
+
+
 NAMES["@get"] = ACTIVE.get
 NAMES["@on"] = False

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import import driven, runtime
-from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
+from cassette_import.active import ACTIVE, INACTIVE, Activation, leave, use
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
@@ -172,20 +172,17 @@ def _origin(context: Context) -> Context:
 
 
 def _enter(activation: Activation) -> None:
-    variants.activations[id(activation)] = activation
     if activation.variant is not None:
         activation.variant.active += 1
-    NAMES["@on"] = True
+    use(activation, activation)
     ACTIVE.set(activation)
 
 
 def _leave(activation: Activation) -> None:
-    variants.activations.pop(id(activation), None)
     if activation.variant is not None:
         activation.variant.active -= 1
     ACTIVE.set(activation.outer or INACTIVE)
-    if not variants.activations:
-        NAMES["@on"] = False
+    leave(activation)
 
 
 def _make_prefix(activation: Activation, level: int) -> Activation:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, NAMES, Activation
+from cassette_import.active import ACTIVE, Activation, leave, use
 from cassette_import.frames import hidden
 
 SUSPENDABLE: Final = frozenset({GeneratorType, CoroutineType, AsyncGeneratorType})
@@ -16,12 +16,12 @@ SUSPENDABLE: Final = frozenset({GeneratorType, CoroutineType, AsyncGeneratorType
 @hidden
 def _within(activation: Activation, step: Callable[..., Any], *arguments: Any) -> Any:
     token = ACTIVE.set(activation)
-    was_on = NAMES["@on"]
-    NAMES["@on"] = True
+    key = object()
+    use(key, activation)
     try:
         return step(*arguments)
     finally:
-        NAMES["@on"] = was_on
+        leave(key)
         ACTIVE.reset(token)
 
 

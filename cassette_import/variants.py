@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, Final, NamedTuple
 
-from cassette_import.active import NAMES, Activation
+from cassette_import.active import IN_USE, NAMES, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
 from cassette_import.passes import apply
@@ -305,12 +305,11 @@ def _finder(table: Table, asked: bool) -> Callable[..., Callable[..., Any] | Non
 
 
 class Variants:
-    """All variants, and the activations in use, so that what is registered late reaches them."""
+    """All variants by what they are for, so that what is registered late reaches them."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._by_keys: dict[tuple[Key, ...], Variant] = {}
-        self.activations: dict[int, Activation] = {}
 
     def of(self, keys: tuple[Key, ...]) -> Variant:
         found = self._by_keys.get(keys)
@@ -326,7 +325,7 @@ class Variants:
             for keys, variant in list(self._by_keys.items()):
                 if any(issubclass(key.context_type, context_type) for key in keys) and variant.refresh():
                     del self._by_keys[keys]
-                    moved += [item for item in self.activations.values() if item.variant is variant]
+                    moved += [item for item in set(IN_USE.values()) if item.variant is variant]
             return moved
 
 
