@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from cassette_import import cache
 from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
-from cassette_import.rewrite.locate import Place, find_function, key_of, requalify, skeleton
+from cassette_import.rewrite.locate import Place, find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewrite.scopes import FUNCTIONS, clone
 from cassette_import.units import Record, Unit, VariantLike
 
@@ -130,7 +130,7 @@ class Bodies:
         code = find_function(compiled, plain)
         if code is None:
             raise RuntimeError("the rewritten function was not found after compiling")
-        return requalify(code, plain)
+        return graft(requalify(code, plain))
 
 
 def _same(code: CodeType, other: CodeType) -> bool:

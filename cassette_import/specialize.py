@@ -18,7 +18,7 @@ from cassette_import import gates, live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES
 from cassette_import.bodies import bodies, on_a_fresh_stack
 from cassette_import.errors import CassetteWarning, PassError
-from cassette_import.rewrite.locate import is_function, key_of, nested_functions
+from cassette_import.rewrite.locate import is_function, match, nested_functions
 from cassette_import.rewrite.scopes import clone
 from cassette_import.source import SourceFile
 from cassette_import.units import Record, Unit, VariantLike
@@ -303,9 +303,9 @@ class Registry:
         """Make the new code, and the nested functions' in it, known as states of their units."""
         unit.code, unit.variants = code, variants
         self._codes[id(code)] = (code, unit)
-        plain_nested = {key_of(nested): nested for nested in nested_functions(unit.plain)}
+        plain_nested = list(nested_functions(unit.plain))
         for nested in nested_functions(code):
-            plain = plain_nested.get(key_of(nested))
+            plain = match(nested, plain_nested)
             inner = self.unit_of(plain) if plain is not None else None
             if inner is not None:
                 self._adopt_code(inner, nested, variants)

@@ -41,7 +41,6 @@ _COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # PEP 709
 class Mode(Enum):
     """Which form events take."""
 
-    PLAIN = 0  # none: only nested functions are rewritten
     INLINED = 1
     CALLEE = 2  # asks for the active context each time; temporaries are allowed
     BARE = 3  # the same, without temporaries
@@ -138,7 +137,7 @@ class _Rewriter:
             blocks[shape.prefix] if shape.prefix in blocks else [clone(statement) for statement in body]
             for shape in self.shapes
         ]
-        chain: list[ast.stmt] = self._block(body, Mode.PLAIN, None)
+        chain: list[ast.stmt] = body
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)  # type: ignore[arg-type]
@@ -173,7 +172,7 @@ class _Rewriter:
         copies: list[Any] = [
             bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body) for shape in self.shapes
         ]
-        value: ast.expr = self.rewrite(node.body, Mode.PLAIN, None)
+        value: ast.expr = node.body
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self.rewrite(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
@@ -213,18 +212,17 @@ class _Rewriter:
         if isinstance(node, FUNCTIONS):
             skip = ("body", "returns", "type_params")
         elif isinstance(node, ast.ClassDef):
-            body = mode if mode is Mode.PLAIN else Mode.BARE
-            generic = body if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in a generic's bases
+            generic = Mode.BARE if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in its bases
             return [
                 (
                     name,
                     index,
                     child,
-                    body if name == "body" else generic if name in ("bases", "keywords") else mode,
+                    Mode.BARE if name == "body" else generic if name in ("bases", "keywords") else mode,
                 )
                 for name, index, child in children(node, skip=("type_params",))
             ]
-        elif isinstance(node, COMPREHENSIONS) and mode is not Mode.PLAIN:
+        elif isinstance(node, COMPREHENSIONS):
             if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(node, ast.GeneratorExp):
                 inner = Mode.BARE
         elif isinstance(node, (ast.With, ast.AsyncWith)) and mode is Mode.INLINED:
@@ -232,7 +230,7 @@ class _Rewriter:
             return [
                 (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
             ]
-        elif isinstance(node, ast.comprehension) and mode is not Mode.PLAIN:
+        elif isinstance(node, ast.comprehension):
             return [
                 (name, index, child, Mode.BARE if name == "iter" else mode) for name, index, child in children(node)
             ]
@@ -242,11 +240,11 @@ class _Rewriter:
         if hasattr(node, NOOVERDUB):
             return node
         if isinstance(node, FUNCTIONS):
-            if not isinstance(node, ast.Lambda) and mode is not Mode.PLAIN:
+            if not isinstance(node, ast.Lambda):
                 self._decorators(node, mode, sites)
-            return node if self.keep_functions else self.function(node)
-        if mode is Mode.PLAIN:
-            return node
+            # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
+            elsewhere = sites is not None and sites.shape is not self.shapes[0]
+            return node if self.keep_functions or elsewhere else self.function(node)
         if isinstance(node, ast.ClassDef):
             self._decorators(node, mode, sites)
             return node

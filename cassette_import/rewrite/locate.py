@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import dis
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
 
@@ -55,10 +55,14 @@ def _is_annotation_scope(code: CodeType) -> bool:
 
 
 def nested_functions(code: CodeType) -> Iterator[CodeType]:
-    """The functions directly in `code`, those in its class bodies, comprehensions and annotation scopes included."""
+    """The functions directly in `code`, each once; those in its class bodies, comprehensions and annotations included."""
+    seen: set[int] = set()
     work = [const for const in code.co_consts if isinstance(const, CodeType)]
     while work:
         inner = work.pop()
+        if id(inner) in seen:
+            continue
+        seen.add(id(inner))
         if is_function(inner):
             yield inner
         else:
@@ -206,3 +210,53 @@ def _requalify(code: CodeType, old: str, new: str, filename: str) -> CodeType:
         for const in code.co_consts
     )
     return code.replace(co_qualname=fix(code.co_qualname), co_filename=filename, co_consts=consts)
+
+
+def graft(code: CodeType) -> CodeType:
+    """Put the rewritten nested functions of one branch in the place of their plain copies in the other branches.
+
+    Rewriting every copy would take time and space that double with each level of nesting.
+    """
+    grafted = {id(inner): graft(inner) for inner in nested_functions(code) if _is_rewritten(inner)}
+    if not grafted:
+        return code
+    for inner in nested_functions(code):
+        if id(inner) not in grafted:
+            counterpart = match(inner, grafted.values())
+            if counterpart is not None and counterpart.co_freevars == inner.co_freevars:
+                grafted[id(inner)] = counterpart
+    return _with_functions(code, grafted)
+
+
+def _with_functions(code: CodeType, functions: dict[int, CodeType]) -> CodeType:
+    consts: list[object] = []
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            const = functions.get(id(const), const) if is_function(const) else _with_functions(const, functions)
+        consts.append(const)
+    return code.replace(co_consts=tuple(consts))
+
+
+def _is_rewritten(code: CodeType) -> bool:
+    return any(name.startswith("@") for name in code.co_names) or any(
+        _is_rewritten(const) for const in code.co_consts if isinstance(const, CodeType)
+    )
+
+
+def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
+    """The one of `others` that is made from the same function as `code`; None if it is not to be told."""
+    near = [
+        other
+        for other in others
+        if other.co_name == code.co_name
+        and other.co_firstlineno == code.co_firstlineno
+        and _parameter_names(other) == _parameter_names(code)
+    ]
+    exact = [other for other in near if key_of(other) == key_of(code)]
+    # The compiler may leave the first instructions of a lambda out, and with them where its body starts.
+    distinct = {id(other): other for other in exact or near}
+    return next(iter(distinct.values())) if len(distinct) == 1 else None
+
+
+def _parameter_names(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
