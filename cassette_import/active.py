@@ -45,7 +45,7 @@ INACTIVE: Final = Activation((), None)
 ACTIVE: Final[ContextVar[Activation]] = ContextVar("cassette_import.active", default=INACTIVE)
 
 IN_USE: Final[dict[object, Activation]] = {}
-"""All activations that some thread or task is in, by a key that whoever entered chose; for what must reach all of them."""
+"""All activations that some thread or task is in, by a key that whoever entered chose."""
 
 
 def use(key: object, activation: Activation) -> None:

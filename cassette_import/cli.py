@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import atexit
-import contextlib
 import importlib
 import os
 import sys
@@ -31,23 +30,25 @@ class UsageError(Exception):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong usage is answered with one line."""
+    """Wrong usage is answered with one line.
 
-    def __init__(self, **keywords: Any) -> None:
+    With `takes_program`, everything from the first argument that is no option, or from `-m`, on belongs to a program.
+    """
+
+    def __init__(self, *, takes_program: bool = False, **keywords: Any) -> None:
         super().__init__(allow_abbrev=False, **keywords)
+        self._takes_program = takes_program
 
     def error(self, message: str) -> NoReturn:
         """Leave with one line on standard error, and status 2."""
         self.exit(2, f"{self.prog}: {message}\n")
 
-
-class _RunParser(_Parser):
-    """Everything from the script, or from `-m`, on belongs to the program."""
-
     def parse_known_args(  # type: ignore[override]  # typeshed has overloads for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Take away the program and its arguments before argparse sees them."""
+        """Take away the program and its arguments before argparse sees them (M4)."""
+        if not self._takes_program:
+            return super().parse_known_args(args, namespace)
         given = list(sys.argv[1:] if args is None else args)
         end = self._where_program_begins(given)
         found, unknown = super().parse_known_args(given[:end], namespace)
@@ -55,7 +56,7 @@ class _RunParser(_Parser):
         if program[:1] == ["--"]:
             del program[0]
         # As Python's own `-mMODULE`.
-        if program and program[0].startswith("-m") and program[0] != "-m":
+        elif program and program[0].startswith("-m") and program[0] != "-m":
             program[:1] = ["-m", program[0][2:]]
         found.program = program
         return found, unknown
@@ -80,14 +81,13 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     context_help = "ready-made context, entry point, or module:Class, each with :key=value,…"
 
-    commands._parser_class = _RunParser
     run = commands.add_parser(
         "run",
+        takes_program=True,
         help="run a script or module in contexts",
         usage=f"{parser.prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
         "[--report FILE] (SCRIPT | -m MODULE) [ARGUMENT]…",
     )
-    commands._parser_class = _Parser
     run.add_argument(
         "-p",
         "--packages",
@@ -208,8 +208,8 @@ def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | N
     from cassette_import.outcome import CannotWrite, Outcome
 
     # All that is needed is imported before the program's folder comes first on `sys.path`.
-    with _importable_too(program.folder, os.getcwd()):
-        contexts = _made(wanted.contexts)
+    # Contexts may lie beside the program, or here.
+    contexts = _made(wanted.contexts, program.folder, os.getcwd())
     try:
         outcome = Outcome(contexts, output, wanted.report)
     except CannotWrite as error:
@@ -221,22 +221,12 @@ def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | N
     program.run(contexts)
 
 
-@contextlib.contextmanager
-def _importable_too(*folders: str) -> Iterator[None]:
-    """Find contexts that lie beside the program, or here, as well."""
-    before = list(sys.path)
-    sys.path.extend(folders)
-    try:
-        yield
-    finally:
-        sys.path[:] = before
-
-
-def _made(descriptions: Sequence[str] | None) -> list[Context]:
-    from cassette_import.contexts.named import UnknownContext, context_named
+def _made(descriptions: Sequence[str] | None, *folders: str) -> list[Context]:
+    from cassette_import.contexts.named import UnknownContext, context_named, importable_from
 
     try:
-        return [context_named(text) for text in ((_DEFAULT_CONTEXT,) if descriptions is None else descriptions)]
+        with importable_from(folders):
+            return [context_named(text) for text in ((_DEFAULT_CONTEXT,) if descriptions is None else descriptions)]
     except UnknownContext as error:
         raise UsageError(str(error)) from error
 

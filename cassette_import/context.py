@@ -274,8 +274,9 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             except RecursionError as error:
                 if not isinstance(error, OverdubRecursionError) and _is_endless(activation):
                     raise OverdubRecursionError(
-                        f"the overload of {function!r} in {type(ctx).__qualname__} enters itself through overdub without "
-                        "end: call recurse(ctx, f, ...) to go on inside, or fallback(ctx, f, ...) for the native function"
+                        f"the overload of {function!r} in {type(ctx).__qualname__} enters itself through overdub "
+                        "without end: call recurse(ctx, f, ...) to go on inside, or fallback(ctx, f, ...) for the "
+                        "native function"
                     ) from None
                 raise
             finally:

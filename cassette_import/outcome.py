@@ -1,5 +1,4 @@
-"""What a run leaves behind: what its contexts found, on the terminal or in a file, and the report of what was
-done.
+"""What a run leaves behind: what its contexts found, and the report of what was done, on the terminal or in files.
 
 Knows how contexts report and how installations do; must not know how programs are run.
 """
@@ -41,8 +40,9 @@ class Outcome:
         The contexts that the program runs in, outermost first.
     output:
         The file for what a context found: the first context that knows the suffix writes it. The others, and
-        all of them if there is no file, say what they found on standard error. report_file: The file for the
-        report, if there is to be one.
+        all of them if there is no file, say what they found on standard error.
+    report_file:
+        The file for the report, if there is to be one.
     """
 
     def __init__(self, contexts: Iterable[Context], output: str | None, report_file: str | None) -> None:
@@ -98,15 +98,15 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
     """What was done to each module, as JSON can hold it."""
     installations = list(installations)
     modules: dict[str, dict[str, Any]] = {}
-    main = sys.modules.get("__main__")
-    filename = getattr(main, "__file__", None) or getattr(getattr(main, "__loader__", None), "path", None)
-    if registry.specialised("__main__") or registry.left_alone("__main__"):
+    specialised, left_alone = registry.specialised("__main__"), registry.left_alone("__main__")
+    if specialised or left_alone:
+        loader = getattr(sys.modules["__main__"], "__loader__", None)
         modules["__main__"] = {
             "action": "rewritten",
             "reason": "",
-            "origin": filename,
-            "specialised": registry.specialised("__main__"),
-            "left_alone": registry.left_alone("__main__"),
+            "origin": getattr(loader, "path", None),  # `__file__` is gone when a script has ended
+            "specialised": specialised,
+            "left_alone": left_alone,
         }
     for installation in installations:
         for entry in installation.report():

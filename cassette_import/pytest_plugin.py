@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -87,7 +86,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     wanted = _settings(early_config)
     if wanted.disable:
         return
-    with _importable_from(_folders_to_come(early_config, wanted)):
+    from cassette_import.contexts.named import importable_from
+
+    with importable_from(_folders_to_come(early_config, wanted)):
         contexts = [_context(text) for text in wanted.contexts or ()]
         installations = [_installed(wanted.packages, wanted.exclude or ())] if wanted.packages else []
     report_file = None if wanted.report is None else os.path.abspath(wanted.report)
@@ -157,16 +158,6 @@ def _folders_to_come(config: pytest.Config, wanted: Settings) -> list[str]:
             if not files.isdisjoint(names):
                 folders.append(folder)
     return folders
-
-
-@contextlib.contextmanager
-def _importable_from(folders: Iterable[str]) -> Iterator[None]:
-    before = list(sys.path)
-    sys.path.extend(folders)
-    try:
-        yield
-    finally:
-        sys.path[:] = before
 
 
 # ---- around tests

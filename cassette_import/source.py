@@ -115,7 +115,7 @@ class SourceFile:
 
     @property
     def trusted(self) -> bool:
-        """Whether the code that runs is known to be compiled from this source: by Python's own loader or pytest's hook."""
+        """Whether the code that runs is known to be made from this source: by Python's own loader or pytest's hook."""
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         names = {kind.__name__ for kind in type(loader).__mro__[:2]}
         return bool(names & {"SourceFileLoader", "AssertionRewritingHook"}) and self._module_name != "__main__"

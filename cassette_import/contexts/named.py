@@ -6,17 +6,19 @@ Knows ready-made contexts, entry points and import; must not know any context.
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import inspect
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from cassette_import import Context
 
 from . import READY_MADE
 
-__all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points"]
+__all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points", "importable_from"]
 
 ENTRY_POINTS: Final = "cassette_import.contexts"
 _OPTION: Final = re.compile(r"[A-Za-z_]\w*=")
@@ -70,6 +72,19 @@ def entry_points() -> Mapping[str, str]:
     import importlib_metadata
 
     return {entry.name: entry.value for entry in importlib_metadata.entry_points(group=ENTRY_POINTS)}
+
+
+@contextlib.contextmanager
+def importable_from(folders: Iterable[str]) -> Iterator[None]:
+    """Find modules in these folders as well, if they are found nowhere else."""
+    added = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
+    sys.path += added
+    try:
+        yield
+    finally:
+        for folder in added:
+            if folder in sys.path:
+                sys.path.remove(folder)
 
 
 def context_types() -> dict[str, str]:

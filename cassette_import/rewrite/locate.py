@@ -55,7 +55,7 @@ def _is_annotation_scope(code: CodeType) -> bool:
 
 
 def nested_functions(code: CodeType) -> Iterator[CodeType]:
-    """The functions directly in `code`, each once; those in its class bodies, comprehensions and annotations included."""
+    """The functions directly in `code`, each once; those in its class bodies and comprehensions included."""
     seen: set[int] = set()
     work = [const for const in code.co_consts if isinstance(const, CodeType)]
     while work:
