@@ -144,6 +144,7 @@ def measure_driver(
             for package in NEEDED:
                 _link(package, Path(folder))
             command = [sys.executable, driver, "compare", *names, "--python", python, *options, "--json", str(file)]
+            command += ["--variant-path", folder]  # first: xdsl brings a package `benchmarks` too
             for name in ways:
                 if name != "plain":
                     command += ["--variant", driver_variant(WAYS[name])]

@@ -5,6 +5,7 @@ Knows units, trees and files; must not know which code is live.
 
 from __future__ import annotations
 
+import _thread
 import ast
 import atexit
 import hashlib
@@ -18,11 +19,15 @@ from typing import Any, Final
 from cassette_import import cache
 from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
 from cassette_import.rewrite.locate import Place, find_function, graft, key_of, requalify, skeleton
-from cassette_import.rewrite.scopes import FUNCTIONS, clone
+from cassette_import.rewrite.scopes import clone
 from cassette_import.units import Record, Unit, VariantLike
 
 _File = tuple[str, str, bytes]
 """Source file, tag, hash of the source: what identifies a file of the cache."""
+
+
+BUSY: Final = threading.local()
+"""`BUSY.now`: this thread is specialising; a function that specialising needs runs plain."""
 
 
 class Bodies:
@@ -98,12 +103,6 @@ class Bodies:
                 cache.write(*file, {**(value if isinstance(value, dict) else {}), **fresh})
         self._fresh.clear()
 
-    def _is_from(self, place: Place, unit: Unit) -> bool:
-        """Whether the unit's code is what the source compiles to: its loader may have made it of something else."""
-        compiled = unit.record.source.compile(skeleton(place, unit.plain.co_freevars), unit.plain.co_flags)
-        code = find_function(compiled, unit.plain)
-        return code is not None and _same(requalify(code, unit.plain), unit.plain)
-
     def _compile(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
         plain, source = unit.plain, unit.record.source
         place = source.find(plain)
@@ -114,11 +113,10 @@ class Bodies:
         if reason is not None:
             unit.reason = reason
             return None
-        if not source.trusted and not self._is_from(place, unit):
+        if not source.trusted and not any(_same(plain, code) for code in source.functions()):
             unit.reason = "its code is not what its source says"
             return None
-        module = skeleton(place, plain.co_freevars)
-        function = _function_in(module, place.node)
+        module, function = skeleton(place, plain.co_freevars)
         made = {}
         for variant in variants:
             if variant.shape.passes:
@@ -162,45 +160,24 @@ def on_a_fresh_stack(work: Callable[[], CodeType | None]) -> CodeType | None:
     except RecursionError:
         results: list[CodeType | None] = []
         failures: list[BaseException] = []
+        done = _thread.allocate_lock()
 
         def run() -> None:
+            BUSY.now = True
             try:
                 results.append(work())
             except BaseException as error:
                 failures.append(error)
+            finally:
+                done.release()
 
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
+        # Not by `threading`: it may be overdubbed, and would wait for the lock that is held here.
+        done.acquire()
+        _thread.start_new_thread(run, ())
+        done.acquire()
         if failures:
             raise failures[0] from None
         return results[0]
-
-
-def _function_in(module: ast.Module, original: ast.AST) -> Any:
-    """The copied function in its skeleton: the innermost one."""
-    node: Any = module
-    found: Any = None
-    while True:
-        body = node.body if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) else []
-        inner = body[0] if body else None
-        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Lambda) and isinstance(original, ast.Lambda):
-            return inner.value
-        if not isinstance(inner, (*FUNCTIONS, ast.ClassDef)):
-            return found
-        node = found = inner
-        if (
-            type(inner) is type(original)
-            and inner.lineno == original.lineno
-            and inner.col_offset == original.col_offset
-            and getattr(inner, "name", None) == getattr(original, "name", None)
-            and not _is_made(inner)
-        ):
-            return inner
-
-
-def _is_made(node: ast.AST) -> bool:
-    return not hasattr(node, "_fields") or isinstance(node, ast.ClassDef)
 
 
 bodies: Final = Bodies()

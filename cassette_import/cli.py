@@ -7,6 +7,7 @@ context.
 from __future__ import annotations
 
 import argparse
+import ast
 import atexit
 import importlib
 import os
@@ -254,28 +255,32 @@ def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[C
 
 def _show(given: argparse.Namespace) -> int:
     from cassette_import import reflect
-    from cassette_import.reflection import to_source
 
-    function = _function(given.target)
-    reflection = reflect(function)
+    reflection = reflect(_function(given.target))
     if reflection is None:
         raise UsageError(f"{given.target} has no Python source that could be overdubbed")
     texts = []
     for context in _made(_settings(given).contexts):
-        overdubbed = reflection.overdubbed(context)
-        if given.diff:
-            import difflib
-
-            lines = difflib.unified_diff(
-                to_source(reflection.tree).splitlines(),
-                overdubbed.splitlines(),
-                given.target,
-                f"{given.target} in {type(context).__name__}",
-                lineterm="",
-            )
-            overdubbed = "\n".join(lines)
-        texts.append(overdubbed.rstrip("\n"))
+        overdubbed = reflection.overdubbed(context).rstrip("\n")
+        texts.append(_differences(given.target, reflection.tree, overdubbed, context) if given.diff else overdubbed)
     return _until_closed(texts)
+
+
+def _differences(target: str, tree: ast.AST, overdubbed: str, context: Context) -> str:
+    import difflib
+
+    try:
+        overdubbed = ast.unparse(ast.parse(overdubbed))  # to be laid out as the other side is
+    except SyntaxError:  # it has names that are none in Python, and is laid out so already
+        pass
+    lines = difflib.unified_diff(
+        ast.unparse(tree).splitlines(),
+        overdubbed.splitlines(),
+        target,
+        f"{target} in {type(context).__name__}",
+        lineterm="",
+    )
+    return "\n".join(lines)
 
 
 def _function(target: str) -> Any:

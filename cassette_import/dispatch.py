@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, Union
 
 from cassette_import.errors import AmbiguousOverload
-from cassette_import.functions import underlying
+from cassette_import.functions import positional_only, underlying
 
 KINDS: Final = ("prehook", "overdub", "posthook", "errorhook")
 _LEADING: Final = {"prehook": 2, "overdub": 2, "posthook": 3, "errorhook": 3}
@@ -28,6 +28,7 @@ class Handler:
 
     def __init__(self, kind: str, owner: type, function: Callable[..., Any], targets: tuple[Any, ...]) -> None:
         self.function = function
+        self.call = positional_only(function, _LEADING[kind])
         self.owner = owner
         self.targets = targets
         signature = inspect.signature(function, eval_str=True)
@@ -328,7 +329,7 @@ class Table:
             return None
         matching = [one for one in candidates if one.matches(context, function, middle, arguments, keywords)]
         chosen = choose(matching, len(arguments))
-        return chosen.function if chosen is not None else None
+        return chosen.call if chosen is not None else None
 
     def iterate(self) -> Iterator[Callable[..., Any]]:
         """Every function that may be called from here."""

@@ -7,6 +7,7 @@ Never calls the program's code: no attribute is read through `__getattribute__` 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -40,10 +41,15 @@ inherited ones."""
 
 def _method(receiver: Any, owner: type, name: str) -> Any:
     """The C method behind a bound one; None for a function that only looks like one."""
-    found = lookup(receiver, name) if isinstance(receiver, type) else None
-    if type(found) is not ClassMethodDescriptorType:
-        found = lookup(owner, name)
-    return found if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType) else None
+    if isinstance(receiver, type):
+        found = lookup(receiver, name)
+        if type(found) is ClassMethodDescriptorType:
+            return found
+    for base in _type_mro(owner):  # past overrides in Python: `super().append`
+        found = _type_dict(base).get(name)
+        if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType):
+            return found
+    return None
 
 
 def split(function: Any) -> tuple[Any, ...]:
@@ -73,9 +79,8 @@ def split(function: Any) -> tuple[Any, ...]:
             _methods[key] = found
         return found, receiver
     if kind is MethodWrapperType:
-        receiver = function.__self__
-        found = lookup(type(receiver), function.__name__)
-        return (function,) if found is None else (found, receiver)
+        found = lookup(function.__objclass__, function.__name__)  # not the receiver's type: `super().__init__`
+        return (function,) if found is None else (found, function.__self__)
     if kind is functools.partial:
         return (*split(function.func), *function.args)
     return (function,)
@@ -128,3 +133,22 @@ def python_function(function: Any) -> FunctionType | None:
 def code_of(function: Any) -> CodeType | None:
     found = python_function(function)
     return found.__code__ if found is not None else None
+
+
+def positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The function with its first parameters positional-only: a program may well call `g(f=1)` or `g(self=1)` (R14)."""
+    if type(function) is not FunctionType:
+        return function
+    code = function.__code__
+    if code.co_posonlyargcount >= min(count, code.co_argcount):
+        return function
+    made = FunctionType(
+        code.replace(co_posonlyargcount=min(count, code.co_argcount)),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    return made

@@ -39,6 +39,13 @@ def _template(
     arguments = names + (["*rest"] if rest else []) + [f"{name}={name}" for name in keyword_names]
     if keywords:
         arguments.append("**keywords")
+    elif arguments and not rest:
+        # What the last argument is followed by: the gate lets go of all arguments, so that they can die in the function.
+        kept = names + keyword_names
+        last = kept[-1]
+        release = "(" + " := (".join(kept) + " := None" + ")" * len(kept)
+        value = f"({last}, {release})[0]"
+        arguments[-1] = f"{last}={value}" if keyword_names else value
     cells = [f"c{number:04}" for number in range(free)]
     source = (
         f"def scope({', '.join(cells)}):\n"

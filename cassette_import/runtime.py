@@ -40,30 +40,23 @@ FRAME_READERS: Final[set[int]] = {
 """Callables that look at the frame they are called from: in the callee form they are handed back untouched."""
 
 
-class Callee:
-    """What `pick` returns for a callee whose call is an event: calling it runs the event.
+class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no class to inherit from before 3.9
+    """What `pick` returns for a callee whose call is an event: calling it runs the event, ``Callee(run, function)``.
 
-    It shows the name of the callee, so that Python's own errors about a call (`f(*1)`) read as they would.
+    It shows the name of the callee, so that Python's own errors about a call (`f(*1)`) read as they would. As a partial object it
+    adds no Python frame.
     """
 
-    __slots__ = ("_function", "_run")
-
-    def __init__(self, run: Callable[..., Any], function: Any) -> None:
-        self._run = run
-        self._function = function
-
-    @hidden
-    def __call__(self, /, *arguments: Any, **keywords: Any) -> Any:
-        return self._run(self._function, *arguments, **keywords)
+    __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._function, name)
+        return getattr(self.args[0], name)
 
     def __str__(self) -> str:
-        return str(self._function)
+        return str(self.args[0])
 
 
-Callee.__module__ = property(lambda self: self._function.__module__)  # type: ignore[assignment]
+Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]
 
 
 def prefix_of(activation: Activation, level: int) -> Activation:
@@ -159,11 +152,12 @@ class EventRunner:
                 if number < below:
                     context = activation.contexts[number]
                     full = leading + arguments if leading else arguments
-                    handler = find(context, function, full, keywords)
+                    named = {**keywords_of(callee), **keywords}
+                    handler = find(context, function, full, named)
                     if handler is not None:
                         token = ACTIVE.set(prefix_of(activation, number))
                         try:
-                            return handler(context, function, *full, **keywords)
+                            return handler(context, function, *full, **named)
                         finally:
                             ACTIVE.reset(token)
             return callee(*arguments, **keywords)

@@ -1,5 +1,4 @@
-"""What is to be overdubbed and how, as told by the command line, the environment and `pyproject.toml`, in
-this order.
+"""What is to be overdubbed and how: told by the command line, the environment and `pyproject.toml`, in this order.
 
 Knows where settings are written and how they are spelled; must not know what they do.
 """

@@ -19,7 +19,7 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import.left_alone import reason_to_leave_alone
-from cassette_import.rewrite.locate import Index, Place
+from cassette_import.rewrite.locate import Index, Place, nested_functions
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -37,6 +37,7 @@ class SourceFile:
         self._tree: ast.Module | None = None
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
+        self._functions: list[CodeType] | None = None
 
     def refresh(
         self, module_name: str, module_globals: dict[str, Any] | None = None, source: bytes | None = None
@@ -44,7 +45,7 @@ class SourceFile:
         """The module is executed (again) from what is in the file now."""
         stamp = _stamp(self.filename)
         if stamp != self._stamp or source is not None:
-            self._tree = self._index = self._digest = None
+            self._tree = self._index = self._digest = self._functions = None
             self._source = source
         self._stamp = stamp
         self._module_name = module_name
@@ -119,6 +120,18 @@ class SourceFile:
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         names = {kind.__name__ for kind in type(loader).__mro__[:2]}
         return bool(names & {"SourceFileLoader", "AssertionRewritingHook"}) and self._module_name != "__main__"
+
+    def functions(self) -> list[CodeType]:
+        """All functions of the file as Python compiles them. (A function by itself may compile differently: whether a
+        name is imported at module level matters to the compiler.)"""
+        if self._functions is None:
+            work = [self.compile(self.parse(self._read() or ""), 0)]
+            self._functions = []
+            while work:
+                inner = list(nested_functions(work.pop()))
+                self._functions += inner
+                work += inner
+        return self._functions
 
     def digest(self) -> bytes | None:
         """The hash of the file's text, for the cache; None if there is no file, or others had a hand in the tree."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from cassette_import import gates, live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES
-from cassette_import.bodies import bodies, on_a_fresh_stack
+from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.rewrite.locate import is_function, match, nested_functions
 from cassette_import.rewrite.scopes import clone
@@ -37,7 +37,6 @@ class Registry:
         self.generation = 0
         self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
         self._armed: list[VariantLike] = []
-        self._busy = threading.local()
 
     # ---- which modules
 
@@ -201,9 +200,9 @@ class Registry:
         if profiler is not None:
             sys.setprofile(None)
         try:
-            if getattr(self._busy, "now", False):
+            if getattr(BUSY, "now", False):
                 return _twin(unit.plain, here)  # a function that specialising itself needs
-            self._busy.now = True
+            BUSY.now = True
             try:
                 with self.lock:
                     record = unit.record
@@ -214,7 +213,7 @@ class Registry:
                     self._disarm(unit.variants if code is unit.code else ())
                     return self._switch(unit, code, here)
             finally:
-                self._busy.now = False
+                BUSY.now = False
         finally:
             if profiler is not None:
                 sys.setprofile(profiler)
@@ -227,7 +226,7 @@ class Registry:
         entered: FunctionType | None = None
         for function in unit.functions():
             function.__code__ = code
-            if function.__closure__ == here.__closure__ and function.__globals__ is here.__globals__:
+            if _same_cells(function, here):
                 entered = function
         if entered is None:
             entered = self._find_by_name(unit, here)

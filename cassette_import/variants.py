@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from cassette_import.active import IN_USE, NAMES, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
+from cassette_import.functions import positional_only
 from cassette_import.passes import apply
 from cassette_import.rewrite.primitives import EVENT_OF, FUNCTIONS
 from cassette_import.rewrite.shape import ContextShape, Shape
@@ -192,10 +193,11 @@ def _target_events(tables: Iterable[Table], operators: set[str]) -> Events:
 def _hook(table: Table, number: int, asked: bool, context_type: type, leading: int) -> Callable[..., Any] | None:
     """What to call for an event: the method, which sees every event asked for, and the registered handler that fits
     best."""
-    method = table.method if asked else None
+    method = positional_only(table.method, leading) if asked and table.method is not None else None
     handlers = bool(table.targets) or (asked and bool(table.untargeted))
     if method is not None and not handlers:
-        return method_hook(method, number, context_type, leading)
+        assert table.method is not None
+        return method_hook(table.method, number, context_type, leading)
     if not handlers:
         return None
     find, targets = table.find, table.targets
@@ -224,27 +226,8 @@ def _hook(table: Table, number: int, asked: bool, context_type: type, leading: i
 
 def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
     """A hook method, suspended unless it provably cannot reach overdubbed code."""
-    made = _positional_only(method, leading)
+    made = positional_only(method, leading)
     return made if touches_only_itself(method, context_type) else suspended(made, number)
-
-
-def _positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """The function with its first parameters positional-only: a program may well call `g(f=1)` or `g(self=1)` (R14)."""
-    if type(function) is not FunctionType:
-        return function
-    code = function.__code__
-    if code.co_posonlyargcount >= min(count, code.co_argcount):
-        return function
-    made = FunctionType(
-        code.replace(co_posonlyargcount=min(count, code.co_argcount)),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__ = function.__qualname__
-    return made
 
 
 def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -290,7 +273,7 @@ def touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
 
 def _finder(table: Table, asked: bool) -> Callable[..., Callable[..., Any] | None] | None:
     """`find(context, function, arguments, keywords)` → the overload for a call, or None."""
-    method = table.method if asked else None
+    method = positional_only(table.method, 2) if asked and table.method is not None else None
     if method is None and not table.handlers:
         return None
     if not table.handlers:

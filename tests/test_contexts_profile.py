@@ -141,6 +141,11 @@ def test_it_says_so_if_nothing_was_called(profile):
     assert profile.summary() == "profile: nothing was called"
 
 
+def test_a_profile_without_calls_can_be_read_all_the_same(profile, tmp_path):
+    assert stats(profile, tmp_path)["<nothing was called>"][:2] == (0, 0)
+    assert speedscope(profile, tmp_path)["profiles"] == []
+
+
 def test_calls_are_counted_as_by_a_profiler_that_knows_recursion(program, profile, tmp_path):
     with profile:
         program.fib(10)

@@ -190,8 +190,9 @@ def write_pstats(profile: Profile, path: str) -> None:
         )
         for label, (figures, callers) in _figures(profile).items()
     }
+    # An empty file is one that `pstats` takes for broken.
     with open(path, "wb") as file:
-        marshal.dump(stats, file)
+        marshal.dump(stats or {("~", 0, "<nothing was called>"): (0, 0, 0.0, 0.0, {})}, file)
 
 
 def write_speedscope(profile: Profile, path: str) -> None:

@@ -75,8 +75,8 @@ def chosen_format(formats: Iterable[str], path: str) -> str:
 def short_path(filename: str, folders: Iterable[str]) -> str:
     """The file's name as seen from the innermost of the folders that holds it; `sys.path` shows modules well.
 
-    >>> short_path("/lib/python/site-packages/jinja2/lexer.py", ["/lib/python", "/lib/python/site-packages",
-    ""]) 'jinja2/lexer.py'
+    >>> short_path("/lib/site-packages/jinja2/lexer.py", ["/lib", "/lib/site-packages", ""])
+    'jinja2/lexer.py'
     """
     holding = [folder for folder in folders if folder and filename.startswith(folder.rstrip(os.sep) + os.sep)]
     return filename[len(max(holding, key=len).rstrip(os.sep)) + 1 :] if holding else filename

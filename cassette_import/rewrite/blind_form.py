@@ -93,6 +93,15 @@ class BlindForm:
         else:
             node.upper = self.last(node.upper or At(node).constant(None), Events.OPERATORS)
 
+    def stored(self, target: ast.Subscript, statement: ast.stmt) -> list[ast.stmt]:
+        """A statement that stores to or deletes `target`, with the hooks around it."""
+        if isinstance(target.slice, ast.Slice):
+            self._slice(target.slice)
+        else:
+            target.slice = self.last(target.slice, Events.OPERATORS)
+        at = At(target)
+        return [statement, *(at.put(ast.Expr(hook)) for hook in self.hooks(at, "post", Events.OPERATORS))]
+
     def augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
         node.value = self.last(node.value, Events.OPERATORS)
         at = At(node)

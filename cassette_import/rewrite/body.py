@@ -247,6 +247,7 @@ class _Rewriter:
             return node if self.keep_functions or elsewhere else self.function(node)
         if isinstance(node, ast.ClassDef):
             self._decorators(node, mode, sites)
+            _make_names_global(node)
             return node
         if mode is Mode.INLINED and sites is not None:
             return inlined(node, sites)
@@ -255,6 +256,21 @@ class _Rewriter:
     def _decorators(self, node: Any, mode: Mode, sites: Sites | None) -> None:
         make = sites.decorator if mode is Mode.INLINED and sites is not None else self.callee.decorator
         node.decorator_list = [make(decorator) for decorator in node.decorator_list]
+
+
+def _make_names_global(node: ast.ClassDef) -> None:
+    """A class body looks names up in its namespace, which may be the program's own mapping; ours are not to be asked there."""
+    names: set[str] = set()
+    work: list[ast.AST] = list(node.body)
+    while work:
+        part = work.pop()
+        if isinstance(part, ast.Name) and part.id.startswith("@"):
+            names.add(part.id)
+        skip = ("body",) if isinstance(part, (*FUNCTIONS, ast.ClassDef)) else ()
+        work.extend(child for _, _, child in children(part, skip))
+    if names:
+        docstring, body = split_docstring(node.body)
+        node.body = [*docstring, At(body[0]).put(ast.Global(sorted(names))), *body]
 
 
 def _own_block(made: Function, declarations: list[ast.stmt]) -> list[ast.stmt]:

@@ -101,9 +101,10 @@ class CalleeForm:
         target = node.targets[0]
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript) or not self.wanted("setitem"):
             return node
-        return self._store(target, node.value, At(node))
+        return self._store(target, node.value)
 
-    def _store(self, target: ast.Subscript, value: ast.expr, at: At) -> ast.stmt:
+    def _store(self, target: ast.Subscript, value: ast.expr) -> ast.stmt:
+        at = At(target)
         return at.put(ast.Expr(at.call(at.load("@setitem"), [value, target.value, index_value(target.slice)])))
 
     def _delete(self, node: ast.Delete) -> Any:
@@ -125,8 +126,8 @@ class CalleeForm:
         def load(target: ast.Subscript) -> ast.expr:
             return self.leave(target, temporaries)  # type: ignore[no-any-return]
 
-        def store(target: ast.Subscript, value: ast.expr) -> ast.stmt:
-            return self._store(target, value, at) if self.wanted("setitem") else at.put(ast.Assign([target], value))
+        def store(target: ast.Subscript, value: ast.expr) -> list[ast.stmt]:
+            return [self._store(target, value) if self.wanted("setitem") else at.put(ast.Assign([target], value))]
 
         return augmented(node, lambda current, value: self.operator(at, name, [current, value]), load, store)
 
@@ -135,7 +136,7 @@ def augmented(
     node: ast.AugAssign,
     inplace: Callable[[ast.expr, ast.expr], ast.expr],
     load: Callable[[ast.Subscript], ast.expr],
-    store: Callable[[ast.Subscript, ast.expr], ast.stmt],
+    store: Callable[[ast.Subscript, ast.expr], list[ast.stmt]],
 ) -> list[ast.stmt]:
     """`target op= value` as load, operation and store; the parts of the target are evaluated once."""
     at, target = At(node), node.target
@@ -146,12 +147,8 @@ def augmented(
     names = ["@t"]
     if isinstance(target, ast.Attribute):
         current: ast.expr = place.attribute(place.load("@t"), target.attr)
-        after: ast.stmt = at.put(
-            ast.Assign(
-                [place.put(ast.Attribute(place.load("@t"), target.attr, ast.Store()))],
-                inplace(current, node.value),
-            )
-        )
+        store_attribute = place.put(ast.Attribute(place.load("@t"), target.attr, ast.Store()))
+        after: list[ast.stmt] = [at.put(ast.Assign([store_attribute], inplace(current, node.value)))]
     else:
         before.append(at.put(ast.Assign([at.store("@i")], index_value(target.slice))))
         names.append("@i")
@@ -160,7 +157,7 @@ def augmented(
             place.put(ast.Subscript(place.load("@t"), place.load("@i"), ast.Store())),
             inplace(current, node.value),
         )
-    return [*before, after, at.put(ast.Expr(at.clear(names)))]
+    return [*before, *after, at.put(ast.Expr(at.clear(names)))]
 
 
 def index_value(index: ast.expr) -> ast.expr:

@@ -6,6 +6,7 @@ Knows which function of the table a node belongs to; `sites` and `blind_form` kn
 from __future__ import annotations
 
 import ast
+import functools
 from typing import Any
 
 from cassette_import.events import Events
@@ -48,6 +49,8 @@ def _inlined_unary(node: ast.UnaryOp, sites: Sites, level: int) -> ast.expr:
     name = UNARY[type(node.op)]
     if not sites.wanted(name) or callee_form.is_negative_number(node):
         return node
+    if sites.is_blind(Events.OPERATORS):
+        return sites.blind.unary(node)
     at = At(node)
     return sites.operator(node, name, [node.operand], level, lambda read: at.put(ast.UnaryOp(node.op, read[0])))
 
@@ -126,7 +129,7 @@ def _inlined_assign(node: ast.Assign, sites: Sites, level: int) -> Any:
     statements: list[ast.stmt] = []
     for target in node.targets:
         if isinstance(target, ast.Subscript):
-            statements.append(_store(target, value, sites, level, at))
+            statements += _store(target, value, sites, level)
         else:
             made, stores = _unpacked(target, sites, level)
             statements += [at.put(ast.Assign([made], value)), *stores]
@@ -175,7 +178,7 @@ def _unpacked(target: ast.expr, sites: Sites, level: int) -> tuple[ast.expr, lis
         names.append(name)
         value = at.load(name)
         if isinstance(part, ast.Subscript):
-            stores.append(_store(part, value, sites, level, at))
+            stores.extend(_store(part, value, sites, level))
         else:
             stores.append(at.put(ast.Assign([part], value)))
         return at.store(name)
@@ -185,7 +188,10 @@ def _unpacked(target: ast.expr, sites: Sites, level: int) -> tuple[ast.expr, lis
     return made, [*stores, at.put(ast.Expr(at.clear(names)))]
 
 
-def _store(target: ast.Subscript, value: ast.expr, sites: Sites, level: int, at: At) -> ast.stmt:
+def _store(target: ast.Subscript, value: ast.expr, sites: Sites, level: int) -> list[ast.stmt]:
+    at = At(target)
+    if sites.is_blind(Events.OPERATORS):
+        return sites.blind.stored(target, at.put(ast.Assign([target], value)))
     event = sites.operator(
         target,
         "setitem",
@@ -194,7 +200,7 @@ def _store(target: ast.Subscript, value: ast.expr, sites: Sites, level: int, at:
         lambda read: at.call(at.load("@operator.setitem"), [read[1], read[2], read[0]]),
         order=(1, 2, 0),
     )
-    return at.put(ast.Expr(event))
+    return [at.put(ast.Expr(event))]
 
 
 def _inlined_delete(node: ast.Delete, sites: Sites, level: int) -> Any:
@@ -203,17 +209,20 @@ def _inlined_delete(node: ast.Delete, sites: Sites, level: int) -> Any:
     at = At(node)
     statements: list[ast.stmt] = []
     for target in node.targets:
-        if isinstance(target, ast.Subscript):
+        if not isinstance(target, ast.Subscript):
+            statements.append(at.put(ast.Delete([target])))
+        elif sites.is_blind(Events.OPERATORS):
+            statements += sites.blind.stored(target, at.put(ast.Delete([target])))
+        else:
+            place = At(target)
             event = sites.operator(
                 target,
                 "delitem",
                 [target.value, callee_form.index_value(target.slice)],
                 level,
-                lambda read: at.call(at.load("@operator.delitem"), read),
+                functools.partial(place.call, place.load("@operator.delitem")),
             )
-            statements.append(at.put(ast.Expr(event)))
-        else:
-            statements.append(at.put(ast.Delete([target])))
+            statements.append(place.put(ast.Expr(event)))
     return statements
 
 
@@ -238,10 +247,10 @@ def _inlined_augmented(node: ast.AugAssign, sites: Sites, level: int) -> Any:
     def load(target: ast.Subscript) -> ast.expr:
         return _inlined_subscript(target, sites, level)
 
-    def store(target: ast.Subscript, value: ast.expr) -> ast.stmt:
+    def store(target: ast.Subscript, value: ast.expr) -> list[ast.stmt]:
         if not sites.wanted("setitem"):
-            return at.put(ast.Assign([target], value))
-        return _store(target, value, sites, level + 2, at)
+            return [at.put(ast.Assign([target], value))]
+        return _store(target, value, sites, level + 2)
 
     wanted = sites.wanted(INPLACE[type(node.op)])
     if isinstance(node.target, ast.Subscript):

@@ -13,7 +13,22 @@ from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, Function, clone
 from cassette_import.rewrite.walk import children
 
-_PROLOGUE = {dis.opmap[name] for name in ("RESUME", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_GENERATOR", "NOP", "CACHE")}
+_NOT_OF_THE_BODY = {
+    dis.opmap[name]
+    for name in (
+        "RESUME",
+        "COPY_FREE_VARS",
+        "MAKE_CELL",
+        "RETURN_GENERATOR",
+        "NOP",
+        "CACHE",
+        "RETURN_VALUE",
+        "RETURN_CONST",
+    )
+    if name in dis.opmap
+}
+"""Instructions whose position is not in the body of a lambda: up to 3.12, that of the return is column 0."""
+
 _CO_NESTED_KINDS = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 Key = tuple[str, int, tuple[int, int] | None]
@@ -35,7 +50,7 @@ def key_of(code: CodeType) -> Key:
     starts = [
         (line, column)
         for (line, _, column, _), opcode in zip(code.co_positions(), code.co_code[::2], strict=False)
-        if line is not None and column is not None and opcode not in _PROLOGUE
+        if line is not None and column is not None and opcode not in _NOT_OF_THE_BODY
     ]
     return code.co_name, code.co_firstlineno, min(starts, default=None)
 
@@ -121,8 +136,11 @@ def _body_start(node: Function) -> tuple[int, int] | None:
     return (node.body.lineno, node.body.col_offset) if isinstance(node, ast.Lambda) else None
 
 
-def skeleton(place: Place, free_names: tuple[str, ...]) -> ast.Module:
-    """A module in which a copy of the function stands in scopes like its own; it is compiled, never executed."""
+def skeleton(place: Place, free_names: tuple[str, ...]) -> tuple[ast.Module, Function]:
+    """A module in which a copy of the function stands in scopes like its own, and that copy.
+
+    The module is compiled, never executed.
+    """
     node = clone(place.node)
     assert isinstance(node, FUNCTIONS)
     _strip(node)
@@ -139,7 +157,7 @@ def skeleton(place: Place, free_names: tuple[str, ...]) -> ast.Module:
     if needed:
         # Free names of a lambda in a comprehension at module level, or of a function with type parameters.
         statement = _function(at, "@scope", needed, statement)
-    return ast.Module([statement], [])
+    return ast.Module([statement], []), node
 
 
 def _strip(node: Function) -> None:
@@ -171,7 +189,11 @@ def _class(at: At, scope: ast.ClassDef, statement: ast.stmt) -> ast.ClassDef:
 def _function(at: At, name: str, parameters: set[str], statement: ast.stmt) -> ast.FunctionDef:
     names = [at.put(ast.arg(parameter)) for parameter in sorted(parameters)]
     arguments = ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[])
-    made = at.put(ast.FunctionDef(name=name, args=arguments, body=[statement], decorator_list=[]))
+    body = [statement]
+    inner = getattr(statement, "name", None)
+    if inner is not None and inner not in parameters:
+        body.insert(0, at.put(ast.Global([inner])))  # else it would be a name of this scope, and free in the function
+    made = at.put(ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[]))
     if "type_params" in ast.FunctionDef._fields:
         made.type_params = []  # type: ignore[attr-defined,unused-ignore]  # from 3.12 on
     return made
