@@ -1,4 +1,7 @@
-"""Cassette for Python: run programs that know nothing of it in a context that gives their calls another meaning."""
+"""Cassette for Python: run programs that know nothing of it in a context that gives their calls another meaning.
+
+PYTEST_DONT_REWRITE: pytest's assertion rewriting has nothing to do here, and would warn that it comes too late.
+"""
 
 from cassette_import.context import (
     Context,

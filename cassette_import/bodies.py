@@ -6,7 +6,6 @@ Knows units, trees and files; must not know which code is live.
 from __future__ import annotations
 
 import _thread
-import ast
 import atexit
 import hashlib
 import os
@@ -18,7 +17,7 @@ from typing import Any, Final
 
 from cassette_import import cache
 from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
-from cassette_import.rewrite.locate import Place, find_function, graft, key_of, requalify, skeleton
+from cassette_import.rewrite.locate import find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewrite.scopes import clone
 from cassette_import.units import Record, Unit, VariantLike
 

@@ -67,6 +67,9 @@ class Context:
 
     Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
 
+    A type whose hooks never reach overdubbed code, because all they touch is their own data and C functions, may say
+    so with ``leaf_hooks = True``: they are then not suspended, which saves about a microsecond each.
+
     >>> import math
     >>> class SinToCos(Context): ...
     >>> @SinToCos.overdub.register(math.sin)
@@ -77,6 +80,7 @@ class Context:
     """
 
     events: ClassVar[Events] = Events.DEFAULT
+    leaf_hooks: ClassVar[bool] = False
     passes: Sequence[Any] = ()
     metadata: Any = None
     prehook: ClassVar[Any]

@@ -40,7 +40,7 @@ def _template(
     if keywords:
         arguments.append("**keywords")
     elif arguments and not rest:
-        # What the last argument is followed by: the gate lets go of all arguments, so that they can die in the function.
+        # After its last argument the gate lets go of all of them, so that they can die in the function.
         kept = names + keyword_names
         last = kept[-1]
         release = "(" + " := (".join(kept) + " := None" + ")" * len(kept)

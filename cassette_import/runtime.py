@@ -43,8 +43,8 @@ FRAME_READERS: Final[set[int]] = {
 class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no class to inherit from before 3.9
     """What `pick` returns for a callee whose call is an event: calling it runs the event, ``Callee(run, function)``.
 
-    It shows the name of the callee, so that Python's own errors about a call (`f(*1)`) read as they would. As a partial object it
-    adds no Python frame.
+    It shows the name of the callee, so that Python's own errors about a call (`f(*1)`) read as they would. As a partial
+    object it adds no Python frame.
     """
 
     __slots__ = ()
@@ -77,14 +77,17 @@ def make_prefix(activation: Activation, level: int) -> Activation:
 
 def suspended(function: Callable[..., Any], level: int) -> Callable[..., Any]:
     """`function`, run while context `level` and those inside it are suspended."""
+    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
 
     @hidden
     def run(context: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        token = ACTIVE.set(prefix_of(ACTIVE.get(), level))
+        activation = get()
+        prefixes = activation.prefixes
+        token = put(prefixes[level] if prefixes and level in prefixes else prefix_of(activation, level))
         try:
             return function(context, *arguments, **keywords)
         finally:
-            ACTIVE.reset(token)
+            reset(token)
 
     return run
 

@@ -38,6 +38,7 @@ class SourceFile:
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
         self._functions: list[CodeType] | None = None
+        self._given = False
 
     def refresh(
         self, module_name: str, module_globals: dict[str, Any] | None = None, source: bytes | None = None
@@ -47,6 +48,7 @@ class SourceFile:
         if stamp != self._stamp or source is not None:
             self._tree = self._index = self._digest = self._functions = None
             self._source = source
+        self._given = source is not None
         self._stamp = stamp
         self._module_name = module_name
         self._globals = module_globals
@@ -117,6 +119,8 @@ class SourceFile:
     @property
     def trusted(self) -> bool:
         """Whether the code that runs is known to be made from this source: by Python's own loader or pytest's hook."""
+        if self._given:  # the code is made from this very text
+            return True
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         names = {kind.__name__ for kind in type(loader).__mro__[:2]}
         return bool(names & {"SourceFileLoader", "AssertionRewritingHook"}) and self._module_name != "__main__"

@@ -227,7 +227,8 @@ def _hook(table: Table, number: int, asked: bool, context_type: type, leading: i
 def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
     """A hook method, suspended unless it provably cannot reach overdubbed code."""
     made = positional_only(method, leading)
-    return made if touches_only_itself(method, context_type) else suspended(made, number)
+    free = context_type.leaf_hooks or touches_only_itself(method, context_type)  # type: ignore[attr-defined]
+    return made if free else suspended(made, number)
 
 
 def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:

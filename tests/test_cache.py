@@ -255,9 +255,7 @@ def test_C7_an_interpreter_without_caches(source, monkeypatch):
     assert cache.find(source.path) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["<stdin>", "<frozen os>", "no/such/file.py", "archive.zip/pkg/mod.py", "nul\0.py"]
-)
+@pytest.mark.parametrize("name", ["<stdin>", "<frozen os>", "no/such/file.py", "archive.zip/pkg/mod.py", "nul\0.py"])
 def test_F8_what_is_no_file_has_no_cache(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("archive.zip").write_bytes(b"")

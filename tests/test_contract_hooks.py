@@ -1090,9 +1090,7 @@ def test_registered_and_method_hooks_both_run():
     Own.prehook.register(abs)(lambda ctx, f, x: ctx.metadata.append(("registered", f)))
     ctx = Own(metadata=[])
     overdub(ctx, lambda: [abs(-1), len([2])])
-    assert sorted(ctx.metadata, key=str) == sorted(
-        [("method", abs), ("method", len), ("registered", abs)], key=str
-    )
+    assert sorted(ctx.metadata, key=str) == sorted([("method", abs), ("method", len), ("registered", abs)], key=str)
 
 
 def test_target_matches_every_receiver_of_a_method():

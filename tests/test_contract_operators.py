@@ -588,9 +588,7 @@ def test_augmented_assignment_gives_the_error_of_the_plain_operator():
 
 
 def test_power_gives_the_error_of_the_plain_operator():
-    with pytest.raises(
-        TypeError, match=r"^unsupported operand type\(s\) for \*\* or pow\(\): 'int' and 'str'$"
-    ):
+    with pytest.raises(TypeError, match=r"^unsupported operand type\(s\) for \*\* or pow\(\): 'int' and 'str'$"):
         overdub(Operators(), lambda a, b: a**b, 1, "a")
 
 

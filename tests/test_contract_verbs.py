@@ -499,9 +499,7 @@ def test_reflect_looks_through_a_bound_method(program):
     assert reflect(program.Point(1).moved, 2).function is program.Point.moved
 
 
-@pytest.mark.parametrize(
-    "f", [len, int, [].append, operator.add], ids=["len", "int", "append", "operator.add"]
-)
+@pytest.mark.parametrize("f", [len, int, [].append, operator.add], ids=["len", "int", "append", "operator.add"])
 def test_reflect_gives_none_for_leaves(f):
     assert reflect(f, 1) is None
 

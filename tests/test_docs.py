@@ -32,9 +32,7 @@ MODULES = sorted(
 
 FENCE = re.compile(r" *(?P<marks>`{3,}|~{3,})(?P<language>[\w-]*)")
 NOT_RUN = re.compile(r"<!--\s*not run\b:?(?P<reason>.*?)-->", re.DOTALL)
-PROGRAM = re.compile(
-    r"(?:\w+=\S* +)*(?:python3? -m cassette_import|cassette-import)\b(?P<arguments>.*)", re.DOTALL
-)
+PROGRAM = re.compile(r"(?:\w+=\S* +)*(?:python3? -m cassette_import|cassette-import)\b(?P<arguments>.*)", re.DOTALL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,9 +75,7 @@ def reason_not_run(text_before: str) -> str | None:
 
 def programs(document: Path) -> list[Block]:
     """The blocks of a document that are to be run."""
-    return [
-        block for block in blocks(document) if block.language == "python" and block.reason_not_run is None
-    ]
+    return [block for block in blocks(document) if block.language == "python" and block.reason_not_run is None]
 
 
 def commands(document: Path) -> Iterator[str]:

@@ -104,9 +104,7 @@ def test_F11_one_string_is_a_list_of_one(made):
     assert install(iter(["made.a", "made.b", "made.a"]), exclude="x").packages == ("made.a", "made.b")
 
 
-@pytest.mark.parametrize(
-    "wrong", [5, None, b"made", bytearray(b"x"), [5], [b"made"], ["json", None], [["json"]], os]
-)
+@pytest.mark.parametrize("wrong", [5, None, b"made", bytearray(b"x"), [5], [b"made"], ["json", None], [["json"]], os])
 def test_what_is_no_string_is_a_type_error(wrong):
     for arguments, keywords in [((wrong,), {}), (("json",), {"exclude": wrong})]:
         with pytest.raises(TypeError, match=r"string|by name"):
@@ -156,9 +154,7 @@ def _distribution(folder, name, *modules):
 def test_a_distribution_is_told_by_its_import_names(made, name):
     _distribution(made.parent, "Made-Distribution", "made", "_made")
     _distribution(made.parent, "another-distribution", "another")
-    with pytest.raises(
-        ModuleNotFoundError, match=f"'{name}'; the distribution {name} is imported as 'made'$"
-    ):
+    with pytest.raises(ModuleNotFoundError, match=f"'{name}'; the distribution {name} is imported as 'made'$"):
         install(name)
 
 
@@ -226,16 +222,12 @@ def test_a_module_that_only_its_package_knows_of(made):
 def test_a_module_in_nested_namespace_packages(made):
     install("made.space.deeper.e")
     load("made.space.deeper.e")
-    assert [(reported.name, reported.action) for reported in _reports()] == [
-        ("made.space.deeper.e", "rewritten")
-    ]
+    assert [(reported.name, reported.action) for reported in _reports()] == [("made.space.deeper.e", "rewritten")]
 
 
 def test_a_package_that_cannot_be_imported_is_named(made):
     (made / "__init__.py").write_text("import made_missing_dependency\n")
-    with pytest.raises(
-        ModuleNotFoundError, match=r"No module named 'made\.nowhere': .*made_missing_dependency"
-    ):
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'made\.nowhere': .*made_missing_dependency"):
         install("made.nowhere")
 
 

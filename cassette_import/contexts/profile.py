@@ -80,6 +80,7 @@ class Profile(Context, events=Events.CALLS):
     """
 
     inherit: ClassVar[bool] = True
+    leaf_hooks: ClassVar[bool] = True
 
     def __init__(self, *, sort: str = "own", limit: int = 30, paths: int = 500_000) -> None:
         super().__init__()

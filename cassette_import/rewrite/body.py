@@ -259,7 +259,7 @@ class _Rewriter:
 
 
 def _make_names_global(node: ast.ClassDef) -> None:
-    """A class body looks names up in its namespace, which may be the program's own mapping; ours are not to be asked there."""
+    """A class body asks its namespace for names, which may be the program's own mapping; ours are global instead."""
     names: set[str] = set()
     work: list[ast.AST] = list(node.body)
     while work:

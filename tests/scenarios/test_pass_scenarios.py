@@ -18,9 +18,7 @@ def test_13_passctx_sees_every_function_that_is_entered_once(programs):
 
     assert overdub(PassCtx(), programs.outer, 3) == programs.outer(3) == 10
     overdub(PassCtx(), programs.outer, 4)
-    assert all(
-        context_type is PassCtx and isinstance(reflection, Reflection) for context_type, reflection in seen
-    )
+    assert all(context_type is PassCtx and isinstance(reflection, Reflection) for context_type, reflection in seen)
     entered = [reflection.function for _, reflection in seen]
     assert entered == [programs.outer, programs.middle, programs.inner]
     assert [list(reflection.signature.parameters) for _, reflection in seen] == [["x"]] * 3
