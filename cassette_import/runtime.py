@@ -131,6 +131,7 @@ class EventRunner:
         self._overloads_everything = overloads_everything
         self._targets = targets
         self._overload_targets = overload_targets
+        self.failed = [(level.number, level.errorhook) for level in reversed(levels) if level.errorhook is not None]
         self.call = self._make_call()
         self.event = self._make_event(variant)
         self.over = self._make_over()
@@ -170,7 +171,7 @@ class EventRunner:
     def _make_event(self, variant: Any) -> Callable[..., Any]:
         before = [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
         after = [(level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None]
-        failed = [(level.number, level.errorhook) for level in reversed(self.levels) if level.errorhook is not None]
+        failed = self.failed
         overloads = any(level.overdub is not None for level in self.levels)
         call, kind = self.call, int(self._kind)
 
@@ -285,6 +286,18 @@ def _make_pick_anywhere(kind: Events) -> Callable[[Any], Any]:
     return pick
 
 
+def make_failed(runners: dict[int, EventRunner]) -> Callable[[Activation, Any, BaseException], None]:
+    """What a function's handler calls when the event that was going on in it has failed."""
+
+    @hidden
+    def failed(activation: Activation, pending: Any, error: BaseException) -> None:
+        kind, operands, keywords = pending
+        for number, hook in runners[kind].failed:
+            hook(activation.contexts[number], error, *operands, **keywords)
+
+    return failed
+
+
 def _make_blind(which: str, kind: Events) -> Callable[[], None]:
     """The hooks of whatever is active, at an event whose hooks need no arguments."""
     key = which, int(kind)
@@ -320,6 +333,7 @@ for _which in ("pre", "post"):
 NAMES["@in"] = contains
 NAMES["@setitem"] = setitem
 NAMES["@slice"] = slice
+NAMES["@BaseException"] = BaseException
 NAMES["@type"] = type
 NAMES["@function"] = FunctionType
 NAMES["@method"] = MethodType

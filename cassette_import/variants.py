@@ -20,7 +20,7 @@ from cassette_import.functions import positional_only
 from cassette_import.passes import apply
 from cassette_import.rewrite.primitives import EVENT_OF, FUNCTIONS
 from cassette_import.rewrite.shape import ContextShape, Shape
-from cassette_import.runtime import EventRunner, Level, suspended
+from cassette_import.runtime import EventRunner, Level, make_failed, suspended
 
 IMPLEMENTED: Final = (Events.CALLS, Events.OPERATORS)
 _OPERATOR_NAMES: Final = {id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()}
@@ -64,6 +64,7 @@ class Variant:
         self.root_overloads = [_finder(own["overdub"], True) for own in tables]
         for kind in IMPLEMENTED:
             self._bind(kind, tables)
+        NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
         shape = self._shape(tables)
         fits = shape == self.shape
         self.shape = shape
@@ -72,7 +73,7 @@ class Variant:
     # ---- the shape: what the rewriter is told
 
     def _shape(self, tables: list[dict[str, Table]]) -> Shape:
-        everything = targets = overloads = errorhooks = Events.NONE
+        everything = targets = overloads = watched = Events.NONE
         operators: set[str] = set()
         contexts = []
         for key, own in zip(self.keys, tables, strict=True):
@@ -81,7 +82,9 @@ class Variant:
             if own["prehook"].sees_everything or own["posthook"].sees_everything:
                 everything |= key.events
             if own["errorhook"].sees_everything:
-                errorhooks |= key.events
+                everything |= key.events
+            if own["errorhook"]:
+                watched |= key.events | seen
             if own["overdub"].sees_everything:
                 overloads |= key.events
             elif own["overdub"]:
@@ -101,7 +104,7 @@ class Variant:
             targets=targets & implemented,
             operators=frozenset(operators),
             overloads=overloads & implemented,
-            errorhooks=errorhooks & implemented,
+            watched=watched & implemented,
             passes=any(key.passes for key in self.keys),
             blind=self._blind(tables, targets, overloads, operators),
         )
@@ -113,6 +116,8 @@ class Variant:
             return Events.NONE
         found = Events.NONE
         for kind in IMPLEMENTED:
+            if any(own["errorhook"] for own in tables):
+                break
             hooks = [
                 (level, key, which, own[f"{which}hook"])
                 for level, (key, own) in enumerate(zip(self.keys, tables, strict=True))

@@ -26,7 +26,7 @@ from cassette_import.rewrite.scopes import (
     split_docstring,
 )
 from cassette_import.rewrite.shape import Shape
-from cassette_import.rewrite.sites import Sites
+from cassette_import.rewrite.sites import PENDING, Sites
 from cassette_import.rewrite.walk import children, rebuild
 
 NOOVERDUB = "_nooverdub"
@@ -141,6 +141,9 @@ class _Rewriter:
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)  # type: ignore[arg-type]
+            if not bare and shape.watched:
+                forget = at.put(ast.Assign([at.store(PENDING)], at.constant(None)))
+                branch = [forget, at.watch(branch, f"{shape.prefix}.failed", PENDING)]
             if not bare:
                 branch = [*self._prologue(at, shape), *branch]
             chain = [
@@ -175,7 +178,8 @@ class _Rewriter:
         value: ast.expr = node.body
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
-            branch = self.rewrite(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
+            plain = bare or shape.watched  # there is no `try` in an expression
+            branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare:
                 lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
                 branch = at.pick([*lets, branch], len(lets))
@@ -250,6 +254,9 @@ class _Rewriter:
             _make_names_global(node)
             return node
         if mode is Mode.INLINED and sites is not None:
+            if isinstance(node, (ast.Try, ast.TryStar)) and sites.shape.watched:
+                # The program may catch the exception, or clean up: the errorhook comes first.
+                node.body = [At(node.body[0]).watch(node.body, f"{sites.shape.prefix}.failed", PENDING)]
             return inlined(node, sites)
         return self.callee.leave(node, temporaries=mode is Mode.CALLEE)
 

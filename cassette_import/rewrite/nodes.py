@@ -56,6 +56,27 @@ class At:
             return elements[0]
         return self.put(ast.Subscript(self.put(ast.Tuple(list(elements), _LOAD)), self.constant(index), _LOAD))
 
+    def pending(self, kind: int, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> ast.expr:
+        """`(kind, (positional…), {keyword: …})`."""
+        operands = self.put(ast.Tuple(list(positional), _LOAD))
+        names: list[ast.expr | None] = [self.constant(keyword.arg) for keyword in keywords]
+        named = self.put(ast.Dict(names, [keyword.value for keyword in keywords]))
+        return self.put(ast.Tuple([self.constant(kind), operands, named], _LOAD))
+
+    def watch(self, body: list[ast.stmt], failed: str, pending: str) -> ast.stmt:
+        """`try: body`, and if it raises: `failed(@a, pending, exception)` for the event that was going on, and go on raising."""
+        going_on = self.put(ast.Compare(self.load(pending), [ast.IsNot()], [self.constant(None)]))
+        tell = self.call(self.load(failed), [self.load("@a"), self.load(pending), self.load("@x")])
+        forget = self.put(ast.Assign([self.store(pending)], self.constant(None)))
+        handler = self.put(
+            ast.ExceptHandler(
+                self.load("@BaseException"),
+                "@x",
+                [self.put(ast.If(going_on, [self.put(ast.Expr(tell)), forget], [])), self.put(ast.Raise())],
+            )
+        )
+        return self.put(ast.Try(body, [handler], [], []))
+
     def either(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.IfExp:
         return self.put(ast.IfExp(test, then, otherwise))
 

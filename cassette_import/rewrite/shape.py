@@ -46,8 +46,8 @@ class Shape:
         Names of operator functions (``add``) that are intercepted although their kind may not be asked for.
     overloads:
         Kinds of events in which an overload may take the place of the function.
-    errorhooks:
-        Kinds of events that need a frame that catches exceptions.
+    watched:
+        Kinds of events for which some context has an errorhook.
     passes:
         Whether passes make a body of its own for it.
     blind:
@@ -60,14 +60,12 @@ class Shape:
     targets: Events = Events.NONE
     operators: frozenset[str] = field(default_factory=frozenset)
     overloads: Events = Events.NONE
-    errorhooks: Events = Events.NONE
+    watched: Events = Events.NONE
     passes: bool = False
     blind: Events = Events.NONE
 
     def interest(self, event: Events, operator: str | None = None) -> Interest:
         """What an event of this kind (and, for an operator, of this function) means to the stack."""
-        if event in self.errorhooks:
-            return Interest.TARGETS
         if event in self.everything:
             return Interest.EVERYTHING
         if event in self.overloads or event in self.targets or operator in self.operators:
@@ -78,5 +76,5 @@ class Shape:
     def silent(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
         return not (
-            self.passes or self.everything or self.targets or self.operators or self.overloads or self.errorhooks
+            self.passes or self.everything or self.targets or self.operators or self.overloads 
         )

@@ -25,6 +25,10 @@ from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.shape import Interest, Shape
 
 
+PENDING = "@p"
+"""Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
+
+
 class Sites:
     """Builds events for one shape."""
 
@@ -78,6 +82,10 @@ class Sites:
         """`(prehooks…, result := native, posthooks…)[…]`."""
         before = self._hooks(at, "pre", event, operands, result)
         after = self._hooks(at, "post", event, operands, result)
+        if event in self.shape.watched:
+            positional, keywords = operands()
+            before.append(at.let(PENDING, at.pending(int(event), positional, keywords)))
+            after.insert(0, at.let(PENDING, at.constant(None)))
         return at.pick([*before, at.let(result, native) if after else native, *after], len(before))
 
     # ---- calls
