@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import hashlib
+import inspect
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -127,7 +128,9 @@ class Bodies:
         code = find_function(compiled, plain)
         if code is None:
             raise RuntimeError("the rewritten function was not found after compiling")
-        return graft(requalify(code, plain))
+        # `types.coroutine` marks a function by a flag that no source shows.
+        marks = plain.co_flags & inspect.CO_ITERABLE_COROUTINE
+        return graft(requalify(code.replace(co_flags=code.co_flags | marks), plain))
 
 
 def _same(code: CodeType, other: CodeType) -> bool:
