@@ -3,10 +3,12 @@
 import gc
 import importlib
 import itertools
+import re
 import sys
 import textwrap
 
 import pytest
+from known_limits import KNOWN_LIMITS
 
 _serial = itertools.count()
 
@@ -118,3 +120,14 @@ def Recorder():
             return [call[0] for call in self.calls]
 
     return Recorder
+
+
+def pytest_collection_modifyitems(items):
+    """Expect the tests of known limits to fail, with the reason.
+
+    Not strictly: some limits are met on some versions of Python only.
+    """
+    for item in items:
+        for pattern, reason in KNOWN_LIMITS:
+            if re.search(pattern, item.nodeid):
+                item.add_marker(pytest.mark.xfail(reason=reason, strict=False))

@@ -54,6 +54,10 @@ class Prehook(Context):
         pass
 
 
+def plain(load):
+    return load(False).main()
+
+
 def installed_and_inactive(load):
     return load(True).main()
 
@@ -153,8 +157,8 @@ def compare(make_package, only_new_objects_in_gc):
                 install([name])
             return importlib.import_module(name)
 
-        plain = observe(lambda load: load(False).main(), load)
-        assert observe(way, load) == plain
+        expected = observe(plain, load)
+        assert observe(way, load) == expected
 
     return compare
 

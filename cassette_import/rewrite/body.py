@@ -248,7 +248,9 @@ class _Rewriter:
                 self._decorators(node, mode, sites)
             # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
             elsewhere = sites is not None and sites.shape is not self.shapes[0]
-            return node if self.keep_functions or elsewhere else self.function(node)
+            made = node if self.keep_functions or elsewhere else self.function(node)
+            made._level = getattr(node.args, "_level", 0)  # type: ignore[union-attr]  # of its defaults' temporaries
+            return made
         if isinstance(node, ast.ClassDef):
             self._decorators(node, mode, sites)
             _make_names_global(node)

@@ -75,6 +75,4 @@ class Shape:
     @property
     def silent(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
-        return not (
-            self.passes or self.everything or self.targets or self.operators or self.overloads 
-        )
+        return not (self.passes or self.everything or self.targets or self.operators or self.overloads)
