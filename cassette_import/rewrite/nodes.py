@@ -64,7 +64,7 @@ class At:
         return self.put(ast.Tuple([self.constant(kind), operands, named], _LOAD))
 
     def watch(self, body: list[ast.stmt], failed: str, pending: str) -> ast.stmt:
-        """`try: body`, and if it raises: `failed(@a, pending, exception)` for the event that was going on, and go on raising."""
+        """`try: body`, and if it raises: `failed(@a, pending, exception)` for the event that was going on."""
         going_on = self.put(ast.Compare(self.load(pending), [ast.IsNot()], [self.constant(None)]))
         tell = self.call(self.load(failed), [self.load("@a"), self.load(pending), self.load("@x")])
         forget = self.put(ast.Assign([self.store(pending)], self.constant(None)))

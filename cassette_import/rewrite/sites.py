@@ -24,7 +24,6 @@ from cassette_import.rewrite.callee_form import is_ours, is_plain_super
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.shape import Interest, Shape
 
-
 PENDING = "@p"
 """Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
 
