@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import types
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import import driven, runtime
@@ -88,6 +89,7 @@ class Context:
     errorhook: ClassVar[Any]
     overdub: ClassVar[Any]
     _hooks_enabled = True
+    _known_key: ClassVar[tuple[Events, Sequence[Any], Key] | None] = None
     _copy_of: Context | None = None
 
     def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = ()) -> None:
@@ -99,6 +101,7 @@ class Context:
         super().__init_subclass__(**keywords)
         if events is not None:
             cls.events = events
+        cls._known_key = None
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
         for kind in KINDS:
@@ -143,7 +146,14 @@ for _kind in KINDS:
 
 
 def _key(context: Context) -> Key:
-    return Key(type(context), context.events, context._hooks_enabled, tuple(context.passes))
+    known = context._known_key
+    # Mostly the context has nothing of its own, and its type is as it was when the key was made.
+    if known is not None and context.events is known[0] and context.passes is known[1] and context._hooks_enabled:
+        return known[2]
+    key = Key.of(type(context), context.events, context._hooks_enabled, context.passes)
+    if context._hooks_enabled:
+        type(context)._known_key = (context.events, context.passes, key)
+    return key
 
 
 def _variant_of(contexts: tuple[Context, ...], roots: frozenset[str]) -> Variant | None:
@@ -262,7 +272,8 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
     """
     _check("overdub", ctx, f)
-    activation = _activation(ctx)
+    root = python_function(f)
+    activation = _activation(ctx, registry.adopt(root) if root is not None else None)
     level = len(ACTIVE.get().contexts)
     find = activation.variant.root_overloads[level] if activation.variant is not None else None
     if find is not None:
@@ -285,7 +296,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
                 raise
             finally:
                 _leave(activation)
-    return recurse(ctx, f, *args, **kwargs)
+    return _run(activation, root, f, args, kwargs)
 
 
 def _is_endless(activation: Activation) -> bool:
@@ -303,13 +314,18 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
     none."""
     _check("recurse", ctx, f)
-    function = python_function(f)
-    activation = _activation(ctx, registry.adopt(function) if function is not None else None)
-    if function is not None and activation.variant is not None:
-        registry.meet(function, activation.variant, activation.roots)
+    root = python_function(f)
+    return _run(_activation(ctx, registry.adopt(root) if root is not None else None), root, f, args, kwargs)
+
+
+@hidden
+def _run(activation: Activation, root: FunctionType | None, f: Any, arguments: Any, keywords: Any) -> Any:
+    """Run a root call in an activation. `root` is the Python function that will really run."""
+    if root is not None and activation.variant is not None:
+        registry.meet(root, activation.variant, activation.roots)
     _enter(activation)
     try:
-        result = f(*args, **kwargs)
+        result = f(*arguments, **keywords)
     finally:
         _leave(activation)
     return driven.drive(result, activation) if type(result) in driven.SUSPENDABLE else result

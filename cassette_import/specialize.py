@@ -71,6 +71,9 @@ class Registry:
         installed or has no source."""
         code = function.__code__
         filename = code.co_filename
+        record = self.records.get(filename)
+        if record is not None and record.installed:
+            return None
         with self.lock:
             record = self.records.get(filename)
             if record is None:

@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final
 
 from cassette_import.active import IN_USE, NAMES, Activation
 from cassette_import.dispatch import KINDS, Table
@@ -27,13 +27,24 @@ _OPERATOR_NAMES: Final = {id(function): name.removeprefix("operator.") for name,
 _numbers = itertools.count(1)
 
 
-class Key(NamedTuple):
-    """What decides how one context is specialised for."""
+class Key:
+    """What decides how one context is specialised for. There is one object per value: keys are compared by identity."""
 
-    context_type: type
-    events: Events
-    hooks: bool
-    passes: tuple[Any, ...] = ()
+    __slots__ = ("context_type", "events", "hooks", "passes")
+    _known: ClassVar[dict[Any, Key]] = {}
+
+    def __init__(self, context_type: type, events: Events, hooks: bool, passes: tuple[Any, ...]) -> None:
+        self.context_type = context_type
+        self.events = events
+        self.hooks = hooks
+        self.passes = passes
+
+    @classmethod
+    def of(cls, context_type: type, events: Events, hooks: bool = True, passes: Iterable[Any] = ()) -> Key:
+        """The key for these values."""
+        passes = tuple(passes)
+        value = context_type, int(events), hooks, passes
+        return cls._known.get(value) or cls._known.setdefault(value, cls(context_type, events, hooks, passes))
 
 
 class Variant:
