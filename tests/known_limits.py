@@ -15,9 +15,13 @@ FLAGS = "a gate that types.coroutine marked, in a module imported inside of a co
 
 _INTERCEPTED = r".*-(in_a_context_with_|installed_after|imported_inside|in_two_contexts)"
 
+_STATEMENTS = (
+    r"(a < b <|b < a <|a == 1 in|xs\[0\] = c|xs\[0\], c|\[xs\[0\], \*|xs\[0\]: int|for xs|with .* as xs|xs\[0\] \+="
+    r"|o\.x \+=|xs\[a \+ 1\] -=|\[0 < x)"
+)
+
 KNOWN_LIMITS = [
-    (r"test_contract_places\.py.*every_place\[(.*<.*<|.*==.*in|\[?xs\[|for xs|with .* as xs|o\.x|\[0 <)", PLACES),
-    (r"test_contract_places\.py.*module_level.*\[(.*<.*<|.*==.*in|\[?xs\[|for xs|with .* as xs|o\.x|\[0 <)", PLACES),
+    (r"test_contract_places\.py.*\[" + _STATEMENTS, PLACES),
     (r"test_overload_registered_while_a_function_runs_counts_in_that_function", IN_FLIGHT),
     (r"test_generator_(advanced_now_inside_now_outside_follows|made_outside_and_advanced_inside)", STARTED),
     (r"behaves_the_same\[locals_(in_the_frames|of_the_caller_by_frame|under_another_name)" + _INTERCEPTED, FRAMES),
