@@ -43,8 +43,7 @@ def _template(
         # After its last argument the gate lets go of all of them, so that they can die in the function.
         kept = names + keyword_names
         last = kept[-1]
-        release = "(" + " := (".join(kept) + " := None" + ")" * len(kept)
-        value = f"({last}, {release})[0]"
+        value = f"({last}, {', '.join(f'({name} := None)' for name in kept)})[0]"
         arguments[-1] = f"{last}={value}" if keyword_names else value
     cells = [f"c{number:04}" for number in range(free)]
     source = (

@@ -1,0 +1,52 @@
+def main():
+    out = []
+    for code in [
+        "a, b = [1]",
+        "a, *b = 5",
+        "a, b = 1, 2, 3",
+        "(a, (b, c)) = 1, (2,)",
+        "f(*1)",
+        "f(**1)",
+        "[*1]",
+        "{**1}",
+        "f(**{1: 2})",
+        "{[]: 1}",
+        "x[1]",
+        "1[1]",
+        "None()",
+        "del zz",
+        "zz",
+        "1 + 'a'",
+        "'a' + 1",
+        "-'a'",
+        "not_there.x",
+        "1 < 'a'",
+        "1 in 1",
+        "[][1]",
+        "{}['k']",
+        "None[0]",
+        "[1] @ [2]",
+        "1 / 0",
+        "2 ** -1 % 0",
+        "int('x')",
+        "(1).foo",
+        "'x'.join([1])",
+        "~1.5",
+        "a = b = c",
+        "import nothing_here",
+        "from os import nothing_here",
+        "raise 1",
+        "raise ValueError from 1",
+        "assert 0, 'msg'",
+        "with 1: pass",
+        "for i in 1: pass",
+        "class Q(1): pass",
+        "class Q(int, str): pass",
+        "x: int; x",
+        "f'{1:zz}'",
+    ]:
+        try:
+            exec(code, {"f": lambda *a, **k: 0, "x": 5})
+        except Exception as e:
+            out.append((code, type(e).__name__, str(e)))
+    return out

@@ -1,0 +1,72 @@
+"""Odd programs that once behaved differently in a context: each is run plain and overdubbed, and compared."""
+
+import importlib
+import pathlib
+
+import pytest
+
+from cassette_import import CassetteWarning, Context, canrecurse, fallback, install, recurse
+
+PROGRAMS = sorted(path.stem for path in pathlib.Path(__file__).with_name("odd_programs").glob("*.py"))
+
+
+class Blind(Context):
+    """Its hooks look at nothing."""
+
+    def prehook(self, f, *args, **kwargs):
+        pass
+
+    def posthook(self, result, f, *args, **kwargs):
+        pass
+
+
+class Looking(Context):
+    """Its hooks look at all they are given, and keep nothing of it."""
+
+    count = 0
+
+    def prehook(self, f, *args, **kwargs):
+        self.count += len(args) + len(kwargs)
+
+    def posthook(self, result, f, *args, **kwargs):
+        self.count += result is f
+
+    def errorhook(self, exception, f, *args, **kwargs):
+        self.count += len(args)
+
+
+class CatchAll(Context):
+    """Every call is taken over and goes on inside."""
+
+    def overdub(self, f, *args, **kwargs):
+        go_on = recurse if canrecurse(self, f, *args, **kwargs) else fallback
+        return go_on(self, f, *args, **kwargs)
+
+
+def observe(main):
+    try:
+        return "value", repr(main())
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+@pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_odd_program_behaves_as_ever(program, context_type, make_package):
+    source = pathlib.Path(__file__).with_name("odd_programs").joinpath(f"{program}.py").read_text(encoding="utf-8")
+    plain = importlib.import_module(make_package(source))
+    overdubbed = importlib.import_module(make_package(source))
+    expected = observe(plain.main)
+    install([overdubbed.__name__])
+    with context_type():
+        found = observe(overdubbed.main)
+    assert (found[0], found[1].replace(overdubbed.__name__, plain.__name__)) == expected
+
+
+def test_S7_an_expression_too_deep_to_be_rewritten_stays_plain_with_one_warning(make_package):
+    program = importlib.import_module(
+        make_package("def main():\n    return " + " + ".join(["1 * a"] * 900).replace("a", "int(1)"))
+    )
+    install([program.__name__])
+    with Looking(), pytest.warns(CassetteWarning, match="main is left alone: RecursionError"):
+        assert program.main() == 900
