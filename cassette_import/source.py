@@ -76,7 +76,9 @@ class SourceFile:
         return found if isinstance(found, str) else None
 
     def _ask_linecache(self) -> str | None:
-        """Notebooks, doctest and the interactive interpreter keep their source there."""
+        """Notebooks, doctest and the interactive interpreter keep their source there, each under a name of its own."""
+        if self.filename in _SHARED_NAMES:
+            return None
         return "".join(linecache.getlines(self.filename, self._globals)) or None
 
     def parse(self, source: bytes | str) -> ast.Module:
@@ -95,7 +97,11 @@ class SourceFile:
             if self._stamp != _stamp(self.filename):
                 self.problem = "the file has changed since it was imported"
                 return None
-            self._tree = self.parse(source)
+            try:
+                self._tree = self.parse(source)
+            except (SyntaxError, ValueError):
+                self.problem = "its source does not parse"
+                return None
             self._apply_pytest_rewriting(source)
             self._index = Index(self._tree)
         return self._index.find(code)
@@ -129,8 +135,11 @@ class SourceFile:
         """All functions of the file as Python compiles them. (A function by itself may compile differently: whether a
         name is imported at module level matters to the compiler.)"""
         if self._functions is None:
-            work = [self.compile(self.parse(self._read() or ""), 0)]
             self._functions = []
+            try:
+                work = [self.compile(self.parse(self._read() or ""), 0)]
+            except (SyntaxError, ValueError):  # the file has changed, or is not what was compiled
+                work = []
             while work:
                 inner = list(nested_functions(work.pop()))
                 self._functions += inner
@@ -164,6 +173,10 @@ class SourceFile:
             warnings.simplefilter("ignore")
             code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
             return code
+
+
+_SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})
+"""Names that code of all kinds has: what `python -c` was given is, from 3.13 on, kept as the source of `<string>`."""
 
 
 def _read_file(filename: str) -> bytes | None:

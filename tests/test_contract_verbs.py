@@ -960,3 +960,15 @@ def test_generator_advanced_now_inside_now_outside_follows(program, Recorder):
     with ctx:
         next(iterator)
     assert [args for f, args in ctx.calls if f is program.add] == [(1, 1), (3, 1)]
+
+
+def test_code_named_string_has_no_source_although_linecache_knows_some(monkeypatch):
+    # From 3.13 on, linecache keeps what `python -c` was given under the name that all such code shares.
+    import linecache
+
+    monkeypatch.setitem(linecache.cache, "<string>", (9, None, ["def f(:\n"], "<string>"))
+    namespace = {}
+    exec("def f(x):\n    return abs(x)\n", namespace)
+    ctx = Context()
+    assert not canrecurse(ctx, namespace["f"], -1)
+    assert overdub(ctx, namespace["f"], -1) == 1
