@@ -150,7 +150,9 @@ def _key(context: Context) -> Key:
     # Mostly the context has nothing of its own, and its type is as it was when the key was made.
     if known is not None and context.events is known[0] and context.passes is known[1] and context._hooks_enabled:
         return known[2]
-    key = Key.of(type(context), context.events, context._hooks_enabled, context.passes)
+    own: object = context.events
+    events = own if isinstance(own, Events) else type(context).events  # a program may well write `self.events = []`
+    key = Key.of(type(context), events, context._hooks_enabled, context.passes)
     if context._hooks_enabled:
         type(context)._known_key = (context.events, context.passes, key)
     return key

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Collection
-from types import FunctionType
+from types import FunctionType, MethodType
 
 
 def functions_of(filenames: Collection[str]) -> list[FunctionType]:
@@ -39,7 +39,12 @@ def _of_modules(filenames: Collection[str]) -> list[FunctionType]:
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            item = getattr(item, "__func__", item)
+            if type(item) in (
+                staticmethod,
+                classmethod,
+                MethodType,
+            ):  # no attribute is read of the program's own objects
+                item = item.__func__
             if type(item) is FunctionType:
                 if item.__code__.co_filename in filenames:
                     found.append(item)

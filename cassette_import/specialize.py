@@ -198,6 +198,8 @@ class Registry:
         activation = ACTIVE.get()
         token = ACTIVE.set(INACTIVE)
         tracer, profiler = sys.gettrace(), sys.getprofile()
+        if not callable(profiler):
+            profiler = None  # on 3.11, a profiler in C, which cannot be set again from here
         if tracer is not None:
             sys.settrace(None)
         if profiler is not None:

@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import functools
+import gc
 import math
 import operator
 import threading
@@ -769,6 +770,27 @@ def test_function_is_plain_again_after_the_context(program, Recorder):
     count = len(ctx.calls)
     assert program.twice(2) == 4
     assert len(ctx.calls) == count
+
+
+def test_module_may_hold_objects_that_refuse_every_attribute(make_program):
+    # As the proxies of web frameworks do outside of a request.
+    program = make_program(
+        """
+        class Refusing:
+            def __getattr__(self, name):
+                raise RuntimeError(name)
+
+        refusing = Refusing()
+
+        def f(x):
+            return abs(x)
+        """
+    )
+    gc.freeze()
+    try:
+        assert overdub(Ctx(), program.f, -1) == 1
+    finally:
+        gc.unfreeze()
 
 
 # Threads and tasks

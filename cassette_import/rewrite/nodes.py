@@ -41,7 +41,10 @@ class At:
         return self.put(ast.Constant(value))
 
     def attribute(self, value: ast.expr, name: str) -> ast.Attribute:
-        return self.put(ast.Attribute(value, name, _LOAD))
+        node = self.put(ast.Attribute(value, name, _LOAD))
+        # The compiler puts the load of an attribute that spans several lines on the last of them.
+        node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
+        return node
 
     def call(self, function: ast.expr, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:
         return self.put(ast.Call(function, list(arguments), list(keywords)))

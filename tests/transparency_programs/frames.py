@@ -834,6 +834,51 @@ PROGRAMS = {
                 sys.settrace(old)
             return events
     """,
+    "line_events_of_a_loop_with_one_call": """
+        import sys
+
+        def f(n):
+            for i in range(n):
+                x = abs(i)
+            return x
+
+        def main():
+            events = []
+
+            def tracer(frame, event, arg):
+                if frame.f_code.co_filename != __file__:
+                    return None
+                events.append((event, frame.f_lineno))
+                return tracer
+
+            f(1)
+            old = sys.gettrace()
+            sys.settrace(tracer)
+            try:
+                f(1)
+            finally:
+                sys.settrace(old)
+            return events
+    """,
+    "profiles_by_cprofile": """
+        import cProfile, pstats
+
+        def leaf(x):
+            return abs(x)
+
+        def numbers(n):
+            for i in range(n):
+                yield leaf(i)
+
+        def work(n):
+            return sum(numbers(n)) + len(sorted([2, 1], key=lambda x: leaf(x)))
+
+        def main():
+            profile = cProfile.Profile()
+            result = profile.runcall(work, 3)
+            stats = pstats.Stats(profile).stats
+            return result, sorted((key[1:], value[:2]) for key, value in stats.items() if key[0] == __file__)
+    """,
     "lines_that_coverage_counts": """
         import sys
 
