@@ -186,25 +186,6 @@ class EventRunner:
             named = {**keywords_of(callee), **keywords}
             for number, hook in before:
                 hook(contexts[number], function, *full, **named)
-            if overloads:
-                result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
-            else:
-                result = callee(*arguments, **keywords)
-            for number, hook in after:
-                hook(contexts[number], result, function, *full, **named)
-            return result
-
-        @hidden
-        def watched_event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-            activation = ACTIVE.get()
-            if activation.variant is not variant:
-                return run_anywhere(kind, callee, arguments, keywords)
-            contexts = activation.contexts
-            function, *leading = split(callee)
-            full = (*leading, *arguments) if leading else arguments
-            named = {**keywords_of(callee), **keywords}
-            for number, hook in before:
-                hook(contexts[number], function, *full, **named)
             try:
                 if overloads:
                     result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
@@ -218,7 +199,7 @@ class EventRunner:
                 hook(contexts[number], result, function, *full, **named)
             return result
 
-        return watched_event if failed else event
+        return event
 
     def _make_over(self) -> Callable[[Any], Any]:
         targets, everything, call = self._overload_targets, self._overloads_everything, self.call

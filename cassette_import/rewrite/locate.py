@@ -114,7 +114,7 @@ class Index:
         name, line, start = key_of(code)
         candidates = self._places.get((name, line), [])
         if len(candidates) > 1:
-            arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            arguments = _parameter_names(code)
             candidates = [place for place in candidates if _parameters(place.node) == arguments]
         if len(candidates) > 1 and start is not None:
             candidates = [place for place in candidates if _body_start(place.node) == start]
@@ -162,7 +162,6 @@ def skeleton(place: Place, free_names: tuple[str, ...]) -> tuple[ast.Module, Fun
 
 def _strip(node: Function) -> None:
     """Take away what belongs to the enclosing scope: decorators (but for the first line), defaults, annotations."""
-    at = At(node)
     arguments = node.args
     for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
         argument.annotation = None
@@ -176,7 +175,6 @@ def _strip(node: Function) -> None:
         node.returns = None
         if hasattr(node, "type_params"):
             node.type_params = []
-    del at
 
 
 def _class(at: At, scope: ast.ClassDef, statement: ast.stmt) -> ast.ClassDef:
