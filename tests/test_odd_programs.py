@@ -50,6 +50,7 @@ def observe(main):
         return type(error).__name__, str(error)
 
 
+@pytest.mark.filterwarnings("ignore:'.*' in a 'finally' block:SyntaxWarning")  # PEP 765, from 3.14 on
 @pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_odd_program_behaves_as_ever(program, context_type, make_package):
