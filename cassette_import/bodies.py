@@ -17,7 +17,7 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import import cache
-from cassette_import.rewrite.body import Entry, overdub_function, overdub_module
+from cassette_import.rewrite.body import Entry, Surroundings, overdub_function, overdub_module
 from cassette_import.rewrite.locate import find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewrite.scopes import clone
 from cassette_import.units import Record, Unit, VariantLike
@@ -84,8 +84,8 @@ class Bodies:
         digest = record.source.digest()
         if digest is None:
             return None
-        shapes = [replace(variant.shape, prefix="", operators=frozenset()) for variant in variants]
-        what = repr((shapes, [sorted(variant.shape.operators) for variant in variants]))
+        shapes = [replace(variant.shape, prefix="", primitives=frozenset()) for variant in variants]
+        what = repr((shapes, [sorted(variant.shape.primitives) for variant in variants]))
         return record.filename, hashlib.sha256(what.encode()).hexdigest()[:16], digest
 
     def _kept(self, file: _File) -> dict[str, Any]:
@@ -123,7 +123,8 @@ class Bodies:
                 copy: Any = clone(function)
                 made[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
         entry = Entry(None if unit.record.installed else unit.record.filename)
-        overdub_function(function, [variant.shape for variant in variants], entry, made)
+        surroundings = Surroundings(place.class_name, plain.co_freevars)
+        overdub_function(function, [variant.shape for variant in variants], entry, made, surroundings)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)
         if code is None:

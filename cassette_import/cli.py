@@ -316,7 +316,7 @@ def _contexts(given: argparse.Namespace) -> int:
 
 
 def _primitives(given: argparse.Namespace) -> int:
-    from cassette_import.rewrite.primitives import TABLE
+    from cassette_import.primitives import TABLE
 
     rows = [(primitive.event.name or str(primitive.event), primitive.syntax, primitive.name) for primitive in TABLE]
     return _until_closed(_table(("event", "syntax", "function"), rows))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from cassette_import import driven, runtime
+from cassette_import import control, driven, iteration, runtime, waiting  # what rewritten code calls
 from cassette_import.active import ACTIVE, INACTIVE, Activation, leave, use
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
@@ -213,6 +213,9 @@ def _make_prefix(activation: Activation, level: int) -> Activation:
 
 
 runtime.make_prefix = _make_prefix
+runtime.MACHINERY = (Context,)
+PROVIDED = control, iteration, waiting
+"""Modules that are there for the names that they put into `builtins`."""
 
 
 def current() -> Context | None:

@@ -52,6 +52,15 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
     return None
 
 
+def special(receiver: Any, name: str) -> Any:
+    """A special method as the interpreter finds it: on the type, bound to `receiver`."""
+    found = lookup(type(receiver), name)
+    if found is None:
+        raise AttributeError(f"{type(receiver).__name__!r} object has no attribute {name!r}", name=name, obj=receiver)
+    binding = lookup(type(found), "__get__")
+    return found if binding is None else binding(found, receiver, type(receiver))
+
+
 def split(function: Any) -> tuple[Any, ...]:
     """The underlying function of a callable, followed by the arguments that it carries.
 

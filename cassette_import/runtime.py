@@ -19,6 +19,7 @@ import builtins
 import functools
 import operator
 import sys
+import typing
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -27,7 +28,7 @@ from cassette_import.active import ACTIVE, NAMES, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, split
-from cassette_import.rewrite.primitives import FUNCTIONS
+from cassette_import.primitives import FUNCTIONS
 
 FRAME_READERS: Final[set[int]] = {
     id(function)
@@ -35,6 +36,8 @@ FRAME_READERS: Final[set[int]] = {
         super, locals, globals, vars, dir, eval, exec, breakpoint, __import__, sys._getframe, sys.exc_info,
         getattr(sys, "_getframemodulename", None), builtins.__build_class__,
         *((type,) if sys.version_info < (3, 12) else ()),
+        *(getattr(typing, name) for name in ("TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType")
+          if hasattr(typing, name)),
     )
 }  # fmt: skip
 """Callables that look at the frame they are called from: in the callee form they are handed back untouched."""
@@ -256,7 +259,8 @@ def run_anywhere(kind: int, callee: Any, arguments: Any, keywords: Any) -> Any:
     return variant.runners[kind].pick(callee)(*arguments, **keywords)
 
 
-def _make_pick_anywhere(kind: Events) -> Callable[[Any], Any]:
+def pick_anywhere(kind: Events) -> Callable[[Any], Any]:
+    """`pick` of whatever is active, for one kind of event."""
     number = int(kind)
 
     @hidden
@@ -305,14 +309,22 @@ def setitem(value: Any, container: Any, index: Any) -> None:
     _pick_operator(operator.setitem)(container, index, value)
 
 
-_pick_operator = _make_pick_anywhere(Events.OPERATORS)
-NAMES["@pick.1"] = _make_pick_anywhere(Events.CALLS)
-NAMES["@pick.2"] = _pick_operator
-for _which in ("pre", "post"):
-    for _kind in (Events.CALLS, Events.OPERATORS):
-        NAMES[f"@blind{_which}.{int(_kind)}"] = _make_blind(_which, _kind)
+@hidden
+def setattr_late(value: Any, instance: Any, name: str) -> None:
+    """`instance.name = value` with the operands in their order of evaluation."""
+    _pick_attribute(setattr)(instance, name, value)
+
+
+MACHINERY: tuple[type, ...] = ()
+"""Types of ours whose instances a program may handle; what is done with them is no event."""
+
+_pick_operator: Final = pick_anywhere(Events.OPERATORS)
+_pick_attribute: Final = pick_anywhere(Events.ATTRIBUTES)
+NAMES.update({f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events})
+NAMES.update({f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events})
 NAMES["@in"] = contains
 NAMES["@setitem"] = setitem
+NAMES["@setattr.late"] = setattr_late
 NAMES["@slice"] = slice
 NAMES["@BaseException"] = BaseException
 NAMES["@type"] = type

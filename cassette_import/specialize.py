@@ -197,13 +197,7 @@ class Registry:
         unit = self.units[number]
         activation = ACTIVE.get()
         token = ACTIVE.set(INACTIVE)
-        tracer, profiler = sys.gettrace(), sys.getprofile()
-        if not callable(profiler):
-            profiler = None  # on 3.11, a profiler in C, which cannot be set again from here
-        if tracer is not None:
-            sys.settrace(None)
-        if profiler is not None:
-            sys.setprofile(None)
+        resume_watching = _unwatched()
         try:
             if getattr(BUSY, "now", False):
                 return _twin(unit.plain, here)  # a function that specialising itself needs
@@ -220,10 +214,7 @@ class Registry:
             finally:
                 BUSY.now = False
         finally:
-            if profiler is not None:
-                sys.setprofile(profiler)
-            if tracer is not None:
-                sys.settrace(tracer)
+            resume_watching()
             ACTIVE.reset(token)
 
     def _switch(self, unit: Unit, code: CodeType, here: Callable[[], Any]) -> Callable[..., Any]:
@@ -371,6 +362,25 @@ def _same_cells(function: FunctionType, here: FunctionType) -> bool:
         and len(mine) == len(other)
         and all(left is right for left, right in zip(mine, other, strict=True))
     )
+
+
+def _unwatched() -> Callable[[], None]:
+    """Hide what follows from tracers and profilers; what is returned shows them the program again."""
+    tracer, profiler = sys.gettrace(), sys.getprofile()
+    if not callable(profiler):
+        profiler = None  # a profiler in C, which cannot be set again from here
+    if tracer is not None:
+        sys.settrace(None)
+    if profiler is not None:
+        sys.setprofile(None)
+
+    def resume() -> None:
+        if profiler is not None:
+            sys.setprofile(profiler)
+        if tracer is not None:
+            sys.settrace(tracer)
+
+    return resume
 
 
 def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:

@@ -18,12 +18,13 @@ from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
 from cassette_import.functions import positional_only
 from cassette_import.passes import apply
-from cassette_import.rewrite.primitives import EVENT_OF, FUNCTIONS
+from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import ContextShape, Shape
 from cassette_import.runtime import EventRunner, Level, make_failed, suspended
 
-IMPLEMENTED: Final = (Events.CALLS, Events.OPERATORS)
-_OPERATOR_NAMES: Final = {id(function): name.removeprefix("operator.") for name, function in FUNCTIONS.items()}
+_BLIND: Final = (Events.CALLS, Events.OPERATORS, Events.ATTRIBUTES, Events.DISPLAYS, Events.NAMES)
+"""Kinds of events that have a blind form."""
+
 _numbers = itertools.count(1)
 
 
@@ -73,7 +74,7 @@ class Variant:
                 for hook in ("prehook", "posthook", "errorhook"):
                     own[hook] = Table(object, hook)
         self.root_overloads = [_finder(own["overdub"], True) for own in tables]
-        for kind in IMPLEMENTED:
+        for kind in Events:
             self._bind(kind, tables)
         NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
         shape = self._shape(tables)
@@ -85,10 +86,10 @@ class Variant:
 
     def _shape(self, tables: list[dict[str, Table]]) -> Shape:
         everything = targets = overloads = watched = Events.NONE
-        operators: set[str] = set()
+        primitives: set[str] = set()
         contexts = []
         for key, own in zip(self.keys, tables, strict=True):
-            seen = _target_events(own.values(), operators)
+            seen = _target_events(own.values(), primitives)
             targets |= seen & Events.CALLS
             if own["prehook"].sees_everything or own["posthook"].sees_everything:
                 everything |= key.events
@@ -107,26 +108,27 @@ class Variant:
                     posthook=bool(own["posthook"]),
                 )
             )
-        implemented = Events.CALLS | Events.OPERATORS
         return Shape(
             self.prefix,
             tuple(contexts),
-            everything=everything & implemented,
-            targets=targets & implemented,
-            operators=frozenset(operators),
-            overloads=overloads & implemented,
-            watched=watched & implemented,
+            everything=everything,
+            targets=targets,
+            primitives=frozenset(primitives),
+            overloads=overloads,
+            watched=watched,
             passes=any(key.passes for key in self.keys),
-            blind=self._blind(tables, targets, overloads, operators),
+            blind=self._blind(tables, targets, overloads, primitives),
         )
 
-    def _blind(self, tables: list[dict[str, Table]], targets: Events, overloads: Events, operators: set[str]) -> Events:
+    def _blind(
+        self, tables: list[dict[str, Table]], targets: Events, overloads: Events, primitives: set[str]
+    ) -> Events:
         """The kinds of events at which only hooks are called that look at nothing but their context."""
         self.blind = {}
-        if targets or overloads or operators:
+        if targets or overloads or primitives:
             return Events.NONE
         found = Events.NONE
-        for kind in IMPLEMENTED:
+        for kind in _BLIND:
             if any(own["errorhook"] for own in tables):
                 break
             hooks = [
@@ -192,17 +194,17 @@ def _nothing(*arguments: Any, **keywords: Any) -> None:
     """The hook of a context that has none for this kind of event."""
 
 
-def _target_events(tables: Iterable[Table], operators: set[str]) -> Events:
+def _target_events(tables: Iterable[Table], primitives: set[str]) -> Events:
     """The kinds of events that the targets of a context's handlers occur in; operators' names are added to
     `operators`."""
     kinds = Events.NONE
     for table in tables:
-        for identity, target in table.targets.items():
+        for identity in table.targets:
             kinds |= Events.CALLS
-            name = _OPERATOR_NAMES.get(identity)
+            name = NAME_OF.get(identity)
             if name is not None:
-                operators.add(name)
-                kinds |= EVENT_OF[target]
+                primitives.add(name)
+                kinds |= EVENT_OF[name]
     return kinds
 
 

@@ -19,7 +19,7 @@ from transparency_programs import (
     statements,
 )
 
-from cassette_import import Context, install, overdub
+from cassette_import import Context, Events, install, overdub
 
 TABLES = (calls, classes, errors, frames, generators, introspection, lifetimes, statements)
 PROGRAMS = {name: source for table in TABLES for name, source in table.PROGRAMS.items()}
@@ -52,6 +52,20 @@ class Guarded(Empty):
 class Prehook(Context):
     def prehook(self, f, *args, **kwargs):
         pass
+
+
+class Everything(Empty, events=Events.ALL):
+    """Intercepts every kind of event, with hooks that need no arguments."""
+
+
+class Looking(Context, events=Events.ALL):
+    """Intercepts every kind of event, and looks at all that it is told."""
+
+    def prehook(self, f, *args, **kwargs):
+        len(args)
+
+    def posthook(self, result, f, *args, **kwargs):
+        len(args)
 
 
 def plain(load):
@@ -101,6 +115,21 @@ def after_a_context(load):
     return module.main()
 
 
+def in_a_context_of_all_events(load):
+    module = load(True)
+    return overdub(Everything(), module.main)
+
+
+def in_a_context_that_looks_at_all_events(load):
+    module = load(True)
+    return overdub(Looking(), module.main)
+
+
+def imported_inside_of_a_context_that_looks_at_all_events(load):
+    with Looking():
+        return load(True).main()
+
+
 WAYS_WITHOUT_HOOKS = [installed_and_inactive, in_a_context_without_hooks, after_a_context]
 WAYS = [
     *WAYS_WITHOUT_HOOKS,
@@ -109,6 +138,9 @@ WAYS = [
     installed_after_its_import,
     imported_inside_of_the_context,
     in_two_contexts,
+    in_a_context_of_all_events,
+    in_a_context_that_looks_at_all_events,
+    imported_inside_of_a_context_that_looks_at_all_events,
 ]
 
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 import ast
 
 from cassette_import.events import Events
+from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.nodes import At
+from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Shape
 
 
@@ -53,56 +55,43 @@ class BlindForm:
         """The result, with the posthooks after it."""
         return at.pick([result, *self.hooks(at, "post", event)], 0)
 
+    def operate(self, operation: Operation) -> ast.expr:
+        """The event of an operation, which stays as it is written."""
+        at, event = At(operation.node), EVENT_OF[operation.name]
+        if operation.whole:
+            hooks = [*self.hooks(at, "pre", event), *self.hooks(at, "post", event)]
+            return at.pick([operation.node, *hooks], 0)
+        if operation.slots:
+            self._put_before(operation.slots[-1], event)
+            return self.after(at, operation.node, event)
+        before = self.hooks(at, "pre", event)
+        return at.pick([*before, operation.node, *self.hooks(at, "post", event)], len(before))
+
+    def statement(self, event: Events, last: Slot, statement: ast.stmt) -> list[ast.stmt]:
+        """A statement whose last operand is `last`, with the hooks around it."""
+        self._put_before(last, event)
+        at = At(statement)
+        return [statement, *(at.put(ast.Expr(hook)) for hook in self.hooks(at, "post", event))]
+
+    def _put_before(self, last: Slot, event: Events) -> None:
+        """Put the prehooks after the operand that is evaluated last."""
+        plain = Slot(last.holder, last.field, last.index)
+        node = plain.get()
+        if isinstance(node, ast.Slice):  # `a[b:c]` stays a slice: the interpreter has an instruction for it
+            if node.step is not None:
+                node.step = self.last(node.step, event)
+            else:
+                node.upper = self.last(node.upper or At(node).constant(None), event)
+        else:
+            plain.set(self.last(node, event))
+
     def call(self, node: ast.Call) -> ast.expr:
         if node.keywords:
-            last = node.keywords[-1]
-            last.value = self.last(last.value, Events.CALLS)
+            self._put_before(Slot(node.keywords[-1], "value"), Events.CALLS)
         elif node.args:
             argument = node.args[-1]
-            if isinstance(argument, ast.Starred):
-                argument.value = self.last(argument.value, Events.CALLS)
-            else:
-                node.args[-1] = self.last(argument, Events.CALLS)
+            slot = Slot(argument, "value") if isinstance(argument, ast.Starred) else Slot(node, "args", -1)
+            self._put_before(slot, Events.CALLS)
         else:
-            node.func = self.last(node.func, Events.CALLS)
+            self._put_before(Slot(node, "func"), Events.CALLS)
         return self.after(At(node), node, Events.CALLS)
-
-    def binary(self, node: ast.BinOp) -> ast.expr:
-        node.right = self.last(node.right, Events.OPERATORS)
-        return self.after(At(node), node, Events.OPERATORS)
-
-    def unary(self, node: ast.UnaryOp) -> ast.expr:
-        node.operand = self.last(node.operand, Events.OPERATORS)
-        return self.after(At(node), node, Events.OPERATORS)
-
-    def compare(self, node: ast.Compare) -> ast.expr:
-        node.comparators[-1] = self.last(node.comparators[-1], Events.OPERATORS)
-        return self.after(At(node), node, Events.OPERATORS)
-
-    def subscript(self, node: ast.Subscript) -> ast.expr:
-        if isinstance(node.slice, ast.Slice):
-            self._slice(node.slice)
-        else:
-            node.slice = self.last(node.slice, Events.OPERATORS)
-        return self.after(At(node), node, Events.OPERATORS)
-
-    def _slice(self, node: ast.Slice) -> None:
-        """`a[b:c]` stays a slice: the interpreter has an instruction for it."""
-        if node.step is not None:
-            node.step = self.last(node.step, Events.OPERATORS)
-        else:
-            node.upper = self.last(node.upper or At(node).constant(None), Events.OPERATORS)
-
-    def stored(self, target: ast.Subscript, statement: ast.stmt) -> list[ast.stmt]:
-        """A statement that stores to or deletes `target`, with the hooks around it."""
-        if isinstance(target.slice, ast.Slice):
-            self._slice(target.slice)
-        else:
-            target.slice = self.last(target.slice, Events.OPERATORS)
-        at = At(target)
-        return [statement, *(at.put(ast.Expr(hook)) for hook in self.hooks(at, "post", Events.OPERATORS))]
-
-    def augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
-        node.value = self.last(node.value, Events.OPERATORS)
-        at = At(node)
-        return [node, *(at.put(ast.Expr(hook)) for hook in self.hooks(at, "post", Events.OPERATORS))]

@@ -10,11 +10,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
-from cassette_import.rewrite import callee_form
-from cassette_import.rewrite.inlined import inlined
+from cassette_import.rewrite.callee_form import CalleeForm
+from cassette_import.rewrite.expressions import expression
+from cassette_import.rewrite.inlined_form import PENDING, InlinedForm
+from cassette_import.rewrite.marks import mark
 from cassette_import.rewrite.nodes import At
+from cassette_import.rewrite.operation import Form
 from cassette_import.rewrite.scopes import (
     COMPREHENSIONS,
     FUNCTIONS,
@@ -26,7 +29,7 @@ from cassette_import.rewrite.scopes import (
     split_docstring,
 )
 from cassette_import.rewrite.shape import Shape
-from cassette_import.rewrite.sites import PENDING, Sites
+from cassette_import.rewrite.statements import statement as rewritten_statement
 from cassette_import.rewrite.walk import children, rebuild
 
 NOOVERDUB = "_nooverdub"
@@ -51,21 +54,33 @@ def overdub_function(
     shapes: Sequence[Shape],
     entry: Entry | None = None,
     bodies: Mapping[str, Function] | None = None,
+    surroundings: Surroundings | None = None,
 ) -> Function:
     """Give `function` a branch per shape besides the plain body, and the same to all functions in it. In place.
 
     `bodies` are what passes made of the function, by the prefix of the shape that they are for.
     """
+    surroundings = surroundings or Surroundings()
+    for made in (function, *(bodies or {}).values()):
+        mark(made, surroundings.class_name, surroundings.free_names)
     return _Rewriter(tuple(shapes), entry or Entry()).function(function, bodies or {})
 
 
 def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
     """Overdub the module level and the class bodies of `module`; its functions stay as they are. In place."""
     rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True)
-    for index, statement in enumerate(module.body):
-        module.body[index] = rewriter.rewrite(statement, Mode.BARE, None)
+    for index, part in enumerate(module.body):
+        mark(part)
+        module.body[index] = rewriter.rewrite(part, Mode.BARE, None)
     module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
     return module
+
+
+class Surroundings(NamedTuple):
+    """What stands around a function: the class whose private names it uses, and names of functions around it."""
+
+    class_name: str | None = None
+    free_names: tuple[str, ...] = ()
 
 
 class Entry:
@@ -99,7 +114,10 @@ class _Rewriter:
         self.shapes = tuple(shape for shape in shapes if not shape.silent)
         self.entry = entry
         self.keep_functions = keep_functions
-        self.callee = callee_form.CalleeForm(self.shapes)
+        self.callee = {
+            Mode.CALLEE: CalleeForm(self.shapes, temporaries=True),
+            Mode.BARE: CalleeForm(self.shapes, temporaries=False),
+        }
 
     # ---- functions
 
@@ -197,10 +215,10 @@ class _Rewriter:
         return rewritten
 
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
-        sites = Sites(shape) if shape is not None else None
+        inlined = InlinedForm(shape or self.shapes[0])
 
         def leave(node: ast.AST, mode: Mode) -> Any:
-            return self._leave(node, mode, sites)
+            return self._leave(node, mode, shape, inlined)
 
         return rebuild(node, mode, self._enter, leave)
 
@@ -240,31 +258,41 @@ class _Rewriter:
             ]
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
-    def _leave(self, node: ast.AST, mode: Mode, sites: Sites | None) -> Any:
+    def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm) -> Any:
         if hasattr(node, NOOVERDUB):
             return node
+        form: Form = inlined if mode is Mode.INLINED else self.callee[mode]
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda):
-                self._decorators(node, mode, sites)
+                node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
-            elsewhere = sites is not None and sites.shape is not self.shapes[0]
+            elsewhere = shape is not None and shape is not self.shapes[0]
             made = node if self.keep_functions or elsewhere else self.function(node)
             made._level = getattr(node.args, "_level", 0)  # type: ignore[union-attr]  # of its defaults' temporaries
             return made
         if isinstance(node, ast.ClassDef):
-            self._decorators(node, mode, sites)
+            node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             _make_names_global(node)
             return node
-        if mode is Mode.INLINED and sites is not None:
-            if isinstance(node, (ast.Try, ast.TryStar)) and sites.shape.watched:
-                # The program may catch the exception, or clean up: the errorhook comes first.
-                node.body = [At(node.body[0]).watch(node.body, f"{sites.shape.prefix}.failed", PENDING)]
-            return inlined(node, sites)
-        return self.callee.leave(node, temporaries=mode is Mode.CALLEE)
+        if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.watched:
+            # The program may catch the exception, or clean up: the errorhook comes first.
+            node.body = [At(node.body[0]).watch(node.body, f"{inlined.shape.prefix}.failed", PENDING)]
+        return _replaced(node, form)
 
-    def _decorators(self, node: Any, mode: Mode, sites: Sites | None) -> None:
-        make = sites.decorator if mode is Mode.INLINED and sites is not None else self.callee.decorator
-        node.decorator_list = [make(decorator) for decorator in node.decorator_list]
+
+def _replaced(node: ast.AST, form: Form) -> Any:
+    """What takes the place of a node whose parts are done. Expressions carry the level of their temporaries."""
+    level = max((getattr(child, "_level", 0) for _, _, child in children(node)), default=0)
+    result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
+    if result is node:
+        result = rewritten_statement(node, form, level)
+    if isinstance(result, ast.AST) and not isinstance(result, ast.stmt):
+        changed = result is not node or type(node) in _CHANGED_IN_PLACE
+        result._level = level + changed  # type: ignore[attr-defined]
+    return result
+
+
+_CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)
 
 
 def _make_names_global(node: ast.ClassDef) -> None:

@@ -42,6 +42,12 @@ class Place:
     node: Function
     scopes: tuple[ast.AST, ...]
 
+    @property
+    def class_name(self) -> str | None:
+        """The class that private names belong to."""
+        names = [scope.name for scope in self.scopes if isinstance(scope, ast.ClassDef)]
+        return names[-1].lstrip("_") or None if names else None
+
 
 def key_of(code: CodeType) -> Key:
     """What identifies a function's code among those of one file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -37,7 +37,7 @@ class At:
     def store(self, name: str) -> ast.Name:
         return self.put(ast.Name(name, _STORE))
 
-    def constant(self, value: str | int | None) -> ast.Constant:
+    def constant(self, value: Any) -> ast.Constant:
         return self.put(ast.Constant(value))
 
     def attribute(self, value: ast.expr, name: str) -> ast.Attribute:
@@ -107,3 +107,19 @@ class At:
         for name in names:
             value = self.let(name, value)
         return value
+
+
+def index_value(index: ast.expr) -> ast.expr:
+    """An index as an expression of its own: slices become calls of `slice`."""
+    if isinstance(index, ast.Slice):
+        at = At(index)
+        parts = [part if part is not None else at.constant(None) for part in (index.lower, index.upper, index.step)]
+        return at.call(at.load("@slice"), parts)
+    if isinstance(index, ast.Tuple) and any(isinstance(item, ast.Slice) for item in index.elts):
+        index.elts = [index_value(item) for item in index.elts]
+    return index
+
+
+def is_plain_super(node: ast.Call) -> bool:
+    """`super()`: the interpreter finds the class and the instance by looking at the frame (R6)."""
+    return isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords

@@ -117,3 +117,43 @@ def _blocks(statement: ast.AST) -> Iterator[list[ast.stmt]]:
     for name in ("handlers", "cases"):
         for part in getattr(statement, name, ()):
             yield from _blocks(part)
+
+
+def bound_names(function: Function) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that are the function's own, and those that it declares `global`."""
+    arguments = function.args
+    bound = {argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
+    bound |= {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
+    declared: set[str] = set()
+    work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.Global):
+            declared.update(node.names)
+            continue
+        bound |= _bound_by(node)
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            work.extend(child for _, _, child in children(node, skip=("body",)))
+        elif isinstance(node, COMPREHENSIONS):
+            # Of a comprehension, only what assignment expressions bind (PEP 572).
+            bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+        else:
+            work.extend(child for _, _, child in children(node))
+    return frozenset(bound - declared), frozenset(declared)
+
+
+def _bound_by(node: ast.AST) -> set[str]:
+    """The names that a node binds by itself."""
+    if isinstance(node, ast.Name):
+        return set() if isinstance(node.ctx, ast.Load) else {node.id}
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    if isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)):
+        return {node.name} if node.name else set()
+    if isinstance(node, ast.MatchMapping):
+        return {node.rest} if node.rest else set()
+    if isinstance(node, ast.Nonlocal):
+        return set(node.names)
+    return set()

@@ -42,8 +42,8 @@ class Shape:
         Kinds of events of which some hook sees every one: they are inlined.
     targets:
         Kinds of events in which chosen functions, or functions with chosen arguments, are intercepted.
-    operators:
-        Names of operator functions (``add``) that are intercepted although their kind may not be asked for.
+    primitives:
+        Names of primitives (``operator.add``) that are intercepted although their kind may not be asked for.
     overloads:
         Kinds of events in which an overload may take the place of the function.
     watched:
@@ -58,21 +58,21 @@ class Shape:
     contexts: tuple[ContextShape, ...] = ()
     everything: Events = Events.NONE
     targets: Events = Events.NONE
-    operators: frozenset[str] = field(default_factory=frozenset)
+    primitives: frozenset[str] = field(default_factory=frozenset)
     overloads: Events = Events.NONE
     watched: Events = Events.NONE
     passes: bool = False
     blind: Events = Events.NONE
 
-    def interest(self, event: Events, operator: str | None = None) -> Interest:
-        """What an event of this kind (and, for an operator, of this function) means to the stack."""
+    def interest(self, event: Events, primitive: str | None = None) -> Interest:
+        """What an event of this kind (and of this primitive) means to the stack."""
         if event in self.everything:
             return Interest.EVERYTHING
-        if event in self.overloads or event in self.targets or operator in self.operators:
+        if event in self.overloads or event in self.targets or primitive in self.primitives:
             return Interest.TARGETS
         return Interest.NOTHING
 
     @property
     def silent(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
-        return not (self.passes or self.everything or self.targets or self.operators or self.overloads)
+        return not (self.passes or self.everything or self.targets or self.primitives or self.overloads)

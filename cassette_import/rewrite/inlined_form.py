@@ -1,9 +1,8 @@
-"""One piece of syntax to one event, in the inlined form and in the callee form.
+"""The inlined form of events: hooks are called in the body itself, for one shape.
 
 Knows the names that the runtime provides (`runtime.py` lists them); must not know where in a program a site stands.
 
-Inlined form of ``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the
-like::
+``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the like::
 
     (@f0 := f, @a0 := x,
      (@7.pre0.1(@c0, @f0, @a0), @r0 := @f0(@a0), @7.post0.1(@c0, @r0, @f0, @a0))[1],
@@ -19,36 +18,39 @@ import functools
 from collections.abc import Callable
 
 from cassette_import.events import Events
+from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
-from cassette_import.rewrite.callee_form import is_ours, is_plain_super
-from cassette_import.rewrite.nodes import At
+from cassette_import.rewrite.expressions import is_ours
+from cassette_import.rewrite.nodes import At, is_plain_super
+from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Interest, Shape
 
 PENDING = "@p"
 """Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
 
+Operands = Callable[[], tuple[list[ast.expr], list[ast.keyword]]]
 
-class Sites:
+
+class InlinedForm:
     """Builds events for one shape."""
+
+    temporaries = True
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.blind = BlindForm(shape)
 
-    def is_blind(self, event: Events) -> bool:
+    def wanted(self, name: str) -> bool:
+        """Whether the primitive `name` is intercepted."""
+        return self.shape.interest(EVENT_OF[name], name) is not Interest.NOTHING
+
+    def _is_blind(self, event: Events) -> bool:
         """Whether the hooks of such events need no arguments."""
         return event in self.shape.blind and self.shape.interest(event) is Interest.EVERYTHING
 
     # ---- the parts of an inlined event
 
-    def _hooks(
-        self,
-        at: At,
-        which: str,
-        event: Events,
-        operands: Callable[[], tuple[list[ast.expr], list[ast.keyword]]],
-        result: str,
-    ) -> list[ast.expr]:
+    def _hooks(self, at: At, which: str, event: Events, operands: Operands, result: str) -> list[ast.expr]:
         """The calls of all prehooks (outermost first) or posthooks (innermost first) of an event."""
         calls: list[ast.expr] = []
         contexts = list(enumerate(self.shape.contexts))
@@ -61,23 +63,11 @@ class Sites:
             leading: list[ast.expr] = [at.load(f"@c{number}")]
             if which == "post":
                 leading.append(at.load(result))
-            calls.append(
-                at.call(
-                    at.load(f"{self.shape.prefix}.{which}{number}.{int(event)}"),
-                    leading + positional,
-                    keywords,
-                )
-            )
+            hook = at.load(f"{self.shape.prefix}.{which}{number}.{int(event)}")
+            calls.append(at.call(hook, leading + positional, keywords))
         return calls
 
-    def _event(
-        self,
-        at: At,
-        event: Events,
-        operands: Callable[[], tuple[list[ast.expr], list[ast.keyword]]],
-        native: ast.expr,
-        result: str,
-    ) -> ast.expr:
+    def _event(self, at: At, event: Events, operands: Operands, native: ast.expr, result: str) -> ast.expr:
         """`(prehooks…, result := native, posthooks…)[…]`."""
         before = self._hooks(at, "pre", event, operands, result)
         after = self._hooks(at, "post", event, operands, result)
@@ -87,24 +77,64 @@ class Sites:
             after.insert(0, at.let(PENDING, at.constant(None)))
         return at.pick([*before, at.let(result, native) if after else native, *after], len(before))
 
+    # ---- primitives
+
+    def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
+        """The event of an operation."""
+        name, at = operation.name, At(operation.node)
+        event = EVENT_OF[name]
+        if self._is_blind(event):
+            return self.blind.operate(operation)
+        inlined = self.shape.interest(event, name) is Interest.EVERYTHING
+        values = [slot.get() for slot in operation.slots]
+        if not inlined and operation.late is None:
+            return self._runner(at, event, name, operation.arguments(values))
+        steps: list[ast.expr] = []
+        used: list[str] = []
+        reads = _keep(values, f"@o{level}{suffix}", steps, used)
+
+        def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
+            return [at.load(f"@{name}"), *operation.arguments([read() for read in reads])], []
+
+        if not inlined:
+            value = self._runner(at, event, name, operands()[0][1:])
+        else:
+            result = f"@r{level}{suffix}"
+            used.insert(0, result)
+            if event in self.shape.overloads or name in self.shape.primitives:
+                over = at.call(at.load(f"{self.shape.prefix}.over.{int(event)}"), [at.load(f"@{name}")])
+                plain: ast.expr = at.call(over, operands()[0][1:])
+            else:
+                plain = operation.plain([read() for read in reads])
+            value = self._event(at, event, operands, plain, result)
+        return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
+
+    def _runner(self, at: At, event: Events, name: str, arguments: list[ast.expr]) -> ast.expr:
+        runner = at.load(f"{self.shape.prefix}.event.{int(event)}")
+        return at.call(runner, [at.load(f"@{name}"), *arguments])
+
+    def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
+        """The statement between hooks that need no operands; None if hooks need them."""
+        event = EVENT_OF[name]
+        return self.blind.statement(event, last, statement) if self._is_blind(event) else None
+
     # ---- calls
 
-    def call(self, node: ast.Call, level: int) -> tuple[ast.expr, bool]:
-        """The inlined form of a call; the flag tells whether temporaries were used."""
+    def call(self, node: ast.Call, level: int) -> ast.expr:
+        """The event of a call."""
         interest = self.shape.interest(Events.CALLS)
         if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
-            return node, False
-        at = At(node)
+            return node
         splat = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         )
-        if self.is_blind(Events.CALLS):
-            return self.blind.call(node), False
+        if self._is_blind(Events.CALLS):
+            return self.blind.call(node)
         if interest is Interest.TARGETS or splat:
             # Splats: only the call instruction itself gives Python's own errors for f(*1) and repeated keywords.
-            node.func = At(node.func).call(At(node.func).load(f"{self.shape.prefix}.pick.1"), [node.func])
-            return node, False
-        return self._inlined_call(at, node, level), True
+            node.func = self.decorator(node.func)
+            return node
+        return self._inlined_call(At(node), node, level)
 
     def _inlined_call(self, at: At, node: ast.Call, level: int) -> ast.expr:
         function, result, parts, prefix = f"@f{level}", f"@r{level}", f"@q{level}", self.shape.prefix
@@ -123,9 +153,7 @@ class Sites:
             ]
             return values[:positional_count], keywords
 
-        def with_leading(
-            *leading: Callable[[], ast.expr],
-        ) -> Callable[[], tuple[list[ast.expr], list[ast.keyword]]]:
+        def with_leading(*leading: Callable[[], ast.expr]) -> Operands:
             def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
                 positional, keywords = arguments()
                 return [lead() for lead in leading] + positional, keywords
@@ -162,48 +190,6 @@ class Sites:
         if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_ours(node):
             return node
         return At(node).call(At(node).load(f"{self.shape.prefix}.pick.1"), [node])
-
-    # ---- operators
-
-    def wanted(self, name: str) -> bool:
-        """Whether the operator function `name` is intercepted."""
-        return self.shape.interest(Events.OPERATORS, name) is not Interest.NOTHING
-
-    def operator(
-        self,
-        origin: ast.AST,
-        name: str,
-        evaluated: list[ast.expr],
-        level: int,
-        native: Callable[[list[ast.expr]], ast.expr],
-        order: tuple[int, ...] | None = None,
-        suffix: str = "",
-    ) -> ast.expr:
-        """The inlined form of an operator.
-
-        `evaluated` are the operands in order of evaluation, `order` their places in the arguments of the function, and
-        `native` makes the plain operation on the temporaries, in order of evaluation.
-        """
-        at = At(origin)
-        result = f"@r{level}{suffix}"
-        steps: list[ast.expr] = []
-        used = [result]
-        reads = _keep(evaluated, f"@o{level}{suffix}", steps, used)
-        places = order or tuple(range(len(evaluated)))
-
-        def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
-            return [at.load(f"@operator.{name}"), *(reads[place]() for place in places)], []
-
-        if self.shape.interest(Events.OPERATORS, name) is Interest.EVERYTHING:
-            if Events.OPERATORS in self.shape.overloads or name in self.shape.operators:
-                over = at.call(at.load(f"{self.shape.prefix}.over.2"), [at.load(f"@operator.{name}")])
-                plain: ast.expr = at.call(over, operands()[0][1:])
-            else:
-                plain = native([read() for read in reads])
-            value = self._event(at, Events.OPERATORS, operands, plain, result)
-        else:
-            value = at.call(at.load(f"{self.shape.prefix}.event.2"), operands()[0])
-        return at.pick([*steps, value, at.clear(used)], len(steps))
 
 
 def _keep(values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str]) -> list[Callable[[], ast.expr]]:

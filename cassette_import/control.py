@@ -1,0 +1,132 @@
+"""Blocks and imports as events: what `with` enters and leaves, and what `from … import …` takes.
+
+Knows the interpreter's protocols; must not know hooks.
+"""
+
+from __future__ import annotations
+
+import _thread
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import import primitives, runtime
+from cassette_import.active import NAMES
+from cassette_import.events import Events
+from cassette_import.frames import hidden, hide
+from cassette_import.functions import lookup
+from cassette_import.runtime import pick_anywhere
+
+_pick: Final = pick_anywhere(Events.CONTROL)
+
+
+class _Managed:
+    """What a `with` statement enters and leaves."""
+
+    __slots__ = ("_manager",)
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+
+    @hidden
+    def __enter__(self) -> Any:
+        return _pick(primitives.enter_context)(self._manager)
+
+    @hidden
+    def __exit__(self, *exception: Any) -> Any:
+        return _pick(primitives.exit_context)(self._manager, *exception)
+
+
+class _AsyncManaged:
+    """What an `async with` statement enters and leaves."""
+
+    __slots__ = ("_manager",)
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+
+    @hidden
+    def __aenter__(self) -> Any:
+        return _pick(primitives.enter_async_context)(self._manager)
+
+    @hidden
+    def __aexit__(self, *exception: Any) -> Any:
+        return _pick(primitives.exit_async_context)(self._manager, *exception)
+
+
+_hidden = hidden(_Managed.__init__), hidden(_AsyncManaged.__init__)
+
+
+@hidden
+def managed(manager: Any) -> Any:
+    """A manager whose ends are events. Contexts of ours are no events; what is no manager gets Python's own error."""
+    kind = type(manager)
+    if isinstance(manager, runtime.MACHINERY) or lookup(kind, "__enter__") is None or lookup(kind, "__exit__") is None:
+        return manager
+    return _Managed(manager)
+
+
+@hidden
+def managed_async(manager: Any) -> Any:
+    """The same for `async with`."""
+    kind = type(manager)
+    if lookup(kind, "__aenter__") is None or lookup(kind, "__aexit__") is None:
+        return manager
+    return _AsyncManaged(manager)
+
+
+@functools.lru_cache(maxsize=4096)
+def _taker(name: str) -> Callable[[], Any]:
+    """A function that takes a name of a module as the interpreter does, with its errors."""
+    namespace: dict[str, Any] = {}
+    names = {"__import__": _handed_over}
+    exec(f"def take():\n from m import {name} as value\n return value\n", {"__builtins__": names}, namespace)
+    take: Callable[[], Any] = namespace["take"]
+    take.__code__ = hide(take.__code__)
+    return take
+
+
+_modules: dict[int, Any] = {}  # by thread
+
+
+@hidden
+def _handed_over(*arguments: Any) -> Any:
+    return _modules.pop(_thread.get_ident())
+
+
+@hidden
+def import_from(module: Any, name: str) -> Any:
+    """`from module import name`."""
+    take = _taker(name)
+    _modules[_thread.get_ident()] = module
+    return take()
+
+
+@hidden
+def pairs(mapping: dict[Any, Any]) -> list[Any]:
+    """Keys and values of a dict in one list."""
+    return [part for pair in mapping.items() for part in pair]
+
+
+_pick_display: Final = pick_anywhere(Events.DISPLAYS)
+
+
+@hidden
+def constant(value: tuple[Any, ...]) -> Any:
+    """The display of a tuple of constants, which is one object however often it is evaluated."""
+    made = _pick_display(primitives.build_tuple)(*value)
+    same = type(made) is tuple and len(made) == len(value) and all(map(_is_same, made, value))
+    return value if same else made
+
+
+@hidden
+def _is_same(left: Any, right: Any) -> bool:
+    return left is right
+
+
+NAMES["@managed"] = managed
+NAMES["@managed.async"] = managed_async
+NAMES["@import.from"] = import_from
+NAMES["@pairs"] = pairs
+NAMES["@constant"] = constant
+NAMES["@globals"] = globals

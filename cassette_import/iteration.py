@@ -1,0 +1,179 @@
+"""Iteration as events: `iter` and `next` where the interpreter iterates by itself.
+
+A loop goes through an iterator of ours, which the interpreter's own instructions advance; so unpacking, splats,
+comprehensions and `else` clauses stay what they are. Knows how the interpreter iterates; must not know hooks.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from itertools import repeat, starmap
+from types import CoroutineType
+from typing import Any, Final
+
+from cassette_import.active import NAMES
+from cassette_import.events import Events
+from cassette_import.frames import hidden
+from cassette_import.functions import lookup
+from cassette_import.runtime import pick_anywhere
+
+Spec = tuple[int, int | None, tuple[Any, ...]]
+"""See `rewrite.stores.Spec`."""
+
+_pick: Final = pick_anywhere(Events.ITERATION)
+_FOREVER: Final = repeat(())  # an iterator of ours calls a function until that raises `StopIteration`
+_SIZES_ARE_TOLD: Final = sys.version_info >= (3, 14)  # too many values to unpack (expected 2, got 3)
+
+
+def _is_iterable(value: Any) -> bool:
+    kind = type(value)
+    return lookup(kind, "__iter__") is not None or lookup(kind, "__getitem__") is not None
+
+
+@hidden
+def loop(iterable: Any, spec: Spec | None = None) -> Any:
+    """What `for` goes through; its items are going to be unpacked as `spec` says."""
+    if not _is_iterable(iterable):
+        return iterable  # the interpreter has the words for that
+    return _steps(_pick(iter)(iterable), spec)
+
+
+@hidden
+def _steps(iterator: Any, spec: Spec | None) -> Any:
+    step: Callable[[], Any] = partial(_step, iterator) if spec is None else partial(_step_unpacking, iterator, spec)
+    return starmap(step, _FOREVER)
+
+
+@hidden
+def _step(iterator: Any) -> Any:
+    return _pick(next)(iterator)
+
+
+@hidden
+def _step_unpacking(iterator: Any, spec: Spec) -> Any:
+    return unpack(_pick(next)(iterator), spec)
+
+
+@hidden
+def splat(iterable: Any) -> Any:
+    """What `*` goes through."""
+    return loop(iterable)
+
+
+class _Unpacked:
+    """A value that is going to be unpacked: the interpreter asks for its iterator when it is the value's turn."""
+
+    __slots__ = ("_spec", "_value")
+
+    def __init__(self, value: Any, spec: Spec) -> None:
+        self._value = value
+        self._spec = spec
+
+    @hidden
+    def __iter__(self) -> Any:
+        inner = self._spec[2]
+        iterator = _pick(iter)(self._value)
+        if not any(inner):
+            return _steps(iterator, None)
+        return starmap(partial(_step_inner, iterator, iter(inner)), _FOREVER)
+
+
+@hidden
+def _step_inner(iterator: Any, specs: Any) -> Any:
+    value = _pick(next)(iterator)
+    spec = next(specs, None)
+    return value if spec is None else unpack(value, spec)
+
+
+def unpack(value: Any, spec: Spec) -> Any:
+    """What an assignment to several targets unpacks."""
+    if not _is_iterable(value):
+        return value  # cannot unpack non-iterable … object
+    if _SIZES_ARE_TOLD and spec[1] is None and type(value) in (list, tuple, dict) and len(value) > spec[0]:
+        return value
+    return _Unpacked(value, spec)
+
+
+unpack = hidden(unpack)
+
+
+class _Delegate:
+    """What `yield from` advances."""
+
+    __slots__ = ("_iterator",)
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> Any:
+        return self
+
+    @hidden
+    def __next__(self) -> Any:
+        return _pick(next)(self._iterator)
+
+    @hidden
+    def send(self, value: Any) -> Any:
+        return self._iterator.send(value)
+
+    @hidden
+    def throw(self, kind: Any, *more: Any) -> Any:
+        throw = getattr(self._iterator, "throw", None)
+        if throw is not None:
+            return throw(kind, *more)
+        raise kind
+
+    @hidden
+    def close(self) -> None:
+        close = getattr(self._iterator, "close", None)
+        if close is not None:
+            close()
+
+
+_hide_init = hidden(_Delegate.__init__), hidden(_Unpacked.__init__), hidden(_Delegate.__iter__)
+
+
+@hidden
+def delegate(iterable: Any) -> Any:
+    """What `yield from` goes through."""
+    if not _is_iterable(iterable) or type(iterable) is CoroutineType:
+        return iterable
+    return _Delegate(_pick(iter)(iterable))
+
+
+class _AsyncLoop:
+    """What `async for` goes through."""
+
+    __slots__ = ("_iterator",)
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator = iterator
+
+    @hidden
+    def __aiter__(self) -> Any:
+        return self
+
+    @hidden
+    def __anext__(self) -> Any:
+        return _pick(anext)(self._iterator)
+
+
+_hide_async = hidden(_AsyncLoop.__init__)
+
+
+@hidden
+def loop_async(iterable: Any) -> Any:
+    """What `async for` goes through."""
+    if lookup(type(iterable), "__aiter__") is None:
+        return iterable
+    iterator = _pick(aiter)(iterable)
+    return _AsyncLoop(iterator)
+
+
+NAMES["@loop"] = loop
+NAMES["@loop.async"] = loop_async
+NAMES["@splat"] = splat
+NAMES["@unpack"] = unpack
+NAMES["@delegate"] = delegate

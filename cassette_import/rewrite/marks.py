@@ -1,0 +1,138 @@
+"""Marks: what a node's surroundings say about it, written on the node before the tree is taken apart.
+
+* `tested`: the value is only asked whether it is true (`if`, `while`, …), so the parts of ``a and b`` are tested
+  once each;
+* `is_global`: a name that is looked up in the module;
+* `captured`: an ``and`` or ``or`` that decides over another one: its parts are tested once each as well;
+* `private`: the attribute `__x` of a class is `_Class__x`;
+* `literal`: part of something that has to stay as it is written.
+
+Attributes of nodes are copied along with them (`scopes.clone`).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, bound_names
+from cassette_import.rewrite.walk import children
+
+TESTED, CAPTURED, GLOBAL, PRIVATE, LITERAL = "_tested", "_captured", "_global", "_private", "_literal"
+
+_NO_GLOBALS = frozenset({"super", "__class__", "__debug__"})  # names that mean something to the compiler
+
+
+class _Scope(NamedTuple):
+    class_name: str | None  # for private names
+    local_names: frozenset[str]  # not of the module: of the function and those around it
+    body_of_class: bool = False
+
+
+def mark(root: ast.AST, class_name: str | None = None, free_names: tuple[str, ...] = ()) -> None:
+    """Mark the nodes of a function, or of a module's statement."""
+    scope = _Scope(class_name, frozenset(free_names))
+    work: list[tuple[ast.AST, _Scope]] = [(root, scope)]
+    while work:
+        node, scope = work.pop()
+        _mark(node, scope)
+        work.extend(_inside(node, scope))
+
+
+def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
+    """The children of a node with the scopes that they stand in."""
+    if isinstance(node, FUNCTIONS):
+        bound, declared = bound_names(node)
+        inner = _Scope(scope.class_name, (scope.local_names | bound) - declared)
+        return [(child, inner if field in ("body",) else scope) for field, _, child in children(node)]
+    if isinstance(node, ast.ClassDef):
+        inner = _Scope(node.name.lstrip("_") or None, scope.local_names, body_of_class=True)
+        return [(child, inner if field == "body" else scope) for field, _, child in children(node)]
+    if isinstance(node, COMPREHENSIONS):
+        targets = {
+            name.id
+            for generator in node.generators
+            for name in ast.walk(generator.target)
+            if isinstance(name, ast.Name)
+        }
+        inner = _Scope(scope.class_name, scope.local_names | targets)
+        found: list[tuple[ast.AST, _Scope]] = [(child, inner) for _, _, child in children(node)]
+        first = node.generators[0]
+        found.remove((first, inner))
+        _mark(first, inner)
+        found += [(child, scope if field == "iter" else inner) for field, _, child in children(first)]
+        return found
+    return [(child, scope) for _, _, child in children(node)]
+
+
+def _mark(node: ast.AST, scope: _Scope) -> None:
+    if isinstance(node, ast.Name):
+        if not (scope.body_of_class or node.id in scope.local_names or node.id in _NO_GLOBALS or node.id[0] == "@"):
+            setattr(node, GLOBAL, True)
+    elif isinstance(node, ast.Attribute):
+        name = node.attr
+        if scope.class_name and name.startswith("__") and not name.endswith("__"):
+            setattr(node, PRIVATE, f"_{scope.class_name}{name}")
+    elif isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+        _mark_tested(node.test)
+    elif isinstance(node, ast.BoolOp):
+        if not has(node, TESTED) and not has(node, CAPTURED):
+            _mark_captured(node.values[:-1])
+    elif isinstance(node, ast.comprehension):
+        for test in node.ifs:
+            _mark_tested(test)
+    elif isinstance(node, ast.match_case):
+        if node.guard is not None:
+            _mark_tested(node.guard)
+    elif isinstance(node, ast.FormattedValue):
+        if node.format_spec is not None:
+            setattr(node.format_spec, LITERAL, True)
+    elif type(node).__name__ == "Interpolation":  # 3.14
+        if node.format_spec is not None:  # type: ignore[attr-defined]
+            setattr(node.format_spec, LITERAL, True)  # type: ignore[attr-defined]
+    elif isinstance(node, ast.UnaryOp):
+        if is_number(node):
+            setattr(node.operand, LITERAL, True)
+    elif isinstance(node, ast.Tuple) and not isinstance(node.ctx, ast.Load):
+        pass
+    elif isinstance(node, ast.Tuple) and node.elts and all(map(_is_constant, node.elts)):
+        for part in ast.walk(node):  # the compiler makes one object of it, which the program may compare by identity
+            setattr(part, LITERAL, part is not node)
+
+
+def _mark_tested(test: ast.expr) -> None:
+    work = [test]
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.BoolOp):
+            work += node.values
+        elif isinstance(node, ast.IfExp):
+            work += [node.body, node.orelse]
+        setattr(node, TESTED, True)
+
+
+def _mark_captured(operands: list[ast.expr]) -> None:
+    work = list(operands)
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.BoolOp):
+            setattr(node, CAPTURED, True)
+            work += node.values
+
+
+def is_number(node: ast.AST) -> bool:
+    """Whether a node is the literal of a number. `-1` is one to its reader, and a constant to the compiler."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float, complex)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple):
+        return all(map(_is_constant, node.elts))
+    return isinstance(node, ast.Constant) or is_number(node)
+
+
+def has(node: Any, name: str) -> bool:
+    """Whether a node has a mark."""
+    return bool(getattr(node, name, False))

@@ -1,0 +1,218 @@
+"""Statements and parts of statements as events: loops, tests, and what the flow of control passes on.
+
+Knows what each kind of statement means; the forms know what an event looks like. Nodes arrive with their parts done.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from cassette_import.rewrite import stores
+from cassette_import.rewrite.expressions import held, namespace, truth_of
+from cassette_import.rewrite.nodes import At
+from cassette_import.rewrite.operation import Form, Itself, Operation
+
+
+def statement(node: ast.AST, form: Form, level: int) -> Any:
+    """What takes the place of a node: a node, or a list of statements."""
+    handler = _HANDLERS.get(type(node))
+    return node if handler is None else handler(node, form, level)
+
+
+# ---- tests
+
+
+def _tested(node: ast.If | ast.While | ast.Assert, form: Form, level: int) -> ast.stmt:
+    node.test = truth_of(node.test, form, level)
+    return node
+
+
+def _case(node: ast.match_case, form: Form, level: int) -> ast.match_case:
+    if node.guard is not None:
+        node.guard = truth_of(node.guard, form, level)
+    return node
+
+
+# ---- iteration
+
+
+def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) -> ast.expr:
+    """What a loop goes through."""
+    at = At(iterable)
+    spec = stores.spec_of(target) if stores.iterates(form) else None
+    extra = [at.constant(spec)] if spec is not None else []
+    if asynchronous:
+        wanted = form.wanted("aiter") or form.wanted("anext")
+        return at.call(at.load("@loop.async"), [iterable]) if wanted else iterable
+    return at.call(at.load("@loop"), [iterable, *extra]) if stores.iterates(form) else iterable
+
+
+def _for(node: ast.For | ast.AsyncFor, form: Form, level: int) -> ast.stmt:
+    if stores.is_event(node.target, form):
+        node.target, first = stores.bound_by_block(node.target, form, level)
+        node.body = [*first, *node.body]
+    node.iter = _loop(node.iter, node.target, form, isinstance(node, ast.AsyncFor))
+    return node
+
+
+def _comprehension(node: ast.comprehension, form: Form, level: int) -> ast.comprehension:
+    node.iter = _loop(node.iter, node.target, form, bool(node.is_async))
+    node.ifs = [truth_of(condition, form, level, f"_{number}") for number, condition in enumerate(node.ifs)]
+    return node
+
+
+def _starred(node: ast.Starred, form: Form, level: int) -> ast.Starred:
+    if isinstance(node.ctx, ast.Load) and stores.iterates(form):
+        at = At(node)
+        node.value = at.call(at.load("@splat"), [node.value])
+    return node
+
+
+def _yield_from(node: ast.YieldFrom, form: Form, level: int) -> ast.YieldFrom:
+    if stores.iterates(form):
+        at = At(node)
+        node.value = at.call(at.load("@delegate"), [node.value])
+    return node
+
+
+# ---- what control passes on
+
+
+def _passed(name: str, value: ast.expr, form: Form, level: int) -> ast.expr:
+    """A value on its way: what the event gives takes its place."""
+    return form.operate(Operation(name, value, [Itself(value)], native=lambda read: read[0], whole=True), level)
+
+
+def _without_value(name: str, node: ast.stmt, form: Form, level: int) -> list[ast.stmt]:
+    at = At(node)
+    plain = at.call(at.load(f"@{name}"), [])
+    return [at.put(ast.Expr(form.operate(Operation(name, plain, []), level))), node]
+
+
+def _return(node: ast.Return, form: Form, level: int) -> Any:
+    name = "primitives.return_value"
+    if not form.wanted(name):
+        return node
+    if node.value is None:
+        return _without_value(name, node, form, level)
+    node.value = _passed(name, node.value, form, level)
+    return node
+
+
+def _yield(node: ast.Yield, form: Form, level: int) -> ast.expr:
+    if form.wanted("primitives.yield_value"):
+        node.value = _passed("primitives.yield_value", node.value or At(node).constant(None), form, level)
+    return node
+
+
+def _await(node: ast.Await, form: Form, level: int) -> ast.expr:
+    if form.wanted("primitives.await_value"):
+        node.value = _passed("primitives.await_value", node.value, form, level)
+    return node
+
+
+def _raise(node: ast.Raise, form: Form, level: int) -> Any:
+    name = "primitives.raise_exception"
+    if not form.wanted(name):
+        return node
+    if node.exc is None:
+        return _without_value(name, node, form, level)
+    if node.cause is None:
+        node.exc = _passed(name, node.exc, form, level)
+        return node
+    at = At(node.cause)
+    cause = at.let("@x", node.cause) if form.temporaries else at.call(at.load("@keep"), [node.cause])
+    operands = [Itself(node.exc), Itself(cause)]
+    node.exc = form.operate(Operation(name, node.exc, [*operands], native=lambda read: read[0]), level)
+    node.cause = held(at, form, "@x")
+    return node
+
+
+def _with(node: ast.With | ast.AsyncWith, form: Form, level: int) -> ast.stmt:
+    asynchronous = isinstance(node, ast.AsyncWith)
+    names = ("enter_async_context", "exit_async_context") if asynchronous else ("enter_context", "exit_context")
+    managed = any(form.wanted(f"primitives.{name}") for name in names)
+    stored = [item.optional_vars is not None and stores.is_event(item.optional_vars, form) for item in node.items]
+    if len(node.items) > 1 and any(stored):  # the first target is stored before the second manager is made
+        inner = At(node).put(type(node)(node.items[1:], node.body))
+        node.items, node.body = node.items[:1], [_with(inner, form, level)]
+        stored = stored[:1]
+    for item, is_stored in zip(node.items, stored, strict=True):
+        if managed:
+            at = At(item.context_expr)
+            helper = "@managed.async" if asynchronous else "@managed"
+            item.context_expr = at.call(at.load(helper), [item.context_expr])
+        if item.optional_vars is not None and is_stored:
+            item.optional_vars, first = stores.bound_by_block(item.optional_vars, form, level)
+            node.body = [*first, *node.body]
+    return node
+
+
+# ---- imports
+
+
+def _import(node: ast.Import, form: Form, level: int) -> Any:
+    if not form.wanted("primitives.import_name") or getattr(node, "is_lazy", False):
+        return node
+    at = At(node)
+    statements: list[ast.stmt] = []
+    for alias in node.names:
+        module = _module(at, alias.name, None, 0, form, level)
+        first, *rest = alias.name.split(".")
+        if alias.asname is not None:
+            for part in rest:
+                module = at.call(at.load("@import.from"), [module, at.constant(part)])
+        statements.append(at.put(ast.Assign([at.store(alias.asname or first)], module)))
+    return statements
+
+
+def _import_from(node: ast.ImportFrom, form: Form, level: int) -> Any:
+    if not form.wanted("primitives.import_name") or node.module == "__future__" or getattr(node, "is_lazy", False):
+        return node
+    at = At(node)
+    names = tuple(alias.name for alias in node.names)
+    module = _module(at, node.module or "", names, node.level, form, level)
+    if names == ("*",):
+        return [at.put(ast.Expr(module)), node]
+    statements: list[ast.stmt] = [at.put(ast.Expr(at.call(at.load("@keep"), [module])))]
+    for number, alias in enumerate(node.names):
+        kept = at.call(at.load("@kept" if number == len(names) - 1 else "@peek"), [])
+        value = at.call(at.load("@import.from"), [kept, at.constant(alias.name)])
+        statements.append(at.put(ast.Assign([at.store(alias.asname or alias.name)], value)))
+    return statements
+
+
+def _module(at: At, name: str, names: tuple[str, ...] | None, above: int, form: Form, level: int) -> ast.expr:
+    def arguments(read: list[ast.expr]) -> list[ast.expr]:
+        constants = [at.constant(name), namespace(at), at.constant(None), at.constant(names), at.constant(above)]
+        return [*constants]
+
+    plain = at.call(at.load("@primitives.import_name"), arguments([]))
+    return form.operate(Operation("primitives.import_name", plain, [], arguments), level)
+
+
+_HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], Any]] = {
+    ast.Assign: stores.assign,
+    ast.AnnAssign: stores.annotated,
+    ast.AugAssign: stores.augmented,
+    ast.Delete: stores.delete,
+    ast.If: _tested,
+    ast.While: _tested,
+    ast.Assert: _tested,
+    ast.match_case: _case,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.comprehension: _comprehension,
+    ast.Starred: _starred,
+    ast.YieldFrom: _yield_from,
+    ast.Yield: _yield,
+    ast.Await: _await,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+}
