@@ -3,6 +3,7 @@
 PYTEST_DONT_REWRITE: pytest's assertion rewriting has nothing to do here, and would warn that it comes too late.
 """
 
+from cassette_import import primitives
 from cassette_import.context import (
     Context,
     canrecurse,
@@ -49,6 +50,7 @@ __all__ = [
     "installed",
     "nooverdub",
     "overdub",
+    "primitives",
     "recurse",
     "reflect",
     "similarcontext",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cassette_import.primitives import BINARY, COMPARE, UNARY
-from cassette_import.rewrite.marks import CAPTURED, GLOBAL, LITERAL, PRIVATE, TESTED, has, is_number
+from cassette_import.rewrite.marks import ASKED, CAPTURED, GLOBAL, LITERAL, PRIVATE, TESTED, has, is_number
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
 from cassette_import.rewrite.scopes import clone
@@ -62,7 +62,12 @@ def _compare(node: ast.Compare, form: Form, level: int) -> ast.expr:
     value: ast.expr = at.put(ast.BoolOp(ast.And(), parts))
     if has(node, TESTED):
         value = at.either(value, at.constant(True), at.constant(False))  # in a tuple, it would be tested twice
-    return at.pick([value, at.clear(middles)], 0)
+    return _marked(node, at.pick([value, at.clear(middles)], 0))
+
+
+def _marked(node: ast.Compare, value: ast.expr) -> ast.expr:
+    setattr(value, ASKED, has(node, TESTED))
+    return value
 
 
 def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
@@ -79,7 +84,7 @@ def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
     for part in reversed(parts[:-1]):
         going_on = at.call(at.load("@chain.tested" if tested else "@chain"), [part])
         value = at.either(going_on, value, held(at, form, ""))
-    return value
+    return _marked(node, value)
 
 
 def held(at: At, form: Form, name: str) -> ast.expr:
@@ -233,10 +238,8 @@ def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "") -> ast.ex
     """An expression whose truth is asked for, as a `bool`."""
     if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or _is_debug(node):
         return node  # the compiler knows it
-    if has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp)):
-        return node  # its parts were tested
-    if _is_tested_chain(node):
-        return node
+    if has(node, ASKED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
+        return node  # its parts were
     at = At(node)
     operand = Itself(node)
 
@@ -244,10 +247,6 @@ def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "") -> ast.ex
         return at.call(at.load("@operator.truth"), read)
 
     return form.operate(Operation("operator.truth", node, [operand], native=native), level, suffix + "t")
-
-
-def _is_tested_chain(node: ast.expr) -> bool:
-    return isinstance(node, ast.Compare) and len(node.ops) > 1 and has(node, TESTED)
 
 
 def _is_debug(node: ast.expr) -> bool:

@@ -2,6 +2,7 @@
 
 * `tested`: the value is only asked whether it is true (`if`, `while`, …), so the parts of ``a and b`` are tested
   once each;
+* `asked`: what takes the place of a tested chain of comparisons: its parts were asked;
 * `is_global`: a name that is looked up in the module;
 * `captured`: an ``and`` or ``or`` that decides over another one: its parts are tested once each as well;
 * `private`: the attribute `__x` of a class is `_Class__x`;
@@ -18,7 +19,8 @@ from typing import Any, NamedTuple
 from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, bound_names
 from cassette_import.rewrite.walk import children
 
-TESTED, CAPTURED, GLOBAL, PRIVATE, LITERAL = "_tested", "_captured", "_global", "_private", "_literal"
+TESTED, CAPTURED, ASKED = "_tested", "_captured", "_asked"
+GLOBAL, PRIVATE, LITERAL = "_global", "_private", "_literal"
 
 _NO_GLOBALS = frozenset({"super", "__class__", "__debug__"})  # names that mean something to the compiler
 
