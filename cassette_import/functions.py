@@ -52,6 +52,23 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
     return None
 
 
+class StandIn:
+    """A callable that events show as another one: it does the same, but for the words of its errors."""
+
+    __slots__ = ("_function", "shown")
+
+    def __init__(self, shown: Callable[..., Any], function: Callable[..., Any]) -> None:
+        self.shown = shown
+        self._function = function
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.shown, name)
+
+    @property
+    def __call__(self) -> Callable[..., Any]:
+        return self._function
+
+
 def special(receiver: Any, name: str) -> Any:
     """A special method as the interpreter finds it: on the type, bound to `receiver`."""
     found = lookup(type(receiver), name)
@@ -92,6 +109,8 @@ def split(function: Any) -> tuple[Any, ...]:
         return (function,) if found is None else (found, function.__self__)
     if kind is functools.partial:
         return (*split(function.func), *function.args)
+    if kind is StandIn:
+        return (function.shown,)
     return (function,)
 
 

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import repeat, starmap
-from types import CoroutineType
+from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
 from cassette_import.active import NAMES
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import lookup
+from cassette_import.functions import StandIn, lookup, special
 from cassette_import.runtime import pick_anywhere
 
 Spec = tuple[int, int | None, tuple[Any, ...]]
@@ -138,8 +138,8 @@ _hide_init = hidden(_Delegate.__init__), hidden(_Unpacked.__init__), hidden(_Del
 @hidden
 def delegate(iterable: Any) -> Any:
     """What `yield from` goes through."""
-    if not _is_iterable(iterable) or type(iterable) is CoroutineType:
-        return iterable
+    if not _is_iterable(iterable) or type(iterable) in (CoroutineType, GeneratorType):
+        return iterable  # whose steps the interpreter takes itself: `gi_yieldfrom`, `throw` and tracebacks show it
     return _Delegate(_pick(iter)(iterable))
 
 
@@ -168,8 +168,27 @@ def loop_async(iterable: Any) -> Any:
     """What `async for` goes through."""
     if lookup(type(iterable), "__aiter__") is None:
         return iterable
-    iterator = _pick(aiter)(iterable)
-    return _AsyncLoop(iterator)
+    iterator = _pick(_aiter)(iterable)
+    return _Given(iterator) if lookup(type(iterator), "__anext__") is None else _AsyncLoop(iterator)
+
+
+_aiter: Final = StandIn(aiter, hidden(lambda iterable: special(iterable, "__aiter__")()))
+"""`aiter`, but what is wrong with its result is for `async for` to say."""
+
+
+class _Given:
+    """Hands an iterator to the interpreter, which has the words for what is wrong with it."""
+
+    __slots__ = ("_iterator",)
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator = iterator
+
+    def __aiter__(self) -> Any:
+        return self._iterator
+
+
+_hide_given = hidden(_Given.__init__), hidden(_Given.__aiter__)
 
 
 NAMES["@loop"] = loop

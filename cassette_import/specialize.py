@@ -6,6 +6,7 @@ hooks.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 import warnings
@@ -181,11 +182,34 @@ class Registry:
         record = self.records.get(code.co_filename)
         if record is None or not is_function(code):
             return None
-        unit = Unit(len(self.units), record, code)
+        unit = Unit(len(self.units), record, self._unmarked(record, code))
         self.units.append(unit)
         record.units.append(unit)
         self._codes[id(code)] = (code, unit)
         return unit
+
+    def _unmarked(self, record: Record, code: CodeType) -> CodeType:
+        """The plain code of code that is met for the first time.
+
+        `types.coroutine` marks a generator function by copying its code, which may be ours by then.
+        """
+        if not any(name.startswith("@") for name in code.co_names):
+            return code
+        for unit in record.units:
+            if unit.plain.co_qualname == code.co_qualname and unit.plain.co_firstlineno == code.co_firstlineno:
+                marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
+                return unit.plain.replace(co_flags=unit.plain.co_flags | marks)
+        return code
+
+    def _entered(self, unit: Unit, here: Callable[[], Any]) -> Unit:
+        """The unit of the function that was called, if it is not that of its gate, but of a marked copy of it."""
+        assert isinstance(here, FunctionType)
+        if not unit.plain.co_flags & inspect.CO_GENERATOR or unit.plain.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            return unit
+        function = self._named(unit, here)
+        if function is None or not function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            return unit
+        return self.unit_of(function.__code__) or unit
 
     # ---- entering
 
@@ -204,6 +228,7 @@ class Registry:
             BUSY.now = True
             try:
                 with self.lock:
+                    unit = self._entered(unit, here)
                     record = unit.record
                     if record.installed or record.filename in activation.roots:
                         code = self._body(unit, activation.variant)
@@ -239,6 +264,10 @@ class Registry:
 
     def _find_by_name(self, unit: Unit, here: FunctionType) -> FunctionType | None:
         """The function that was called, if it stands where its qualified name says."""
+        found = self._named(unit, here)
+        return found if found is not None and self.unit_of(found.__code__) is unit else None
+
+    def _named(self, unit: Unit, here: FunctionType) -> FunctionType | None:
         names = unit.plain.co_qualname.split(".")
         found: Any = here.__globals__.get(names[0])
         for name in names[1:]:
@@ -247,9 +276,7 @@ class Registry:
             found = found.__func__
         elif isinstance(found, property):
             found = found.fget
-        if type(found) is FunctionType and found.__code__ is unit.gate and _same_cells(found, here):
-            return found
-        return None
+        return found if type(found) is FunctionType and _same_cells(found, here) else None
 
     def _find_on_heap(self, unit: Unit) -> None:
         for function in live.functions_of({unit.record.filename}):
