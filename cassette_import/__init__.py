@@ -25,12 +25,14 @@ from cassette_import.errors import (
 )
 from cassette_import.events import Events
 from cassette_import.installation import Installation, install, installed, uninstall
+from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import contextslot, nooverdub
 from cassette_import.reflection import Reflection
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "HIGHER_ORDER",
     "AmbiguousOverload",
     "CassetteError",
     "CassetteWarning",

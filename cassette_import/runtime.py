@@ -28,6 +28,7 @@ from cassette_import.active import ACTIVE, NAMES, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, split
+from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.primitives import FUNCTIONS
 
 FRAME_READERS: Final[set[int]] = {
@@ -144,6 +145,8 @@ class EventRunner:
         """`call(activation, below, callee, function, leading, arguments, keywords)`: the innermost overload below a
         level, or the callee."""
         overloads = [(level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None]
+        higher_order = HIGHER_ORDER.by_id
+        targets = self._targets
 
         @hidden
         def call(
@@ -167,7 +170,17 @@ class EventRunner:
                             return handler(context, function, *full, **named)
                         finally:
                             ACTIVE.reset(token)
+            if targets and id(function) in higher_order:
+                arguments = tuple(map(met, arguments))
+                keywords = {name: met(value) for name, value in keywords.items()}
             return callee(*arguments, **keywords)
+
+        @hidden
+        def met(argument: Any) -> Any:
+            """An argument of a higher-order leaf: a target runs its event when the leaf calls it."""
+            if callable(argument) and id(split(argument)[0]) in targets:
+                return Callee(self.event, argument)
+            return argument
 
         return call
 
@@ -175,7 +188,7 @@ class EventRunner:
         before = [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
         after = [(level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None]
         failed = self.failed
-        overloads = any(level.overdub is not None for level in self.levels)
+        overloads = any(level.overdub is not None for level in self.levels) or bool(self._targets)
         call, kind = self.call, int(self._kind)
 
         @hidden
@@ -206,6 +219,8 @@ class EventRunner:
 
     def _make_over(self) -> Callable[[Any], Any]:
         targets, everything, call = self._overload_targets, self._overloads_everything, self.call
+        if self._targets and self._kind is Events.CALLS:
+            targets = {**HIGHER_ORDER.by_id, **targets}
 
         @hidden
         def overloaded(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -224,7 +239,10 @@ class EventRunner:
         return over
 
     def _make_pick(self) -> Callable[[Any], Any]:
-        event, targets = self.event, self._targets
+        event = self.event
+        targets = self._targets
+        if targets and self._kind is Events.CALLS:
+            targets = {**HIGHER_ORDER.by_id, **targets}
 
         @hidden
         def pick_any(callee: Any) -> Any:

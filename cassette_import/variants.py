@@ -17,6 +17,7 @@ from cassette_import.active import IN_USE, NAMES, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
 from cassette_import.functions import positional_only
+from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import ContextShape, Shape
@@ -99,8 +100,7 @@ class Variant:
                 watched |= key.events | seen
             if own["overdub"].sees_everything:
                 overloads |= key.events
-            elif own["overdub"]:
-                overloads |= seen & Events.CALLS
+            overloads |= seen & Events.CALLS  # targets are also met as callbacks of higher-order leaves
             contexts.append(
                 ContextShape(
                     (key.events if any(table.sees_everything for table in own.values()) else Events.NONE) | seen,
@@ -320,6 +320,12 @@ class Variants:
                 found = self._by_keys.setdefault(keys, Variant(keys))
         return found
 
+    def refresh(self) -> None:
+        """Take in a new higher-order leaf."""
+        with self.lock:
+            for variant in self._by_keys.values():
+                variant.refresh()
+
     def changed(self, context_type: type) -> list[Activation]:
         """A hook or overload was registered: refresh variants; return the activations that need another variant."""
         with self.lock:
@@ -332,3 +338,4 @@ class Variants:
 
 
 variants: Final = Variants()
+HIGHER_ORDER.listeners.append(variants.refresh)

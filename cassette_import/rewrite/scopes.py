@@ -19,32 +19,28 @@ _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 
 def clone(node: ast.AST) -> ast.AST:
     """A deep copy; `copy.deepcopy` takes ten times as long."""
-    box: list[ast.AST] = []
-    work: list[tuple[ast.AST, object, str | int]] = [(node, box, 0)]
+    copy = _shallow(node)
+    work = [copy]
     while work:
-        original, holder, place = work.pop()
-        copy = original.__class__.__new__(original.__class__)
-        if isinstance(holder, list):
-            if holder is box:
-                box.append(copy)
-            else:
-                holder[place] = copy  # type: ignore[index]
-        else:
-            setattr(holder, place, copy)  # type: ignore[arg-type]
-        for name, value in original.__dict__.items():
-            if isinstance(value, list):
-                items = list(value)
-                setattr(copy, name, items)
-                work.extend((item, items, index) for index, item in enumerate(items) if _is_own(item))
-            elif _is_own(value):
-                work.append((value, copy, name))
-            else:
-                setattr(copy, name, value)
-    return box[0]
+        holder = work.pop().__dict__
+        for name, value in holder.items():
+            if value.__class__ is list:
+                holder[name] = items = value[:]
+                for index, item in enumerate(items):
+                    if isinstance(item, ast.AST) and not isinstance(item, _SHARED):
+                        items[index] = inner = _shallow(item)
+                        work.append(inner)
+            elif isinstance(value, ast.AST) and not isinstance(value, _SHARED):
+                holder[name] = inner = _shallow(value)
+                work.append(inner)
+    return copy
 
 
-def _is_own(value: object) -> bool:
-    return isinstance(value, ast.AST) and not isinstance(value, _SHARED)
+def _shallow(node: ast.AST) -> ast.AST:
+    kind = node.__class__
+    copy = kind.__new__(kind)
+    copy.__dict__.update(node.__dict__)
+    return copy
 
 
 def own_nodes(function: Function) -> Iterator[ast.AST]:

@@ -11,17 +11,39 @@ Slot = tuple[Any, str, int | None]
 """Where a node stands: parent, field, and the index if the field is a list."""
 
 
+_NEVER_NODES = frozenset(
+    {"arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "is_lazy", "kind", "level", "module", "op", "ops"}
+    | {"rest", "simple", "str", "tag", "type_comment"}
+)
+"""Fields that hold no nodes, or nodes that mean nothing by themselves (`Load`, `Add`)."""
+
+_fields: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Constant: (), ast.Name: (), ast.Global: (), ast.Nonlocal: (), ast.Import: (), ast.ImportFrom: (),
+}  # fmt: skip
+
+
 def children(node: ast.AST, skip: Iterable[str] = ()) -> list[tuple[str, int | None, ast.AST]]:
-    """The child nodes of `node` with field and index, in order, but those in the fields named in `skip`."""
+    """The child nodes of `node` with field and index, in order, but those in the fields named in `skip`.
+
+    Nodes that mean nothing by themselves (`Load`, `Add`) are left out.
+    """
+    kind = node.__class__
+    fields = _fields.get(kind)
+    if fields is None:
+        fields = _fields[kind] = tuple(name for name in kind._fields if name not in _NEVER_NODES)
     found: list[tuple[str, int | None, ast.AST]] = []
-    for name in node._fields:
-        if name in skip:
-            continue
+    for name in fields:
         value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
+        if value is None or name in skip:
+            continue
+        if value.__class__ is list:
+            index = 0
+            for item in value:
+                if isinstance(item, ast.AST):
+                    found.append((name, index, item))
+                index += 1
+        elif isinstance(value, ast.AST):
             found.append((name, None, value))
-        elif isinstance(value, list):
-            found.extend((name, index, item) for index, item in enumerate(value) if isinstance(item, ast.AST))
     return found
 
 

@@ -1,0 +1,82 @@
+"""Higher-order leaves: functions that run outside of overdubbed code and call what they are given.
+
+A call that has no call site in the program is met only here, by handing such a leaf a callable that runs the event.
+The list is data; add to it with ``HIGHER_ORDER.add(function)``.
+
+Knows functions of the standard library; must not know events.
+"""
+
+from __future__ import annotations
+
+import bisect
+import builtins
+import functools
+import heapq
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+
+class Leaves:
+    """A set of functions, by identity.
+
+    >>> import statistics
+    >>> statistics.mean in HIGHER_ORDER
+    False
+    """
+
+    def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
+        self.by_id = {id(function): function for function in functions}
+        self.listeners: list[Callable[[], None]] = []
+
+    def add(self, function: Callable[..., Any]) -> None:
+        """Say that `function` calls functions that it is given as arguments."""
+        if not callable(function):
+            raise TypeError(f"a leaf must be callable, not {function!r}")
+        self.by_id[id(function)] = function
+        for listener in self.listeners:
+            listener()
+
+    def __contains__(self, function: object) -> bool:
+        return id(function) in self.by_id
+
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
+        return iter(list(self.by_id.values()))
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+
+HIGHER_ORDER: Final = Leaves(
+    [
+        map,
+        filter,
+        sorted,
+        min,
+        max,
+        builtins.iter,
+        list.sort,
+        functools.reduce,
+        itertools.accumulate,
+        itertools.dropwhile,
+        itertools.filterfalse,
+        itertools.groupby,
+        itertools.starmap,
+        itertools.takewhile,
+        re.sub,
+        re.subn,
+        re.Pattern.sub,
+        re.Pattern.subn,
+        bisect.bisect,
+        bisect.bisect_left,
+        bisect.bisect_right,
+        bisect.insort,
+        bisect.insort_left,
+        bisect.insort_right,
+        heapq.merge,
+        heapq.nlargest,
+        heapq.nsmallest,
+    ]
+)
+"""Leaves whose callbacks meet overloads and hooks that are registered for them."""
