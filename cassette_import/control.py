@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import functools
 from collections.abc import Callable
+from operator import is_
 from typing import Any, Final
 
 from cassette_import import primitives, runtime
@@ -61,7 +62,7 @@ _hidden = hidden(_Managed.__init__), hidden(_AsyncManaged.__init__)
 def managed(manager: Any) -> Any:
     """A manager whose ends are events. Contexts of ours are no events; what is no manager gets Python's own error."""
     kind = type(manager)
-    if isinstance(manager, runtime.MACHINERY) or lookup(kind, "__enter__") is None or lookup(kind, "__exit__") is None:
+    if issubclass(kind, runtime.MACHINERY) or lookup(kind, "__enter__") is None or lookup(kind, "__exit__") is None:
         return manager
     return _Managed(manager)
 
@@ -115,13 +116,8 @@ _pick_display: Final = pick_anywhere(Events.DISPLAYS)
 def constant(value: tuple[Any, ...]) -> Any:
     """The display of a tuple of constants, which is one object however often it is evaluated."""
     made = _pick_display(primitives.build_tuple)(*value)
-    same = type(made) is tuple and len(made) == len(value) and all(map(_is_same, made, value))
+    same = type(made) is tuple and len(made) == len(value) and all(map(is_, made, value))
     return value if same else made
-
-
-@hidden
-def _is_same(left: Any, right: Any) -> bool:
-    return left is right
 
 
 NAMES["@managed"] = managed

@@ -27,7 +27,7 @@ _type_dict = type.__dict__["__dict__"].__get__
 
 def lookup(kind: type, name: str) -> Any:
     """What `name` is in the dictionaries of `kind` and its bases, not bound; None if it is nowhere."""
-    for base in _type_mro(kind):
+    for base in _type_mro(kind) or (kind,):  # a class that is being made has no order yet
         found = _type_dict(base).get(name)
         if found is not None:
             return found

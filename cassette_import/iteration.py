@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import repeat, starmap
+from operator import is_
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
@@ -58,8 +59,12 @@ def _step_unpacking(iterator: Any, spec: Spec) -> Any:
 
 @hidden
 def splat(iterable: Any) -> Any:
-    """What `*` goes through."""
-    return loop(iterable)
+    """What `*` goes through. A tuple is handed on as it is, if its items are."""
+    if type(iterable) is not tuple:
+        return loop(iterable)
+    items = [*loop(iterable)]
+    same = len(items) == len(iterable) and all(map(is_, items, iterable))
+    return iterable if same else items
 
 
 class _Unpacked:
@@ -114,24 +119,14 @@ class _Delegate:
     def __next__(self) -> Any:
         return _pick(next)(self._iterator)
 
-    @hidden
-    def send(self, value: Any) -> Any:
-        return self._iterator.send(value)
-
-    @hidden
-    def throw(self, kind: Any, *more: Any) -> Any:
-        throw = getattr(self._iterator, "throw", None)
-        if throw is not None:
-            return throw(kind, *more)
-        raise kind
-
-    @hidden
-    def close(self) -> None:
-        close = getattr(self._iterator, "close", None)
-        if close is not None:
-            close()
+    # The interpreter looks these up, and does as it would for the iterator itself.
+    send = property(lambda self: self._iterator.send)
+    throw = property(lambda self: self._iterator.throw)
+    close = property(lambda self: self._iterator.close)
 
 
+for _property in (_Delegate.send, _Delegate.throw, _Delegate.close):
+    hidden(_property.fget)
 _hide_init = hidden(_Delegate.__init__), hidden(_Unpacked.__init__), hidden(_Delegate.__iter__)
 
 

@@ -45,10 +45,11 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
     """The children of a node with the scopes that they stand in."""
     if isinstance(node, FUNCTIONS):
         bound, declared = bound_names(node)
-        inner = _Scope(scope.class_name, (scope.local_names | bound) - declared)
+        inner = _Scope(scope.class_name, (scope.local_names | bound | _type_parameters(node)) - declared)
         return [(child, inner if field in ("body",) else scope) for field, _, child in children(node)]
     if isinstance(node, ast.ClassDef):
-        inner = _Scope(node.name.lstrip("_") or None, scope.local_names, body_of_class=True)
+        names = scope.local_names | _type_parameters(node)
+        inner = _Scope(node.name.lstrip("_") or None, names, body_of_class=True)
         return [(child, inner if field == "body" else scope) for field, _, child in children(node)]
     if isinstance(node, COMPREHENSIONS):
         targets = {
@@ -65,6 +66,11 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
         found += [(child, scope if field == "iter" else inner) for field, _, child in children(first)]
         return found
     return [(child, scope) for _, _, child in children(node)]
+
+
+def _type_parameters(node: ast.AST) -> frozenset[str]:
+    """The names of PEP 695."""
+    return frozenset(parameter.name for parameter in getattr(node, "type_params", ()))
 
 
 def _mark(node: ast.AST, scope: _Scope) -> None:

@@ -37,11 +37,9 @@ def children(node: ast.AST, skip: Iterable[str] = ()) -> list[tuple[str, int | N
         if value is None or name in skip:
             continue
         if value.__class__ is list:
-            index = 0
-            for item in value:
+            for index, item in enumerate(value):
                 if isinstance(item, ast.AST):
                     found.append((name, index, item))
-                index += 1
         elif isinstance(value, ast.AST):
             found.append((name, None, value))
     return found
