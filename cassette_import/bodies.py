@@ -123,7 +123,8 @@ class Bodies:
                 copy: Any = clone(function)
                 made[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
         entry = Entry(None if unit.record.installed else unit.record.filename)
-        surroundings = Surroundings(place.class_name, plain.co_freevars)
+        file = hashlib.sha256(unit.record.filename.encode()).hexdigest()[:6]
+        surroundings = Surroundings(place.class_name, plain.co_freevars, file)
         overdub_function(function, [variant.shape for variant in variants], entry, made, surroundings)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)

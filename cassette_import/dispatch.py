@@ -331,6 +331,11 @@ class Table:
         chosen = choose(matching, len(arguments))
         return chosen.call if chosen is not None else None
 
+    def only_handler(self, target: Any) -> Handler | None:
+        """The handler of a target, if there is no choice: one, which asks for no types."""
+        found = self._by_target.get(id(target), [])
+        return found[0] if len(found) == 1 and not found[0].is_typed and not found[0].needed_names else None
+
     def iterate(self) -> Iterator[Callable[..., Any]]:
         """Every function that may be called from here."""
         if self.method is not None:

@@ -26,15 +26,18 @@ class Leaves:
     False
     """
 
-    def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
-        self.by_id = {id(function): function for function in functions}
+    def __init__(
+        self, functions: Iterable[Callable[..., Any]], by_keyword_only: Iterable[Callable[..., Any]] = ()
+    ) -> None:
+        self.positional = {id(function): function for function in functions}
+        self.by_id = {**self.positional, **{id(function): function for function in by_keyword_only}}
         self.listeners: list[Callable[[], None]] = []
 
     def add(self, function: Callable[..., Any]) -> None:
         """Say that `function` calls functions that it is given as arguments."""
         if not callable(function):
             raise TypeError(f"a leaf must be callable, not {function!r}")
-        self.by_id[id(function)] = function
+        self.by_id[id(function)] = self.positional[id(function)] = function
         for listener in self.listeners:
             listener()
 
@@ -52,11 +55,7 @@ HIGHER_ORDER: Final = Leaves(
     [
         map,
         filter,
-        sorted,
-        min,
-        max,
         builtins.iter,
-        list.sort,
         functools.reduce,
         itertools.accumulate,
         itertools.dropwhile,
@@ -68,6 +67,14 @@ HIGHER_ORDER: Final = Leaves(
         re.subn,
         re.Pattern.sub,
         re.Pattern.subn,
+        heapq.nlargest,
+        heapq.nsmallest,
+    ],
+    by_keyword_only=[
+        sorted,
+        min,
+        max,
+        list.sort,
         bisect.bisect,
         bisect.bisect_left,
         bisect.bisect_right,
@@ -75,8 +82,6 @@ HIGHER_ORDER: Final = Leaves(
         bisect.insort_left,
         bisect.insort_right,
         heapq.merge,
-        heapq.nlargest,
-        heapq.nsmallest,
-    ]
+    ],
 )
 """Leaves whose callbacks meet overloads and hooks that are registered for them."""

@@ -128,6 +128,7 @@ class EventRunner:
         overloads_everything: bool,
         targets: dict[int, Any],
         overload_targets: dict[int, Any],
+        singles: dict[int, tuple[int, Any]],
     ) -> None:
         self.levels = levels
         self._kind = kind
@@ -135,11 +136,13 @@ class EventRunner:
         self._overloads_everything = overloads_everything
         self._targets = targets
         self._overload_targets = overload_targets
+        self._single = {key: self._make_single(variant, *found) for key, found in singles.items()}
         self.failed = [(level.number, level.errorhook) for level in reversed(levels) if level.errorhook is not None]
         self.call = self._make_call()
         self.event = self._make_event(variant)
         self.over = self._make_over()
-        self.pick = self._make_pick()
+        self.pick = self._make_pick(with_callbacks=True)
+        self.pick_positional = self._make_pick(with_callbacks=False)
 
     def _make_call(self) -> Callable[..., Any]:
         """`call(activation, below, callee, function, leading, arguments, keywords)`: the innermost overload below a
@@ -183,6 +186,31 @@ class EventRunner:
             return argument
 
         return call
+
+    def _make_single(self, variant: Any, number: int, handler: Any) -> Callable[..., Any]:
+        """The event of a target for which there is one overload, which takes any types, and no hook."""
+        overload, fewest, most = handler.call, handler.required, len(handler.types)
+        if handler.has_rest:
+            most = sys.maxsize
+        get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
+
+        @hidden
+        def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+            activation = get()
+            if activation.variant is not variant or keywords or type(callee) is functools.partial:
+                return self.event(callee, *arguments, **keywords)
+            function, *leading = split(callee)
+            if leading:
+                arguments = (*leading, *arguments)
+            if not fewest <= len(arguments) <= most:
+                return callee(*arguments[len(leading) :])
+            token = put(prefix_of(activation, number))
+            try:
+                return overload(activation.contexts[number], function, *arguments)
+            finally:
+                reset(token)
+
+        return event
 
     def _make_event(self, variant: Any) -> Callable[..., Any]:
         before = [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
@@ -238,11 +266,14 @@ class EventRunner:
 
         return over
 
-    def _make_pick(self) -> Callable[[Any], Any]:
-        event = self.event
-        targets = self._targets
+    def _make_pick(self, with_callbacks: bool) -> Callable[[Any], Any]:
+        """`pick` for call sites that may hand callbacks on by keyword, and for others."""
+        event, targets = self.event, self._targets
         if targets and self._kind is Events.CALLS:
-            targets = {**HIGHER_ORDER.by_id, **targets}
+            targets = {**(HIGHER_ORDER.by_id if with_callbacks else HIGHER_ORDER.positional), **targets}
+        python_methods = any(type(target) is FunctionType for target in self._targets.values())
+
+        single = self._single
 
         @hidden
         def pick_any(callee: Any) -> Any:
@@ -251,13 +282,15 @@ class EventRunner:
         @hidden
         def pick_target(callee: Any) -> Any:
             kind = type(callee)
-            if kind is FunctionType:
-                found = id(callee) in targets
-            elif kind is MethodType:
-                found = id(callee.__func__) in targets
+            if kind is MethodType and type(callee.__func__) is FunctionType:
+                if not python_methods:
+                    return callee
+                key = id(callee.__func__)
+            elif kind is FunctionType:
+                key = id(callee)
             else:
-                found = id(split(callee)[0]) in targets
-            return Callee(event, callee) if found else callee
+                key = id(split(callee)[0])
+            return Callee(single.get(key, event), callee) if key in targets else callee
 
         @hidden
         def pick_nothing(callee: Any) -> Any:

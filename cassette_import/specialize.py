@@ -323,6 +323,11 @@ class Registry:
 
     def _adopt_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
         """Make the new code, and the nested functions' in it, known as states of their units."""
+        for variant in variants:
+            variant.provide(code)
+        self._learn_code(unit, code, variants)
+
+    def _learn_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
         unit.code, unit.variants = code, variants
         self._codes[id(code)] = (code, unit)
         plain_nested = list(nested_functions(unit.plain))
@@ -330,7 +335,7 @@ class Registry:
             plain = match(nested, plain_nested)
             inner = self.unit_of(plain) if plain is not None else None
             if inner is not None:
-                self._adopt_code(inner, nested, variants)
+                self._learn_code(inner, nested, variants)
 
     # ---- modules imported while a context is active
 

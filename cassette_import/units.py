@@ -21,6 +21,9 @@ class VariantLike(Protocol):
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
         """What passes make of the function's node."""
 
+    def provide(self, code: CodeType) -> None:
+        """Make the names that the code uses, before it runs."""
+
 
 class Unit:
     """One `def` or `lambda`: its code in all states, and the live functions that are known to have it."""

@@ -10,13 +10,14 @@ import inspect
 import itertools
 import threading
 from collections.abc import Callable, Iterable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
 
 from cassette_import.active import IN_USE, NAMES, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
 from cassette_import.functions import positional_only
+from cassette_import.guards import Guards
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.primitives import EVENT_OF, NAME_OF
@@ -60,6 +61,7 @@ class Variant:
         self.armed: dict[frozenset[str], int] = {}
         self.runners: dict[int, EventRunner] = {}
         self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
+        self.guards = Guards(self.prefix)
         self.shape = Shape(self.prefix)
         self.refresh()
         NAMES[self.prefix] = self
@@ -78,6 +80,10 @@ class Variant:
         for kind in Events:
             self._bind(kind, tables)
         NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
+        calls = self.runners[int(Events.CALLS)]
+        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls.pick_positional, calls.pick)
+        NAMES[f"{self.prefix}.pick.1"], NAMES[f"{self.prefix}.pickk.1"] = calls.pick_positional, calls.pick
+        self.guards.forget()
         shape = self._shape(tables)
         fits = shape == self.shape
         self.shape = shape
@@ -161,6 +167,10 @@ class Variant:
 
     # ---- the names that rewritten code uses
 
+    def provide(self, code: CodeType) -> None:
+        """Make the names that the code uses, before it runs."""
+        self.guards.provide(code)
+
     def _bind(self, kind: Events, tables: list[dict[str, Table]]) -> None:
         levels = []
         everything = overloads_everything = False
@@ -183,11 +193,35 @@ class Variant:
             overload_targets.update(own["overdub"].targets)
             for which, hook in (("pre", level.prehook), ("post", level.posthook)):
                 NAMES[f"{self.prefix}.{which}{number}.{int(kind)}"] = hook or _nothing
-        runner = EventRunner(self, kind, levels, everything, overloads_everything, targets, overload_targets)
+        runner = EventRunner(
+            self,
+            kind,
+            levels,
+            everything,
+            overloads_everything,
+            targets,
+            overload_targets,
+            _singles(tables, everything),
+        )
         self.runners[int(kind)] = runner
         NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event
         NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.over
         NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.pick
+
+
+def _singles(tables: list[dict[str, Table]], everything: bool) -> dict[int, tuple[int, Any]]:
+    """The targets at which nothing happens but one overload of one context: level and handler, by identity."""
+    found: dict[int, tuple[int, Any]] = {}
+    if everything or any(table.untargeted or table.method for own in tables for table in own.values()):
+        return found
+    hooked = {key for own in tables for kind, table in own.items() if kind != "overdub" for key in table.targets}
+    for number, own in enumerate(tables):
+        for key, target in own["overdub"].targets.items():
+            handler = own["overdub"].only_handler(target)
+            elsewhere = sum(key in other["overdub"].targets for other in tables)
+            if handler is not None and key not in hooked and elsewhere == 1:
+                found[key] = number, handler
+    return found
 
 
 def _nothing(*arguments: Any, **keywords: Any) -> None:

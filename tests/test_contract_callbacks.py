@@ -126,7 +126,7 @@ def test_a_leaf_of_the_user_is_added_to_the_list(make_program, double_sine):
     assert overdub(double_sine(), program.main, apply) == math.sin(0.5)
     HIGHER_ORDER.add(apply)
     assert overdub(double_sine(), program.main, apply) == math.sin(0.5) * 2
-    del HIGHER_ORDER.by_id[id(apply)]
+    del HIGHER_ORDER.by_id[id(apply)], HIGHER_ORDER.positional[id(apply)]
 
 
 def test_what_is_no_function_is_refused():

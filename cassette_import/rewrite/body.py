@@ -63,7 +63,7 @@ def overdub_function(
     surroundings = surroundings or Surroundings()
     for made in (function, *(bodies or {}).values()):
         mark(made, surroundings.class_name, surroundings.free_names)
-    return _Rewriter(tuple(shapes), entry or Entry()).function(function, bodies or {})
+    return _Rewriter(tuple(shapes), entry or Entry(), file=surroundings.file).function(function, bodies or {})
 
 
 def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
@@ -77,10 +77,12 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
 
 
 class Surroundings(NamedTuple):
-    """What stands around a function: the class whose private names it uses, and names of functions around it."""
+    """What stands around a function: the class whose private names it uses, names of functions around it, and a short
+    name of its file."""
 
     class_name: str | None = None
     free_names: tuple[str, ...] = ()
+    file: str = ""
 
 
 class Entry:
@@ -110,10 +112,11 @@ class Entry:
 
 
 class _Rewriter:
-    def __init__(self, shapes: tuple[Shape, ...], entry: Entry, keep_functions: bool = False) -> None:
+    def __init__(self, shapes: tuple[Shape, ...], entry: Entry, keep_functions: bool = False, file: str = "") -> None:
         self.shapes = tuple(shape for shape in shapes if not shape.silent)
         self.entry = entry
         self.keep_functions = keep_functions
+        self.file = file
         self.callee = {
             Mode.CALLEE: CalleeForm(self.shapes, temporaries=True),
             Mode.BARE: CalleeForm(self.shapes, temporaries=False),
@@ -163,7 +166,7 @@ class _Rewriter:
                 forget = at.put(ast.Assign([at.store(PENDING)], at.constant(None)))
                 branch = [forget, at.watch(branch, f"{shape.prefix}.failed", PENDING)]
             if not bare:
-                branch = [*self._prologue(at, shape), *branch]
+                branch = [*self._prologue(at, shape, branch), *branch]
             chain = [
                 at.put(
                     ast.If(
@@ -175,7 +178,10 @@ class _Rewriter:
             ]
         return chain
 
-    def _prologue(self, at: At, shape: Shape) -> list[ast.stmt]:
+    def _prologue(self, at: At, shape: Shape, branch: list[ast.stmt]) -> list[ast.stmt]:
+        """The contexts as variables, if the branch calls hooks with them."""
+        if not shape.everything:
+            return []
         return [
             at.put(ast.Assign([at.store(f"@c{number}")], self._context(at, number)))
             for number in range(len(shape.contexts))
@@ -215,7 +221,7 @@ class _Rewriter:
         return rewritten
 
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
-        inlined = InlinedForm(shape or self.shapes[0])
+        inlined = InlinedForm(shape or self.shapes[0], self.file)
 
         def leave(node: ast.AST, mode: Mode) -> Any:
             return self._leave(node, mode, shape, inlined)

@@ -21,6 +21,7 @@ from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.expressions import is_ours
+from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.nodes import At, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Interest, Shape
@@ -36,9 +37,10 @@ class InlinedForm:
 
     temporaries = True
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, file: str = "") -> None:
         self.shape = shape
         self.blind = BlindForm(shape)
+        self._guarded = GuardedForm(shape.prefix, file)
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
@@ -130,7 +132,9 @@ class InlinedForm:
         )
         if self._is_blind(Events.CALLS):
             return self.blind.call(node)
-        if interest is Interest.TARGETS or splat:
+        if interest is Interest.TARGETS:
+            return self._guarded.call(node)
+        if splat:
             # Splats: only the call instruction itself gives Python's own errors for f(*1) and repeated keywords.
             node.func = self.decorator(node.func)
             return node
