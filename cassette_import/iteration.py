@@ -7,14 +7,13 @@ comprehensions and `else` clauses stay what they are. Knows how the interpreter 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from itertools import repeat, starmap
 from operator import is_
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.active import NAMES
+from cassette_import.active import ACTIVE, NAMES
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import StandIn, lookup, special
@@ -23,6 +22,8 @@ from cassette_import.runtime import pick_anywhere
 Spec = tuple[int, int | None, tuple[Any, ...]]
 """See `rewrite.stores.Spec`."""
 
+_BEFORE: Final = ("pre", int(Events.ITERATION))
+_AFTER: Final = ("post", int(Events.ITERATION))
 _pick: Final = pick_anywhere(Events.ITERATION)
 _FOREVER: Final = repeat(())  # an iterator of ours calls a function until that raises `StopIteration`
 _SIZES_ARE_TOLD: Final = sys.version_info >= (3, 14)  # too many values to unpack (expected 2, got 3)
@@ -43,13 +44,32 @@ def loop(iterable: Any, spec: Spec | None = None) -> Any:
 
 @hidden
 def _steps(iterator: Any, spec: Spec | None) -> Any:
-    step: Callable[[], Any] = partial(_step, iterator) if spec is None else partial(_step_unpacking, iterator, spec)
-    return starmap(step, _FOREVER)
+    if spec is not None:
+        return starmap(partial(_step_unpacking, iterator, spec), _FOREVER)
+    variant = ACTIVE.get().variant
+    if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
+        before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
+        return starmap(partial(_step_blind, variant, before, after, iterator), _FOREVER)
+    return starmap(partial(_step, iterator), _FOREVER)
 
 
 @hidden
 def _step(iterator: Any) -> Any:
     return _pick(next)(iterator)
+
+
+@hidden
+def _step_blind(variant: Any, before: Any, after: Any, iterator: Any) -> Any:
+    """A step whose hooks look at nothing but their context."""
+    activation = ACTIVE.get()
+    if activation.variant is not variant:
+        return _pick(next)(iterator)
+    for level, hook in before:
+        hook(activation.contexts[level])
+    value = next(iterator)
+    for level, hook in after:
+        hook(activation.contexts[level])
+    return value
 
 
 @hidden

@@ -24,9 +24,6 @@ from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import ContextShape, Shape
 from cassette_import.runtime import EventRunner, Level, make_failed, suspended
 
-_BLIND: Final = (Events.CALLS, Events.OPERATORS, Events.ATTRIBUTES, Events.DISPLAYS, Events.NAMES)
-"""Kinds of events that have a blind form."""
-
 _numbers = itertools.count(1)
 
 
@@ -134,7 +131,7 @@ class Variant:
         if targets or overloads or primitives:
             return Events.NONE
         found = Events.NONE
-        for kind in _BLIND:
+        for kind in Events:
             if any(own["errorhook"] for own in tables):
                 break
             hooks = [

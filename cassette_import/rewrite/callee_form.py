@@ -35,6 +35,10 @@ class CalleeForm:
             event in shape.blind and shape.interest(event) is Interest.EVERYTHING for shape in wanted
         )
 
+    def is_blind(self, name: str) -> bool:
+        """Whether the hooks of the primitive `name` look at nothing but their context."""
+        return EVENT_OF[name] in self._blind_kinds
+
     def wanted(self, name: str) -> bool:
         """Whether some shape intercepts the primitive `name`."""
         event = EVENT_OF[name]

@@ -246,7 +246,11 @@ def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "") -> ast.ex
     def native(read: Expressions) -> ast.expr:
         return at.call(at.load("@operator.truth"), read)
 
-    return form.operate(Operation("operator.truth", node, [operand], native=native), level, suffix + "t")
+    def settled(condition: ast.expr) -> ast.expr:
+        return at.either(condition, at.constant(True), at.constant(False))
+
+    operation = Operation("operator.truth", node, [operand], native=native, settled=settled)
+    return form.operate(operation, level, suffix + "t")
 
 
 def _is_debug(node: ast.expr) -> bool:

@@ -50,6 +50,10 @@ class InlinedForm:
         """Whether the hooks of such events need no arguments."""
         return event in self.shape.blind and self.shape.interest(event) is Interest.EVERYTHING
 
+    def is_blind(self, name: str) -> bool:
+        """Whether the hooks of the primitive `name` look at nothing but their context."""
+        return self._is_blind(EVENT_OF[name])
+
     # ---- the parts of an inlined event
 
     def _hooks(self, at: At, which: str, event: Events, operands: Operands, result: str) -> list[ast.expr]:

@@ -75,6 +75,8 @@ class Operation:
         Further arguments of that helper.
     whole:
         Whether the plain operation is to stay as it is written, for hooks that need no operands.
+    settled:
+        For such hooks, the plain operation with its value settled, if `node` alone is not (the truth of a condition).
     """
 
     name: str
@@ -85,6 +87,7 @@ class Operation:
     late: str | None = None
     constants: Expressions = field(default_factory=list)
     whole: bool = False
+    settled: Callable[[ast.expr], ast.expr] | None = None
 
     def plain(self, operands: Expressions) -> ast.expr:
         """The plain operation on `operands`; may be asked for once."""
@@ -103,6 +106,9 @@ class Form(Protocol):
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
+
+    def is_blind(self, name: str) -> bool:
+        """Whether the hooks of the primitive `name` look at nothing but their context."""
 
     def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
         """The event of an operation. `level` tells how deeply events nest in its operands."""
