@@ -62,7 +62,7 @@ class Site:
     @property
     def name(self) -> str:
         """What is called."""
-        return display(self.function)
+        return display(self.function).replace(".<locals>", "")
 
 
 class CallTypes(Context, events=Events.CALLS):

@@ -62,9 +62,9 @@ class Names:
     def union(self, shapes: Iterable[Any]) -> str:
         """What admits all of these values, and as little else as can be said in a line."""
         members = sorted({self.shape(shape) for shape in self._merged(shapes)}, key=lambda name: (name == "None", name))
-        if len(members) > _LONGEST_UNION or self._any in members:
+        if not members or len(members) > _LONGEST_UNION or {"Any", "typing.Any"} & set(members):
             return self._any
-        return " | ".join(members) or self._any
+        return " | ".join(members)
 
     @property
     def _any(self) -> str:
@@ -112,7 +112,7 @@ class Names:
             if not isinstance(module, str) or base is object:
                 continue
             if self._module is None:
-                return str(name)
+                return str(name).rpartition("<locals>.")[2]
             if _found(module, name) is base:
                 return self._with_module(module, name)
         return "object" if self._module is None or kind is object else self._any

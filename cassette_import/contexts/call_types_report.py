@@ -37,10 +37,14 @@ def entries(sites: Iterable[Site], types: Mapping[int, type]) -> list[dict[str, 
             "column": column,
             "caller": caller,
             "function": function,
-            "calls": [{"types": shown, "count": count} for shown, count in calls.most_common()],
+            "calls": [{"types": shown, "count": count} for shown, count in _frequent_first(calls)],
         }
         for (file, line, column, caller, function), calls in sorted(seen.items())
     ]
+
+
+def _frequent_first(calls: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(calls.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _shown(function: str, outcome: Outcome | None, names: Names) -> str:

@@ -22,6 +22,8 @@ __all__ = ["stubs"]
 
 _INDENT: Final = "    "
 _UNSEEN: Final[Any] = object()
+_TELLING: Final = (bool, int, float, str, bytes)
+"""Types of defaults that tell what a parameter is meant to be."""
 
 
 class _Seen:
@@ -124,7 +126,7 @@ def _function(name: str, seen: _Seen, found: Any, is_method: bool, names: Names,
     ]
     text = str(inspect.Signature(parameters))
     is_coroutine = inspect.iscoroutinefunction(seen.function)
-    result = "" if is_coroutine else _result(name, seen, names)
+    result = _result(name, seen, names)
     return [*decorators, f"{indent}{'async ' if is_coroutine else ''}def {name}{text}{result}: ..."]
 
 
@@ -144,11 +146,13 @@ def _parameter(parameter: inspect.Parameter, seen: _Seen, names: Names, *, annot
     annotation: Any = parameter.empty
     if annotated and shapes:
         annotation = _Written(_with_default(names.union(shapes), parameter.default))
+    elif annotated and type(parameter.default) in _TELLING:
+        annotation = _Written(type(parameter.default).__name__)
     return parameter.replace(annotation=annotation, default=_Written("...") if has_default else parameter.empty)
 
 
 def _with_default(annotation: str, default: Any) -> str:
-    if default is not None and type(default) not in (bool, int, float, str, bytes):
+    if default is not None and type(default) not in _TELLING:
         return annotation
     kind = "None" if default is None else type(default).__name__
     return annotation if {kind, "typing.Any"} & set(annotation.split(" | ")) else f"{annotation} | {kind}"
@@ -157,6 +161,9 @@ def _with_default(annotation: str, default: Any) -> str:
 def _result(name: str, seen: _Seen, names: Names) -> str:
     if name == "__init__":
         return " -> None"
+    if inspect.iscoroutinefunction(seen.function):  # what comes of awaiting it is no result of a call
+        names.imports.add("typing")
+        return " -> typing.Any"
     if seen.results:
         return f" -> {names.union(seen.results)}"
     if seen.raised:

@@ -71,9 +71,10 @@ class Faults(Aimed):
     -------
     >>> import colorsys
     >>> from cassette_import import overdub
-    >>> with Faults(colorsys.rgb_to_yiq, raises=TimeoutError, nth=2) as faults:
-    ...     for _ in range(2):
-    ...         overdub(faults, lambda: colorsys.rgb_to_yiq(0, 0, 0))
+    >>> faults = Faults(colorsys.rgb_to_yiq, raises=TimeoutError, nth=2)
+    >>> overdub(faults, colorsys.rgb_to_yiq, 0, 0, 0)
+    (0.0, 0.0, 0.0)
+    >>> overdub(faults, colorsys.rgb_to_yiq, 0, 0, 0)
     Traceback (most recent call last):
         ...
     TimeoutError: injected by faults: call 2 of colorsys.rgb_to_yiq

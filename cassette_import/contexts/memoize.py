@@ -69,7 +69,7 @@ class Memoize(Aimed):
     >>> import colorsys
     >>> from cassette_import import overdub
     >>> memoize = Memoize(colorsys.rgb_to_hls)
-    >>> greys = [overdub(memoize, lambda: colorsys.rgb_to_hls(0.5, 0.5, 0.5)) for _ in range(3)]
+    >>> greys = [overdub(memoize, colorsys.rgb_to_hls, 0.5, 0.5, 0.5) for _ in range(3)]
     >>> greys
     [(0.0, 0.5, 0.0), (0.0, 0.5, 0.0), (0.0, 0.5, 0.0)]
     >>> print(memoize.summary())

@@ -43,7 +43,7 @@ class Substitute(Aimed):
     >>> import colorsys
     >>> from cassette_import import overdub
     >>> with_greys = Substitute({colorsys.hsv_to_rgb: lambda h, s, v: (v, v, v)})
-    >>> overdub(with_greys, lambda: colorsys.hsv_to_rgb(0.1, 0.2, 0.3))
+    >>> overdub(with_greys, colorsys.hsv_to_rgb, 0.1, 0.2, 0.3)
     (0.3, 0.3, 0.3)
     >>> print(with_greys.summary())
     substitute: colorsys.hsv_to_rgb: 1 call

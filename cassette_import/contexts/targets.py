@@ -158,8 +158,9 @@ def _module_of(names: list[str]) -> tuple[Any, list[str]]:
             if module is None:
                 raise ValueError(f"there is no module {name!r}") from None
             break
-        except ImportError as error:
-            raise ValueError(f"{name} cannot be imported: {error}") from error
+        except Exception as error:  # whatever the module does while it is imported
+            told = " ".join(str(error).split())
+            raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {told}") from error
     assert module is not None
     return module, names[module.__name__.count(".") + 1 :]
 
