@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from threading import get_ident
 from types import CodeType, FrameType
@@ -101,6 +101,7 @@ class CallTypes(Context, events=Events.CALLS):
         self._threads: dict[int, dict[Any, Site]] = {}
         self.types: dict[int, type] = {}
         """The types that shapes name."""
+        self._simple: set[int] = set()  # of those without elements that matter
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Note what a call was given, and what it gave."""
@@ -126,18 +127,18 @@ class CallTypes(Context, events=Events.CALLS):
         except KeyError:
             pass
         named = described(function)
-        site = sites.get((id(code), lasti, named.label))
-        if site is None:
-            # The site keeps the code and the function alive, so that their identities stay theirs.
-            site = sites[id(code), lasti, named.label] = Site(frame, lasti, function)
-        if named.lasts and site.function is function:
-            sites[id(code), lasti, id(function)] = site
-        return site
+        # The site keeps the code and the function alive, so that their identities stay theirs.
+        key = (id(code), lasti, id(function) if named.lasts else named.label)
+        try:
+            return sites[key]
+        except KeyError:
+            sites[key] = site = Site(frame, lasti, function)
+            return site
 
     def _note(self, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any], raised: bool, value: Any) -> None:
         shape = self._shape
-        keywords = tuple((name, shape(given)) for name, given in kwargs.items()) if kwargs else ()
-        outcome: Outcome | None = (tuple(map(shape, args)), keywords, raised, shape(value))
+        keywords = tuple([(name, shape(given)) for name, given in kwargs.items()]) if kwargs else ()
+        outcome: Outcome | None = (self._shapes(args, _DEPTH), keywords, raised, shape(value))
         outcomes = site.outcomes
         if outcome in outcomes:
             outcomes[outcome] += 1
@@ -146,38 +147,41 @@ class CallTypes(Context, events=Events.CALLS):
             outcome = None
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
 
+    def _shapes(self, values: Iterable[Any], depth: int) -> tuple[Shape, ...]:
+        simple, shape = self._simple, self._shape
+        return tuple([id(type(value)) if id(type(value)) in simple else shape(value, depth) for value in values])
+
     def _shape(self, value: Any, depth: int = _DEPTH) -> Shape:
         """The type of a value, with those of its first elements, without running any code of the program."""
         kind: Any = type(value)
         identity = id(kind)
-        if identity not in self.types:
-            self.types[identity] = kind
-        if not depth:
+        if identity in self._simple:
             return identity
+        self.types[identity] = kind
         try:
             if kind in _SEQUENCES:
-                return (identity, frozenset(self._shape(item, depth - 1) for item in islice(value, _ELEMENTS)))
+                return (identity, frozenset(self._shapes(islice(value, _ELEMENTS), depth - 1))) if depth else identity
             if kind is dict:
+                if not depth:
+                    return identity
                 items = list(islice(value.items(), _ELEMENTS))
-                keys = frozenset(self._shape(key, depth - 1) for key, _ in items)
-                return (identity, keys, frozenset(self._shape(item, depth - 1) for _, item in items))
+                keys = self._shapes([key for key, _ in items], depth - 1)
+                values = self._shapes([item for _, item in items], depth - 1)
+                return (identity, frozenset(keys), frozenset(values))
             if kind is tuple:
-                shapes = tuple(self._shape(item, depth - 1) for item in value[: _ELEMENTS + 1])
-                return (identity, *shapes) if len(shapes) <= _ELEMENTS else identity
+                few = depth and len(value) <= _ELEMENTS
+                return (identity, *self._shapes(value, depth - 1)) if few else identity
         except RuntimeError:  # another thread has changed its size
             return identity
         if issubclass(kind, type):
-            self.types.setdefault(id(value), value)
+            self.types[id(value)] = value
             return (identity, id(value))
+        self._simple.add(identity)
         return identity
 
     def sites(self) -> list[Site]:
         """What was seen so far, by thread; a call site that several threads have been at is there several times."""
-        return [
-            site
-            for sites in list(self._threads.values())
-            for site in {id(it): it for it in list(sites.values())}.values()
-        ]
+        return [site for sites in list(self._threads.values()) for site in list(sites.values())]
 
     def stubs(self) -> dict[str, str]:
         """For each module, what a `.pyi` file would say of its functions that were called."""

@@ -26,7 +26,7 @@ from .report import Writer
 
 __all__ = ["CallGraph"]
 
-_COMPREHENSIONS: Final = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})  # functions of their own up to 3.11
+_COMPREHENSIONS: Final = frozenset({"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"})
 _LRU_CACHE: Final = type(functools.lru_cache(len))
 _called_from: Final = sys._getframe
 
@@ -145,9 +145,18 @@ def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:
 
 
 def _caller(frame: FrameType) -> Function:
-    while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
-        frame = frame.f_back
+    """The function that the frame is of; for a comprehension, the one that it is written in."""
+    outer: FrameType | None = frame
+    while frame.f_code.co_name in _COMPREHENSIONS and outer is not None:
+        outer = outer.f_back
+        if outer is not None and _is_written_in(frame.f_code, outer.f_code):
+            frame = outer
     return _of_code(frame.f_code, frame.f_globals)
+
+
+def _is_written_in(inner: CodeType, outer: CodeType) -> bool:
+    where = "" if outer.co_name == "<module>" else f"{outer.co_qualname}.<locals>."
+    return inner.co_filename == outer.co_filename and inner.co_qualname == f"{where}{inner.co_name}"
 
 
 def _callee(function: Any) -> Function:
