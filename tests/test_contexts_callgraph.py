@@ -241,6 +241,30 @@ def test_the_svg_stands_alone_and_shows_every_function_and_count(graph, tmp_path
     assert re.findall(r'(?:href|src|@import|url\()[="\']*(?!#)\w', text) == []
 
 
+def test_a_browser_shows_the_svg_and_has_nothing_to_complain_about(graph, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("Chromium is not here")
+    written(graph, ".svg", tmp_path)
+    switches = (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        f"--user-data-dir={tmp_path}/home",
+    )
+    # A wrapper page asks the picture for the boxes of its texts, which only a drawn picture has.
+    page = tmp_path / "page.html"
+    script = "document.title = [...document.querySelectorAll('text')].filter(it => it.getBBox().width > 0).length"
+    page.write_text(f"{(tmp_path / 'graph.svg').read_text()}<script>{script}</script>", encoding="utf-8")
+    done = subprocess.run(
+        [browser, *switches, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120, check=True
+    )
+    texts = 2 * len(graph.graph().functions) + len(graph.graph().calls)
+    assert f"<title>{texts}</title>" in done.stdout
+    assert "CONSOLE" not in done.stderr
+
+
 def test_callers_stand_left_of_what_they_call(graph, tmp_path):
     root = ElementTree.fromstring(written(graph, ".svg", tmp_path))
     space = {"s": "http://www.w3.org/2000/svg"}

@@ -9,7 +9,7 @@ import time
 import pytest
 from command_line import cassette
 
-from cassette_import import current, overdub
+from cassette_import import current, disablehooks, overdub, similarcontext
 from cassette_import.contexts import Substitute
 
 PROGRAM = """
@@ -105,6 +105,13 @@ def test_instances_with_equal_targets_share_their_code_but_not_their_replacement
     assert type(one) is type(other)
     assert overdub(one, program.every_way) == [1] * 6
     assert overdub(other, program.every_way) == [2] * 6
+
+
+def test_a_changed_copy_substitutes_the_same(program):
+    substitute = Substitute({time.time: lambda: 12.0})
+    assert overdub(similarcontext(substitute, metadata=1), program.every_way) == [12.0] * 6
+    assert overdub(disablehooks(substitute), program.every_way) == [12.0] * 6
+    assert substitute.calls == {"time.time": 12}
 
 
 def test_calls_are_counted_over_all_threads(program):

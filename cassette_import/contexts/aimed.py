@@ -49,6 +49,11 @@ class Aimed(Context, events=Events.CALLS):
         made._lock = Lock()
         return made
 
+    def __copy__(self: _Context) -> _Context:
+        made: _Context = object.__new__(type(self))
+        vars(made).update(vars(self))
+        return made
+
     def meet(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """A function is called that a target is about; what this returns is the value of the call."""
         raise NotImplementedError
