@@ -206,11 +206,13 @@ def _program(words: Sequence[str]) -> Program:
 
 
 def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | None) -> None:
+    from cassette_import.contexts.targets import about_to_run
     from cassette_import.outcome import CannotWrite, Outcome
 
     # All that is needed is imported before the program's folder comes first on `sys.path`.
     # Contexts may lie beside the program, or here.
-    contexts = _made(wanted.contexts, program.folder, os.getcwd())
+    with about_to_run(program.module):
+        contexts = _made(wanted.contexts, program.folder, os.getcwd())
     try:
         outcome = Outcome(contexts, output, wanted.report)
     except CannotWrite as error:

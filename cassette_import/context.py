@@ -320,17 +320,28 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     none."""
     _check("recurse", ctx, f)
     root = python_function(f)
-    return _run(_activation(ctx, registry.adopt(root) if root is not None else None), root, f, args, kwargs)
+    here = ACTIVE.get()
+    # Inside an overload the call is still to be handed to the contexts further out.
+    outer = len(here.contexts) if here.suspended is not None else 0
+    return _run(_activation(ctx, registry.adopt(root) if root is not None else None), root, f, args, kwargs, outer)
 
 
 @hidden
-def _run(activation: Activation, root: FunctionType | None, f: Any, arguments: Any, keywords: Any) -> Any:
-    """Run a root call in an activation. `root` is the Python function that will really run."""
+def _run(
+    activation: Activation, root: FunctionType | None, f: Any, arguments: Any, keywords: Any, outer: int = 0
+) -> Any:
+    """Run a root call in an activation. `root` is the Python function that will really run, unless one of the first
+    `outer` contexts has an overload for the call."""
     if root is not None and activation.variant is not None:
         registry.meet(root, activation.variant, activation.roots)
     _enter(activation)
     try:
-        result = f(*arguments, **keywords)
+        if outer and activation.variant is not None:
+            function, *leading = split(f)
+            call = activation.variant.runners[int(Events.CALLS)].call
+            result = call(activation, outer, f, function, tuple(leading), arguments, keywords)
+        else:
+            result = f(*arguments, **keywords)
     finally:
         _leave(activation)
     return driven.drive(result, activation) if type(result) in driven.SUSPENDABLE else result

@@ -64,6 +64,11 @@ class Program:
         """Where the program's own modules are."""
         raise NotImplementedError
 
+    @property
+    def module(self) -> str:
+        """What the program would be called if it were imported."""
+        return self.name
+
     def prepare(self) -> None:
         """Make `sys.argv` and `sys.path` what the program expects; raise `CannotRun` if there is none."""
         raise NotImplementedError
@@ -134,6 +139,11 @@ class Script(Program):
     def folder(self) -> str:
         """The script's folder; what has a `__main__.py` itself."""
         return self.filename if self._is_container else os.path.dirname(os.path.realpath(self.filename))
+
+    @property
+    def module(self) -> str:
+        """The name of the file without its suffix."""
+        return os.path.splitext(os.path.basename(self.filename))[0]
 
     def own_packages(self) -> tuple[str, ...]:
         """What lies beside the script, or in the folder or zip file, and is imported from there."""

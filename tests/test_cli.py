@@ -5,11 +5,14 @@ import pstats
 import re
 import signal
 import textwrap
+import tomllib
+from pathlib import Path
 
 import pytest
-from command_line import cassette, run
+from command_line import CHECKOUT, cassette, run
 
-from cassette_import import cli, settings
+from cassette_import import cli, contexts, settings
+from cassette_import.contexts import READY_MADE
 
 APP = """
     import sys
@@ -147,7 +150,7 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
 @pytest.mark.parametrize(
     ("described", "message"),
     [
-        ("nope", "no context is called 'nope'; there are noop, profile, trace.*, and module:Class"),
+        ("nope", "no context is called 'nope'; there are .*, noop, profile, .*, and module:Class"),
         ("trace:deep=3", "context 'trace:deep=3': got an unexpected keyword argument 'deep'; it takes depth, .*"),
         ("noop:events=sounds", "context .*: no kind of events is called 'sounds'; there are .*"),
         ("profile:sort=name", "context .*: sort is one of own, cumulative, calls, not 'name'"),
@@ -503,6 +506,14 @@ def test_contexts_lists_those_that_have_a_name(folder):
     done = cassette("contexts", folder=folder)
     assert re.search(r"^noop +cassette_import\.contexts\.noop:Noop +Intercepts every event", done.stdout, re.M)
     assert {"profile", "trace"} <= {line.split()[0] for line in done.stdout.splitlines()}
+
+
+def test_ready_made_contexts_are_entry_points_like_those_of_others(folder):
+    project = tomllib.loads((Path(CHECKOUT) / "pyproject.toml").read_text())
+    assert project["project"]["entry-points"]["cassette_import.contexts"] == dict(READY_MADE)
+    listed = cassette("contexts", folder=folder).stdout
+    assert all(re.search(rf"^{name} +{where} +[A-Z].*\.$", listed, re.M) for name, where in READY_MADE.items())
+    assert {where.partition(":")[2] for where in READY_MADE.values()} < set(contexts.__all__)
 
 
 def test_contexts_of_other_distributions_are_found_by_their_entry_points(folder):

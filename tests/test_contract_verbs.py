@@ -685,6 +685,21 @@ def test_overload_of_an_outer_context_counts_where_the_inner_one_has_none(progra
         assert program.sine(0.0) == "outer"
 
 
+def test_recurse_hands_the_call_to_the_next_outer_context(program):
+    class Outer(Context):
+        pass
+
+    class Inner(Context):
+        pass
+
+    Outer.overdub.register(math.sin, program.add)(lambda ctx, f, *args: "outer")
+    Inner.overdub.register(math.sin, program.add)(lambda ctx, f, *args: recurse(ctx, f, *args))
+    with Outer(), Inner():
+        assert program.sine(0.0) == "outer"
+        assert (lambda: program.add(1, 2))() == 3  # no event: this module is not overdubbed
+        assert overdub(Ctx(), lambda: program.add(1, 2)) == "outer"
+
+
 def test_outer_context_sees_what_the_hooks_of_the_inner_one_do(program, Recorder):
     class Inner(Context):
         def prehook(self, f, *args):

@@ -2,7 +2,7 @@
 
 >>> from cassette_import.contexts import Profile
 >>> sorted(READY_MADE)
-['noop', 'profile', 'trace']
+['call-types', 'callgraph', 'faults', 'memoize', 'noop', 'profile', 'substitute', 'trace']
 """
 
 from __future__ import annotations
@@ -14,16 +14,26 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from .call_types import CallTypes
+    from .callgraph import CallGraph
+    from .faults import Faults
+    from .memoize import Memoize
     from .noop import Noop
     from .profile import Profile
+    from .substitute import Substitute
     from .trace import Trace
 
-__all__ = ["READY_MADE", "Noop", "Profile", "Trace"]
+__all__ = ["READY_MADE", "CallGraph", "CallTypes", "Faults", "Memoize", "Noop", "Profile", "Substitute", "Trace"]
 
 READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "call-types": f"{__name__}.call_types:CallTypes",
+        "callgraph": f"{__name__}.callgraph:CallGraph",
+        "faults": f"{__name__}.faults:Faults",
+        "memoize": f"{__name__}.memoize:Memoize",
         "noop": f"{__name__}.noop:Noop",
         "profile": f"{__name__}.profile:Profile",
+        "substitute": f"{__name__}.substitute:Substitute",
         "trace": f"{__name__}.trace:Trace",
     }
 )

@@ -21,7 +21,7 @@ from . import READY_MADE
 __all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points", "importable_from"]
 
 ENTRY_POINTS: Final = "cassette_import.contexts"
-_OPTION: Final = re.compile(r"[A-Za-z_]\w*=")
+_OPTION: Final = re.compile(r"[A-Za-z_][\w.]*=")
 
 
 class UnknownContext(LookupError):
@@ -43,6 +43,8 @@ def _parsed(text: str) -> _Wanted:
 
     >>> _parsed("trace:depth=3,file=None")
     _Wanted(target='trace', options={'depth': 3, 'file': None})
+    >>> _parsed("substitute:time.time=fakes.noon").options
+    {'time.time': 'fakes.noon'}
     >>> _parsed("package.module:Outer.Inner:name=some:text")
     _Wanted(target='package.module:Outer.Inner', options={'name': 'some:text'})
     """
@@ -52,7 +54,7 @@ def _parsed(text: str) -> _Wanted:
     options: dict[str, Any] = {}
     for part in filter(None, ":".join(parts[first_option:]).split(",")):
         key, equals, value = part.partition("=")
-        if not equals or not key.isidentifier():
+        if not equals or not all(name.isidentifier() for name in key.split(".")):
             raise UnknownContext(f"context {text!r}: {part!r} is not of the form key=value")
         options[key] = _value(value)
     return _Wanted(target, options)
@@ -101,6 +103,9 @@ def context_named(text: str) -> Context:
         The name of a ready-made context or of an entry point, or `module:Class`; then, if wanted, a colon and
         options, ``key=value``, separated by commas.
 
+    A context type whose arguments are more than numbers and text has a class method `from_options`, which takes
+    the options instead; their keys may be dotted names, as in ``substitute:time.time=fakes.noon``.
+
     Raises
     ------
     UnknownContext
@@ -114,6 +119,7 @@ def context_named(text: str) -> Context:
         return maker
     if not callable(maker):
         raise UnknownContext(f"context {text!r}: {target} is no context type")
+    maker = getattr(maker, "from_options", maker)
     try:
         inspect.signature(maker).bind(**options)
     except TypeError as error:

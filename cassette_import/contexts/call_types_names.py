@@ -1,0 +1,137 @@
+"""How types are written: shapes of values, and unions of them, as annotations.
+
+Knows shapes; must not know where they were seen.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+from collections.abc import Iterable, Mapping
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    NoneType,
+)
+from typing import Any, Final
+
+__all__ = ["Names"]
+
+_LONGEST_UNION: Final = 6
+_TUPLES: Final = 3
+_CALLABLE: Final = "collections.abc.Callable[..., typing.Any]"
+_ABSTRACT: Final[dict[type, str]] = {
+    NoneType: "None",
+    FunctionType: _CALLABLE,
+    MethodType: _CALLABLE,
+    BuiltinFunctionType: _CALLABLE,
+    type(list.append): _CALLABLE,
+    functools.partial: "functools.partial[typing.Any]",
+    GeneratorType: "collections.abc.Generator[typing.Any, typing.Any, typing.Any]",
+    CoroutineType: "collections.abc.Coroutine[typing.Any, typing.Any, typing.Any]",
+    AsyncGeneratorType: "collections.abc.AsyncGenerator[typing.Any, typing.Any]",
+    type({}.keys()): "collections.abc.KeysView[typing.Any]",
+    type({}.values()): "collections.abc.ValuesView[typing.Any]",
+    type({}.items()): "collections.abc.ItemsView[typing.Any, typing.Any]",
+}
+_type_attribute: Final = type.__getattribute__  # a metaclass may have its own, in Python
+
+
+class Names:
+    """Writes types as one module would.
+
+    Parameters
+    ----------
+    types:
+        The types by the identities that shapes have.
+    module:
+        The module; its own classes need no prefix. None is for people to read: no module is named, then.
+    """
+
+    def __init__(self, types: Mapping[int, type], module: str | None = None) -> None:
+        self._types = types
+        self._module = module
+        self.imports: set[str] = set()
+        """The modules that what was written so far needs."""
+
+    def union(self, shapes: Iterable[Any]) -> str:
+        """What admits all of these values, and as little else as can be said in a line."""
+        members = sorted({self.shape(shape) for shape in self._merged(shapes)}, key=lambda name: (name == "None", name))
+        if not members or len(members) > _LONGEST_UNION or {"Any", "typing.Any"} & set(members):
+            return self._any
+        return " | ".join(members)
+
+    @property
+    def _any(self) -> str:
+        return self._imported("typing.Any")
+
+    def _merged(self, shapes: Iterable[Any]) -> list[Any]:
+        """The shapes with all lists made one, and so on: `list[int] | list[str]` is rarely what is meant."""
+        merged: dict[Any, Any] = {}
+        tuples: dict[Any, None] = {}
+        for shape in shapes:
+            kind = self._types[shape[0]] if isinstance(shape, tuple) else None
+            if kind is tuple:
+                tuples[shape] = None
+            elif kind in (list, set, frozenset, dict):
+                known = merged.get(shape[0], (shape[0], *(frozenset() for _ in shape[1:])))
+                merged[shape[0]] = (shape[0], *(one | other for one, other in zip(known[1:], shape[1:], strict=True)))
+            else:
+                merged[shape] = shape
+        if len(tuples) > _TUPLES:
+            return [*merged.values(), next(iter(tuples))[0]]
+        return [*merged.values(), *tuples]
+
+    def shape(self, shape: Any) -> str:
+        """One shape."""
+        if not isinstance(shape, tuple):
+            kind = self._types[shape]
+            if kind is tuple:
+                return f"tuple[{self._any}, ...]"
+            if kind in (list, set, frozenset):
+                return f"{kind.__name__}[{self._any}]"
+            return f"dict[{self._any}, {self._any}]" if kind is dict else self.type(kind)
+        kind = self._types[shape[0]]
+        if kind is tuple:
+            return f"tuple[{', '.join(map(self.shape, shape[1:])) or '()'}]"
+        if issubclass(kind, type):
+            return f"type[{self.type(self._types[shape[1]])}]"
+        return f"{kind.__name__}[{', '.join(map(self.union, shape[1:]))}]"
+
+    def type(self, kind: type) -> str:
+        """A class, or its nearest base that others can name."""
+        if kind in _ABSTRACT:
+            return self._imported(_ABSTRACT[kind])
+        for base in _type_attribute(kind, "__mro__"):
+            module, name = _type_attribute(base, "__module__"), _type_attribute(base, "__qualname__")
+            if not isinstance(module, str) or base is object:
+                continue
+            if self._module is None:
+                return str(name).rpartition("<locals>.")[2]
+            if _found(module, name) is base:
+                return self._with_module(module, name)
+        return "object" if self._module is None or kind is object else self._any
+
+    def _with_module(self, module: str, name: str) -> str:
+        if module in (builtins.__name__, self._module):
+            return name
+        self.imports.add(module)
+        return f"{module}.{name}"
+
+    def _imported(self, name: str) -> str:
+        if self._module is None:
+            return name.replace("collections.abc.", "").replace("typing.", "")
+        self.imports.update(module for module in ("collections.abc", "functools", "typing") if f"{module}." in name)
+        return name
+
+
+def _found(module: str, name: str) -> Any:
+    try:
+        return functools.reduce(getattr, name.split("."), sys.modules.get(module))
+    except AttributeError:
+        return None

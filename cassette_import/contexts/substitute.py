@@ -1,0 +1,110 @@
+"""`Substitute`: other functions in the place of some, wherever overdubbed code calls them.
+
+It does not matter how the calling code got hold of a function: by `import`, by `from … import`, as a default
+argument, as an attribute. Nothing is patched, so nobody else notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cassette_import.frames import hidden
+
+from .aimed import Aimed
+from .report import Writer
+from .targets import Aim, Target, aimed_at, located
+
+__all__ = ["Substitute"]
+
+
+class Substitute(Aimed):
+    """Calls other functions in the place of some.
+
+    Parameters
+    ----------
+    replacements:
+        What to call, by what it stands in for. Both are callables, or text: ``"package.module.function"``.
+        A replacement gets what the target would get: for `Session.send` the session comes first; for a target
+        that is bound already, such as `random.random` or `datetime.now`, the receiver is left out, and calls
+        on other receivers stay as they are.
+
+    Raises
+    ------
+    ValueError
+        If text leads nowhere, or to something that is not called. The message is one line.
+
+    On the command line, ``-c substitute:time.time=fakes.noon,random.random=fakes.half``.
+
+    What a replacement calls is real: it runs with the substitution suspended.
+
+    Example
+    -------
+    >>> import colorsys
+    >>> from cassette_import import overdub
+    >>> with_greys = Substitute({colorsys.hsv_to_rgb: lambda h, s, v: (v, v, v)})
+    >>> overdub(with_greys, colorsys.hsv_to_rgb, 0.1, 0.2, 0.3)
+    (0.3, 0.3, 0.3)
+    >>> print(with_greys.summary())
+    substitute: colorsys.hsv_to_rgb: 1 call
+    """
+
+    def __new__(cls, replacements: Mapping[Any, Target]) -> Substitute:
+        """Make an instance of the type that overloads these targets."""
+        return cls.at(aimed_at(target) for target in _checked(replacements))
+
+    def __init__(self, replacements: Mapping[Any, Target]) -> None:
+        super().__init__()
+        self.calls: dict[str, int] = {aim.name: 0 for aim in self._aims}
+        """How often each target was called, by its name."""
+        found = zip(self._aims, replacements.values(), strict=True)
+        self._replacements = {id(aim): _replacement(aim, given) for aim, given in found}
+
+    @classmethod
+    def from_options(cls, **replacements: Any) -> Substitute:
+        """What the command line makes of ``target=replacement,…``."""
+        return cls(replacements)
+
+    @hidden
+    def meet(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Call the replacement."""
+        aim = self.aim(function, arguments)
+        if aim is None:
+            return self.go_on(function, arguments, keywords)
+        with self._lock:
+            self.calls[aim.name] += 1
+        return self._replacements[id(aim)](*(arguments[1:] if aim.is_bound else arguments), **keywords)
+
+    def summary(self) -> str:
+        """How often each target was called."""
+        lines = [f"{name}: {_times(count)}" for name, count in self.calls.items()]
+        return ("substitute: " if len(lines) == 1 else "substitute:\n  ") + "\n  ".join(lines)
+
+    @property
+    def formats(self) -> Mapping[str, Writer]:
+        """`.txt` for the counts."""
+        return {".txt": self._write}
+
+    def _write(self, path: str) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.summary() + "\n")
+
+
+def _checked(replacements: Any) -> Mapping[Any, Target]:
+    if not isinstance(replacements, Mapping):
+        raise TypeError(f"Substitute takes a mapping of targets to replacements, not {type(replacements).__name__}")
+    if not replacements:
+        raise ValueError("nothing to substitute: give target=replacement, both as module.function")
+    return replacements
+
+
+def _replacement(aim: Aim, given: Any) -> Any:
+    found = located(given) if isinstance(given, str) else given
+    if not callable(found):
+        name = given if isinstance(given, str) else repr(given)
+        raise ValueError(f"{name}, given for {aim.name}, is not callable; give a function or module.function")
+    return found
+
+
+def _times(count: int) -> str:
+    return f"{count} call{'' if count == 1 else 's'}" if count else "never called"
