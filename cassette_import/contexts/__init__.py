@@ -2,7 +2,7 @@
 
 >>> from cassette_import.contexts import Profile
 >>> sorted(READY_MADE)
-['noop', 'profile', 'trace']
+['noop', 'profile', 'record', 'replay', 'trace']
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
     from .noop import Noop
     from .profile import Profile
+    from .record import Record
+    from .replay import Replay
     from .trace import Trace
 
-__all__ = ["READY_MADE", "Noop", "Profile", "Trace"]
+__all__ = ["READY_MADE", "Noop", "Profile", "Record", "Replay", "Trace"]
 
 READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
     {
         "noop": f"{__name__}.noop:Noop",
         "profile": f"{__name__}.profile:Profile",
+        "record": f"{__name__}.record:Record",
+        "replay": f"{__name__}.replay:Replay",
         "trace": f"{__name__}.trace:Trace",
     }
 )
