@@ -102,7 +102,11 @@ class Replay(Taped):
     @hidden
     def answer(self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
         """Give what the recording has for this call."""
-        return self._replay(what, arguments, keywords)
+        try:
+            return self._replay(what, arguments, keywords)
+        except BaseException as error:
+            error.__traceback__ = None
+            raise
 
     def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         """Give what the recording has for this use of a stand-in."""
