@@ -220,33 +220,13 @@ def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | N
     except CannotWrite as error:
         raise UsageError(str(error)) from error
     program.prepare()
-    installations = _installed(program, wanted, contexts)
     try:
-        _inform(contexts, program, installations, output)
-        outcome.begin(installations)
-    except (OSError, ValueError) as error:
+        outcome.begin(_installed(program, wanted, contexts), program)
+    except CannotWrite as error:
         raise UsageError(str(error)) from error
     # What is registered first is called last: when threads and the program's own functions are done.
     atexit.register(outcome.write)
     program.run(contexts)
-
-
-def _inform(
-    contexts: Sequence[Context], program: Program, installations: Sequence[Installation], output: str | None
-) -> None:
-    """Tell the contexts that want to know what is going to run."""
-    from cassette_import.contexts.report import Informed
-
-    run = {
-        "argv": [program.name, *program.arguments],
-        "program": type(program).__name__.lower(),
-        "packages": [name for installation in installations for name in installation.packages],
-        "exclude": [name for installation in installations for name in installation.exclude],
-        "output": output,
-    }
-    for context in contexts:
-        if isinstance(context, Informed):
-            context.inform(run)
 
 
 def _made(descriptions: Sequence[str] | None, *folders: str) -> list[Context]:

@@ -147,7 +147,7 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
 @pytest.mark.parametrize(
     ("described", "message"),
     [
-        ("nope", "no context is called 'nope'; there are noop, profile, trace.*, and module:Class"),
+        ("nope", "no context is called 'nope'; there are noop, profile, record, replay, trace.*, and module:Class"),
         ("trace:deep=3", "context 'trace:deep=3': got an unexpected keyword argument 'deep'; it takes depth, .*"),
         ("noop:events=sounds", "context .*: no kind of events is called 'sounds'; there are .*"),
         ("profile:sort=name", "context .*: sort is one of own, cumulative, calls, not 'name'"),
@@ -383,7 +383,10 @@ def test_the_report_tells_what_was_done_to_each_module_and_function(folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "python -m cassette_import: a command is needed: run, show, contexts, primitives, doctor or cache"),
+        (
+            [],
+            "python -m cassette_import: a command is needed: run, replay, show, contexts, primitives, doctor or cache",
+        ),
         (["sing"], "python -m cassette_import: argument COMMAND: invalid choice: 'sing' .*"),
         (["run"], "python -m cassette_import run: a script, or -m and a module, is needed"),
         (["run", "-m"], "python -m cassette_import run: -m needs a module"),

@@ -163,6 +163,22 @@ def test_time_and_chance_are_replayed(both):
     assert before == after
 
 
+def uses_seeds():
+    random.seed(3)
+    mine = random.Random(4)
+    numbers = random.random(), mine.random()
+    random.seed()
+    mine.seed()
+    return numbers, random.random(), mine.random(), random.Random().random()
+
+
+def test_a_generator_with_a_seed_is_not_outside_and_one_without_is(both, tmp_path):
+    before, after = both(uses_seeds)
+    assert before == after
+    assert before[0] == (random.Random(3).random(), random.Random(4).random())
+    assert not [value for value in before[0] if str(value) in (tmp_path / "it.cassette").read_text()]
+
+
 def uses_an_object():
     it = outside("make", "it")
     it["a"] = 5
@@ -298,7 +314,10 @@ def test_secrets_are_not_in_the_file(both, tmp_path, monkeypatch):
 
 
 def asks(*names):
-    return [outside(name) for name in names]
+    found = []
+    for name in names:
+        found.append(outside(name))
+    return found
 
 
 def test_another_call_than_the_recorded_one_is_a_departure_that_shows_both(recording):
@@ -306,7 +325,7 @@ def test_another_call_than_the_recorded_one_is_a_departure_that_shows_both(recor
     with pytest.raises(Departure) as raised:
         overdub(Replay(str(file)), asks, "a", "c")
     first, then, now = str(raised.value).splitlines()
-    line = asks.__code__.co_firstlineno + 1
+    line = asks.__code__.co_firstlineno + 3
     assert first == f"{__file__}:{line} in asks: the run departs from its recording {file} at call 2"
     assert then.startswith("  recorded: test_contexts_record.outside('b')")
     assert then.endswith(f"({__file__}:{line} in asks)")

@@ -197,6 +197,16 @@ def test_any_function_can_be_the_boundary(tmp_path):
     assert cassette("replay", "it.cassette", folder=tmp_path).stdout == "3 5\n"
 
 
+def test_a_library_that_is_overdubbed_too_is_replayed_with_its_own_calls(tmp_path):
+    source = "import logging, sys\nlogging.basicConfig(stream=sys.stdout, format='%(asctime)s %(created)r')\n"
+    (tmp_path / "program.py").write_text(source + "logging.warning('x')\n")
+    words = ("run", "-p", "logging", "-c", "record", "-o", "it.cassette", "program.py")
+    before = cassette(*words, folder=tmp_path)
+    after = cassette("replay", "it.cassette", folder=tmp_path)
+    assert before.status == after.status == 0, (before, after)
+    assert after.stdout == before.stdout
+
+
 DEBUGGED = """
     import sqlite3
     import time

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 from cassette_import.functions import underlying
 
-__all__ = ["BOUNDARY", "STARTS", "Found", "boundary", "watch"]
+__all__ = ["BOUNDARY", "CHANCE", "STARTS", "Found", "boundary", "watch"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -36,11 +36,12 @@ BOUNDARY: Final[list[str]] = [
     *_in("datetime", "datetime.now datetime.today datetime.utcnow datetime.fromtimestamp datetime.astimezone"),
     *_in("datetime", "datetime.timestamp date.today date.fromtimestamp"),
     # chance
-    *_in("random", "Random.random Random.seed Random.getrandbits Random.randrange Random.randint Random.randbytes"),
+    *_in("random", "Random Random.seed Random.random Random.getrandbits Random.randrange Random.randint"),
+    *_in("random", "Random.randbytes"),
     *_in("random", "Random.choice Random.choices Random.sample Random.shuffle Random.uniform Random.triangular"),
     *_in("random", "Random.betavariate Random.expovariate Random.gammavariate Random.gauss Random.normalvariate"),
     *_in("random", "Random.lognormvariate Random.vonmisesvariate Random.paretovariate Random.weibullvariate"),
-    *_in("random", "Random.binomialvariate Random.getstate SystemRandom.random SystemRandom.getrandbits"),
+    *_in("random", "Random.binomialvariate SystemRandom.random SystemRandom.getrandbits"),
     *_in("uuid", "uuid1 uuid4 uuid6 uuid7 getnode"),
     *_in("secrets", "choice randbelow randbits token_bytes token_hex token_urlsafe"),
     # the machine
@@ -97,6 +98,8 @@ BOUNDARY: Final[list[str]] = [
     *_in("asyncio", "sleep open_connection start_server open_unix_connection create_subprocess_exec"),
     *_in("asyncio", "create_subprocess_shell"),
     *_in("asyncio.base_events", "BaseEventLoop.time BaseEventLoop.getaddrinfo"),
+    *_in("asyncio.selector_events.BaseSelectorEventLoop", "sock_recv sock_recv_into sock_sendall sock_connect"),
+    *_in("asyncio.selector_events.BaseSelectorEventLoop", "sock_accept"),
     # databases
     *_in("sqlite3", "connect Connection"),
     # what is not in the standard library
@@ -122,6 +125,9 @@ BOUNDARY: Final[list[str]] = [
     *_in("grpc", "insecure_channel secure_channel"),
 ]  # fmt: skip
 """The names of the functions that lead outside. Append to it before a `Record` or `Replay` is made."""
+
+CHANCE: Final = "random.Random"
+"""Of its methods, those lead outside that are called on a generator that got no seed from the program."""
 
 STARTS: Final[dict[str, int]] = {
     "threading.Thread.start": 0,

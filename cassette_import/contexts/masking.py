@@ -6,6 +6,7 @@ Knows encoded values; must not know what they are recorded for.
 from __future__ import annotations
 
 import fnmatch
+import functools
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -77,6 +78,8 @@ class Mask:
         return encoded
 
     def _learn_from(self, encoded: Any) -> None:
+        if not self.names:
+            return
         for name, value in _named(encoded):
             if self.hides(name):
                 self.learn(name, value)
@@ -86,11 +89,14 @@ class Mask:
             return {key: self._hidden(item) for key, item in encoded.items()}
         if not isinstance(encoded, list):
             return encoded
-        if _is_pair(encoded):
-            name = encoded[0].lower()
-            if any(fnmatch.fnmatchcase(name, pattern) for pattern in USUAL_SECRETS):
-                return [encoded[0], encoded[1] if _is_placeholder(encoded[1]) else _HIDDEN]
+        if _is_pair(encoded) and _is_usual(encoded[0]):
+            return [encoded[0], encoded[1] if _is_placeholder(encoded[1]) else _HIDDEN]
         return [self._hidden(item) for item in encoded]
+
+
+@functools.lru_cache(1000)
+def _is_usual(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in USUAL_SECRETS)
 
 
 def _is_pair(encoded: list[Any]) -> bool:

@@ -310,6 +310,8 @@ def _changes(value: Any) -> bool:
 
 def _real(value: Any) -> Any:
     """Arguments with the objects themselves in the place of stand-ins."""
+    if not value and type(value) in (tuple, dict, list):
+        return value
     if standins.is_stand_in(value):
         return standins.real_of(value)
     kind = type(value)

@@ -240,7 +240,8 @@ class Replay(Taped):
         if tag == "handle":
             return self._stand_in(*content)
         if tag == "own" and isinstance(content, int):
-            return self._objects.get(content)
+            known = self._objects.get(content)
+            return None if known is None else known()
         if tag == "error":
             return decoded_error(content, self._decode)
         raise BadValue(f"no value is written as {tag!r}")
@@ -259,10 +260,11 @@ class Replay(Taped):
 
     def _learn_objects(self, recorded: Any, encoded: Any) -> None:
         """Which of the program's objects is which: they can come back as results."""
+        if not self._own_by_number:
+            return
         for before, now in zip(_own_numbers(recorded), _own_numbers(encoded), strict=False):
-            known = next((reference for reference, number in self._own.values() if number == now), None)
-            if before >= 0 and known is not None:
-                self._objects[before] = known()
+            if before >= 0 and now >= 0:
+                self._objects[before] = self._own_by_number[now]
 
     # ---- for debuggers
 
@@ -302,7 +304,7 @@ class Replay(Taped):
 
 
 def _same(call: Call, what: list[Any], encoded: Any) -> bool:
-    return call.what == what and _comparable(call.arguments) == _comparable(encoded)
+    return call.what == what and (call.arguments == encoded or _comparable(call.arguments) == _comparable(encoded))
 
 
 def _comparable(encoded: Any) -> Any:

@@ -20,7 +20,7 @@ from cassette_import.frames import hidden
 from cassette_import.functions import underlying
 
 from . import environment, standins
-from .boundaries import BOUNDARY, STARTS, Found, watch
+from .boundaries import BOUNDARY, CHANCE, STARTS, Found, watch
 from .encoding import Encoder, shortened
 from .lanes import job
 from .masking import Mask
@@ -58,7 +58,9 @@ class Taped(Context, events=Events.NONE):
         self._names: dict[int, str] = {}
         self._lock = threading.RLock()
         self._own: dict[int, tuple[Any, int]] = {}
+        self._own_by_number: list[Any] = []
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
         self._encode_argument = Encoder(self._named)
         self._process = os.getpid()
         self._watcher = watch([*BOUNDARY, *STARTS, *_STANDARD_INPUT, *self._boundary], self._take_in)
@@ -105,10 +107,19 @@ class Taped(Context, events=Events.NONE):
         """Name what this lane is about to start."""
         raise NotImplementedError
 
+    def is_seeded(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
+        """Whether a call to a method of `random.Random` gives the same in every run."""
+        if name == f"{CHANCE}.seed":
+            seed = (*arguments[1:2], keywords.get("a"))[0]
+            (self.seeded.discard if seed is None else self.seeded.add)(arguments[0])
+        return arguments[0] in self.seeded
+
     # ---- arguments
 
-    def encoded_arguments(self, arguments: Iterable[Any], keywords: Mapping[str, Any]) -> list[Any]:
+    def encoded_arguments(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
         """The arguments of a call, to be compared and shown."""
+        if not arguments and not keywords:
+            return [[], []]
         encode = self._encode_argument
         encoded = [
             [encode(argument)[0] for argument in arguments],
@@ -125,7 +136,8 @@ class Taped(Context, events=Events.NONE):
         known = self._own.get(id(value))
         if known is None or known[0]() is not value:
             try:
-                known = self._own[id(value)] = weakref.ref(value), len(self._own)
+                known = self._own[id(value)] = weakref.ref(value), len(self._own_by_number)
+                self._own_by_number.append(known[0])
             except TypeError:
                 return {"own": [-1, f"{kind.__module__}:{kind.__qualname__}"]}, value
         return {"own": [known[1], _title(value)]}, value
@@ -168,6 +180,13 @@ def _met(ctx: Taped, f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return fallback(ctx, f, *args, **kwargs)
     if name in STARTS:
         return ctx.start(STARTS[name], f, args, kwargs)
+    if name == CHANCE:
+        made = fallback(ctx, f, *args, **kwargs)
+        if (*args, *kwargs.values()) not in ((), (None,)):
+            ctx.seeded.add(made)
+        return made
+    if name.startswith(CHANCE) and ctx.is_seeded(name, args, kwargs):
+        return fallback(ctx, f, *args, **kwargs)
     if name in _STANDARD_INPUT and not (args and args[0] is sys.stdin and isinstance(args[0], io.TextIOWrapper)):
         return fallback(ctx, f, *args, **kwargs)
     return ctx.answer(["call", name], f, args, kwargs)
