@@ -130,7 +130,7 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_a_value_comes_back_from_json_as_it_was(value):
     encoded, shown = Encoder(pytest.fail)(value)
     back = Decoder(pytest.fail)(json.loads(json.dumps(encoded)))
