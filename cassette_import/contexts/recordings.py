@@ -109,7 +109,7 @@ class Writer:
 class Call:
     """A recorded call."""
 
-    __slots__ = ("arguments", "changed", "ended_at", "lane", "number", "outcome", "pending", "site", "waited", "what")
+    __slots__ = ("arguments", "changed", "lane", "number", "outcome", "pending", "site", "waited", "what")
 
     def __init__(self, line: Mapping[str, Any]) -> None:
         self.number: int = line["call"]
@@ -121,7 +121,6 @@ class Call:
         self.outcome = _outcome(line)
         self.pending = self.outcome is None
         self.waited = False
-        self.ended_at: float = line["at"]
 
 
 class Lane:
@@ -182,7 +181,6 @@ class Recording:
             call = self.calls[line["end"]]
             call.outcome = _outcome(line)
             call.waited = bool(line.get("waited"))
-            call.ended_at = line["at"]
             self.order.append(call.number)
         elif "class" in line:
             self.classes[line["class"]] = {

@@ -200,6 +200,12 @@ class Replay(Taped):
         place.starts += 1
         return () if place.lane is None else (place.lane.number, place.starts)
 
+    def ends(self) -> None:
+        """See `Taped.ends`."""
+        lane = self._places.here().lane
+        if lane is not None:
+            self._turns.ended(lane.number)
+
     # ---- departures
 
     def _departure(self, message: str) -> Departure:

@@ -114,6 +114,9 @@ class Taped(Context, events=Events.NONE):
             (self.seeded.discard if seed is None else self.seeded.add)(arguments[0])
         return arguments[0] in self.seeded
 
+    def ends(self) -> None:
+        """A thread or job that was started has come to its end."""
+
     # ---- arguments
 
     def encoded_arguments(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
@@ -165,9 +168,12 @@ class Taped(Context, events=Events.NONE):
         @hidden
         def run(*arguments: Any, **keywords: Any) -> Any:
             with job(origin):
-                if any(context is self for context in ACTIVE.get().contexts):
-                    return function(*arguments, **keywords)
-                return overdub(self, function, *arguments, **keywords)
+                try:
+                    if any(context is self for context in ACTIVE.get().contexts):
+                        return function(*arguments, **keywords)
+                    return overdub(self, function, *arguments, **keywords)
+                finally:
+                    self.ends()
 
         return run
 

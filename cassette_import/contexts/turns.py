@@ -4,7 +4,7 @@ It is an order that one can wish for, not one that can be had at any price: a th
 one needs first. Who waits in vain for a quarter of a second goes on.
 
 Between two calls to the outside a thread may print, or put something into a queue, and who comes next must not
-overtake it: it is given as long as it had, up to a fiftieth of a second.
+overtake it: it is given a fiftieth of a second to come to its next call.
 
 Knows the recorded order; must not know what the calls are.
 """
@@ -23,7 +23,7 @@ __all__ = ["Turns", "pause", "until_cancelled"]
 
 _PATIENCE: Final = 0.25
 _SETTLING: Final = 0.02
-_LEAST: Final = 0.003
+_AFTER_ITS_END: Final = 0.005
 _monotonic: Final = time.monotonic
 
 
@@ -44,6 +44,7 @@ class Turns:
         self._given_up: set[int] = set()
         self._front = 0
         self._at_rest: set[int] = set()
+        self._ended: set[int] = set()
         self._last = _monotonic()
         self._changed = threading.Condition()
 
@@ -54,6 +55,13 @@ class Turns:
             self._at_rest.discard(self._calls[number].lane)
             self._last = _monotonic()
             self._advance()
+            self._changed.notify_all()
+
+    def ended(self, lane: int) -> None:
+        """The thread or job of this lane has come to its end; somebody else may go on because of that."""
+        with self._changed:
+            self._ended.add(lane)
+            self._last = _monotonic()
             self._changed.notify_all()
 
     def wait(self, number: int) -> None:
@@ -92,14 +100,14 @@ class Turns:
 
     def _time_to_settle(self, number: int) -> float:
         """How long to leave another thread, which was on before, to do what it did then without a call to the outside:
-        as long as it had, but not for ever, and not if it is at its next call already."""
+        but not for ever, and not if it is at its next call already."""
         if self._front == 0 or self._front >= len(self._order) or self._order[self._front] != number:
             return 0
-        before, call = self._calls[self._order[self._front - 1]], self._calls[number]
+        before = self._calls[self._order[self._front - 1]]
         if before.lane in self._at_rest or self._thread_of(before.number) == threading.get_ident():
             return 0
-        had = call.ended_at - before.ended_at
-        return max(_LEAST, min(_SETTLING, had)) - (_monotonic() - self._last)
+        patience = _AFTER_ITS_END if before.lane in self._ended else _SETTLING
+        return patience - (_monotonic() - self._last)
 
     def _thread_of(self, number: int) -> int | None:
         return self._lanes[self._calls[number].lane].thread
