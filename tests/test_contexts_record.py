@@ -214,6 +214,24 @@ def test_a_generator_is_replayed(both):
     assert before == after == ([7, 7, 7], 14)
 
 
+def counting(count):
+    yield from range(count)
+    return "end"
+
+
+def uses_yield_from():
+    def delegating():
+        result.append((yield from outside("counting", 3)))
+
+    result = []
+    return list(delegating()), result
+
+
+def test_a_generator_of_the_program_delegates_to_one_outside(both):
+    before, after = both(uses_yield_from, counting=counting)
+    assert before == after == ([0, 1, 2], ["end"])
+
+
 def uses_coroutines():
     async def main():
         found = [number async for number in outside_stream(3)]

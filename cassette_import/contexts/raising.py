@@ -48,7 +48,7 @@ def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
         kind = located(encoded["class"])
         arguments = [decode(argument) for argument in encoded["arguments"]]
         error: BaseException = kind.__new__(kind, *arguments)
-        error.args = tuple(arguments)
+        _initialise(error, arguments)
         for name, value in encoded["members"]:
             try:
                 setattr(error, name, decode(value))
@@ -64,6 +64,19 @@ def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
     except Exception as problem:  # a recording that was changed can make a class raise anything
         raise BadValue(f"no exception is written as {str(encoded)[:80]}: {problem}") from problem
     return error
+
+
+def _initialise(error: BaseException, arguments: list[Any]) -> None:
+    """Do what the part of the class that is written in C does: a StopIteration without it is not fit for use."""
+    for base in type(error).__mro__:
+        initialise = vars(base).get("__init__")
+        if type(initialise) is types.WrapperDescriptorType:
+            try:
+                initialise(error, *arguments)
+            except TypeError:  # the class calls it with others
+                initialise(error)
+            break
+    error.args = tuple(arguments)
 
 
 def _members(error: BaseException) -> list[tuple[str, Any]]:
