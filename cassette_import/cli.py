@@ -1,4 +1,4 @@
-"""The command line: `run`, `show`, `contexts`, `primitives`, `doctor`, `cache`.
+"""The command line: `run`, `replay`, `show`, `contexts`, `primitives`, `doctor`, `cache`.
 
 Knows arguments and what to do with them; must not know how programs are run, how code is rewritten, or any
 context.
@@ -107,6 +107,10 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
     run.set_defaults(perform=_run)
 
+    replay = commands.add_parser("replay", help="run a recorded program again, with nothing of what was outside")
+    replay.add_argument("file", metavar="FILE", help="what `run -c record -o FILE` wrote")
+    replay.set_defaults(perform=_replay)
+
     show = commands.add_parser("show", help="print a function as it runs in a context")
     show.add_argument("target", metavar="MODULE:FUNCTION")
     show.add_argument("-c", "--context", action="append", help=context_help)
@@ -138,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     given = parser.parse_args(arguments)
     if given.command is None:
-        parser.error("a command is needed: run, show, contexts, primitives, doctor or cache")
+        parser.error("a command is needed: run, replay, show, contexts, primitives, doctor or cache")
     try:
         status: int = given.perform(given)
     except (UsageError, settings.SettingsError) as error:
@@ -218,7 +222,10 @@ def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | N
     except CannotWrite as error:
         raise UsageError(str(error)) from error
     program.prepare()
-    outcome.begin(_installed(program, wanted, contexts))
+    try:
+        outcome.begin(_installed(program, wanted, contexts), program)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
     # What is registered first is called last: when threads and the program's own functions are done.
     atexit.register(outcome.write)
     program.run(contexts)
@@ -250,6 +257,20 @@ def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[C
         if wanted.packages is None:  # nobody asked for it
             return []
         raise UsageError(str(error)) from error
+
+
+def _replay(given: argparse.Namespace) -> int:
+    from cassette_import.contexts.recordings import BadRecording
+    from cassette_import.replaying import replay
+    from cassette_import.runner import CannotRun
+
+    try:
+        return replay(given.file)
+    except BadRecording as error:
+        raise UsageError(str(error)) from error
+    except CannotRun as error:
+        print(error, file=sys.stderr)
+        return error.status
 
 
 # ---- the others

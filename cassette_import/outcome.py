@@ -10,11 +10,12 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cassette_import
 from cassette_import import Context, Installation
 from cassette_import.contexts.report import (
+    Informed,
     Reporting,
     Streaming,
     UnknownFormat,
@@ -23,6 +24,9 @@ from cassette_import.contexts.report import (
     known_formats,
 )
 from cassette_import.specialize import registry
+
+if TYPE_CHECKING:
+    from cassette_import.runner import Program
 
 __all__ = ["CannotWrite", "Outcome", "merged", "report"]
 
@@ -72,11 +76,24 @@ class Outcome:
             raise CannotWrite(str(error)) from error
         self._writing = known[self._suffix]
 
-    def begin(self, installations: Iterable[Installation]) -> None:
-        """The program is about to run."""
+    def begin(self, installations: Iterable[Installation], program: Program) -> None:
+        """The program is about to run; raise `CannotWrite` if a context that writes meanwhile cannot."""
         self._installations = list(installations)
-        if self._output is not None and isinstance(self._writing, Streaming):
-            self._writing.stream(self._output)
+        run = {
+            "argv": [program.name, *program.arguments],
+            "program": type(program).__name__.lower(),
+            "packages": [name for installation in self._installations for name in installation.packages],
+            "exclude": [name for installation in self._installations for name in installation.exclude],
+            "output": self._output,
+        }
+        try:
+            for context in self._contexts:
+                if isinstance(context, Informed):
+                    context.inform(run)
+            if self._output is not None and isinstance(self._writing, Streaming):
+                self._writing.stream(self._output)
+        except (OSError, ValueError) as error:
+            raise CannotWrite(str(error)) from error
 
     def write(self) -> None:
         """The program is at its end. What cannot be written to a file is told on standard error."""

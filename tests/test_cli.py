@@ -386,7 +386,10 @@ def test_the_report_tells_what_was_done_to_each_module_and_function(folder):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "python -m cassette_import: a command is needed: run, show, contexts, primitives, doctor or cache"),
+        (
+            [],
+            "python -m cassette_import: a command is needed: run, replay, show, contexts, primitives, doctor or cache",
+        ),
         (["sing"], "python -m cassette_import: argument COMMAND: invalid choice: 'sing' .*"),
         (["run"], "python -m cassette_import run: a script, or -m and a module, is needed"),
         (["run", "-m"], "python -m cassette_import run: -m needs a module"),

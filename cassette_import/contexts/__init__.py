@@ -2,7 +2,7 @@
 
 >>> from cassette_import.contexts import Profile
 >>> sorted(READY_MADE)
-['call-types', 'callgraph', 'faults', 'memoize', 'noop', 'profile', 'substitute', 'trace']
+['call-types', 'callgraph', 'faults', 'memoize', 'noop', 'profile', 'record', 'replay', 'substitute', 'trace']
 """
 
 from __future__ import annotations
@@ -20,10 +20,24 @@ if TYPE_CHECKING:
     from .memoize import Memoize
     from .noop import Noop
     from .profile import Profile
+    from .record import Record
+    from .replay import Replay
     from .substitute import Substitute
     from .trace import Trace
 
-__all__ = ["READY_MADE", "CallGraph", "CallTypes", "Faults", "Memoize", "Noop", "Profile", "Substitute", "Trace"]
+__all__ = [
+    "READY_MADE",
+    "CallGraph",
+    "CallTypes",
+    "Faults",
+    "Memoize",
+    "Noop",
+    "Profile",
+    "Record",
+    "Replay",
+    "Substitute",
+    "Trace",
+]
 
 READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -33,6 +47,8 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
         "memoize": f"{__name__}.memoize:Memoize",
         "noop": f"{__name__}.noop:Noop",
         "profile": f"{__name__}.profile:Profile",
+        "record": f"{__name__}.record:Record",
+        "replay": f"{__name__}.replay:Replay",
         "substitute": f"{__name__}.substitute:Substitute",
         "trace": f"{__name__}.trace:Trace",
     }

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias, runtime_checkable
 
 __all__ = [
+    "Informed",
     "Reporting",
     "Streaming",
     "UnknownFormat",
@@ -47,6 +48,15 @@ class Streaming(Protocol):
 
     def stream(self, path: str) -> None:
         """Write to this file from now on, in the format of its suffix."""
+
+
+@runtime_checkable
+class Informed(Protocol):
+    """A context that wants to know what is going to run."""
+
+    def inform(self, run: Mapping[str, object]) -> None:
+        """`run` has `argv`, `program` (script or module), `packages`, `exclude` and `output`; called before
+        `stream`. A ValueError is told as wrong usage."""
 
 
 def known_formats(context: object) -> Mapping[str, Writer]:

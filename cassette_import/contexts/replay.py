@@ -1,0 +1,387 @@
+"""`Replay`: runs a program again with nothing outside there; what calls give comes from a recording."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cassette_import.frames import hidden
+
+from . import standins
+from .encoding import BadValue, Decoder, located
+from .lanes import Lanes
+from .raising import decoded_error, without_ours
+from .recordings import Call, Departure, Lane, Recording, read, shown_call
+from .report import Writer as ReportWriter
+from .taped import HERE, Taped, call_site
+from .turns import Turns, pause, until_cancelled
+
+__all__ = ["Replay"]
+
+
+class _Place:
+    """A thread, job or task of this run; it takes a lane with its first call."""
+
+    __slots__ = ("kind", "lane", "origin", "starts")
+
+    def __init__(self, kind: str, origin: Sequence[int]) -> None:
+        self.kind = kind
+        self.origin = tuple(origin)
+        self.starts = 0
+        self.lane: Lane | None = None
+
+
+class Replay(Taped):
+    """Runs a program again as it was recorded by `Record`, with nothing of what was outside.
+
+    A run that departs from its recording gets a `Departure`, which is no `Exception`: it shows the call as it is
+    and as it was recorded.
+
+    Parameters
+    ----------
+    file:
+        The recording.
+
+    Raises
+    ------
+    BadRecording
+        If the file is none.
+
+    Example
+    -------
+    ``python -m cassette_import replay shop.cassette``
+    """
+
+    def __init__(self, file: str) -> None:
+        self.recording: Recording = read(file)
+        self.departure: Departure | None = None
+        self._places: Lanes[_Place] = Lanes(_Place)
+        self._turns = Turns(self.recording)
+        self._made: dict[int, tuple[type, type[standins.StandIn]]] = {}
+        self._objects: dict[int, Any] = {}
+        self._seen: dict[tuple[int, str], Any] = {}
+        self._changed: set[str] = set()
+        self._replayed = 0
+        self._decode = Decoder(self._outside)
+        header = self.recording.header
+        super().__init__(header.get("boundary", ()), header.get("mask", ()))
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        if exception[:1] == (None,):
+            self.check_end()
+
+    def check_end(self) -> None:
+        """Raise a `Departure` if the run ended although its recording goes on."""
+        left = [lane.calls[0] for lane in self.recording.lanes.values() if lane.calls]
+        if self.departure is None and left and self.recording.finished:
+            first = min(left, key=lambda call: call.number)
+            count = sum(len(lane.calls) for lane in self.recording.lanes.values())
+            self._departure(
+                f"the run ended, but its recording {self.recording.path} goes on, with {count} more "
+                f"call{'' if count == 1 else 's'}\n  recorded: {_recorded(first)}"
+            )
+        if self.departure is not None:
+            raise self.departure
+
+    def summary(self) -> str:
+        """How many calls were answered."""
+        count = self._replayed
+        return f"replay: {count} call{'' if count == 1 else 's'} answered from {self.recording.path}"
+
+    @property
+    def formats(self) -> Mapping[str, ReportWriter]:
+        """None: a replay writes nothing."""
+        return {}
+
+    # ---- calls
+
+    @hidden
+    def answer(self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
+        """Give what the recording has for this call."""
+        try:
+            return self._replay(what, arguments, keywords)
+        except BaseException as error:
+            error.__traceback__ = None
+            raise
+
+    def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """Give what the recording has for this use of a stand-in."""
+        title = f"{type(stand_in).__qualname__}.{name}"
+        number = standins.number_of(stand_in)
+        if _is_looked_at():
+            return self._glimpse([kind, title, number], name, arguments, keywords)
+        result = self._replay([kind, title, number], arguments, keywords)
+        if kind == "get":
+            self._seen[number, title] = result
+        return result
+
+    def _replay(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
+        call = self._taken(what, arguments, keywords)
+        if call.pending:
+            awaiting: Any = self._waiting(call)
+            awaiting.__name__ = awaiting.__qualname__ = what[1].rpartition(".")[2]
+            return awaiting
+        self._turns.wait(call.number)
+        for index, after in call.changed:
+            _change(arguments[index], self._value(after))
+        self._turns.done(call.number)
+        assert call.outcome is not None
+        kind, content = call.outcome
+        if kind == "error":
+            raise self._error(content)
+        return self._value(content)
+
+    async def _waiting(self, call: Call) -> Any:
+        """What the program awaits."""
+        outcome = call.outcome
+        if outcome is None:
+            raise self._departure(
+                f"{self.recording.path} was cut short while this was awaited\n  recorded: {_recorded(call)}"
+            )
+        if call.waited:
+            await pause()
+        if outcome[0] == "error" and outcome[1]["class"].endswith(":CancelledError"):
+            try:
+                await until_cancelled()
+            finally:
+                self._turns.done(call.number)
+        await self._turns.wait_here(call.number)
+        self._turns.done(call.number)
+        if outcome[0] == "value":
+            return self._value(outcome[1])
+        try:
+            raise self._error(outcome[1])
+        except BaseException as error:
+            error.__traceback__ = without_ours(error.__traceback__, HERE)
+            raise
+
+    def _taken(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Call:
+        """The recorded call that this one is."""
+        with self._lock:
+            if self.departure is not None:
+                raise self.departure
+            encoded = self.encoded_arguments(arguments, keywords)
+            place = self._places.here()
+            if place.lane is None:
+                place.lane = self._lane_for(place, what, encoded)
+            lane = place.lane
+            if lane is None or not lane.calls:
+                raise self._departure_at_end(what, encoded)
+            lane.thread = threading.get_ident()
+            call = lane.calls[0]
+            if not _same(call, what, encoded):
+                raise self._departure_at(call, what, encoded)
+            lane.calls.popleft()
+            self._replayed += 1
+            self._learn_objects(call.arguments, encoded)
+            return call
+
+    def _lane_for(self, place: _Place, what: list[Any], encoded: Any) -> Lane | None:
+        """The lane of the same origin; of several, the one that begins with this call; else the first that is left,
+        so that the departure can show it."""
+        left = [lane for lane in self.recording.lanes.values() if lane.kind == place.kind and not lane.taken]
+        left = [lane for lane in left if lane.origin == place.origin] or left
+        found = next((lane for lane in left if lane.calls and _same(lane.calls[0], what, encoded)), None)
+        if found is None and left:
+            found = left[0]
+        if found is not None:
+            found.taken = True
+        return found
+
+    def origin(self) -> Sequence[int]:
+        """See `Taped.origin`."""
+        place = self._places.here()
+        if place.lane is None and place.kind == "main":
+            place.lane = self._lane_for(place, [], [])
+        place.starts += 1
+        return () if place.lane is None else (place.lane.number, place.starts)
+
+    def ends(self) -> None:
+        """See `Taped.ends`."""
+        lane = self._places.here().lane
+        if lane is not None:
+            self._turns.ended(lane.number)
+
+    # ---- departures
+
+    def _departure(self, message: str) -> Departure:
+        self.departure = Departure(message)
+        return self.departure
+
+    def _departure_at(self, call: Call, what: list[Any], encoded: Any) -> Departure:
+        return self._departure(
+            f"{_site(call_site())}: the run departs from its recording {self.recording.path} at call {call.number}\n"
+            f"  recorded: {_recorded(call)}\n"
+            f"  now:      {_told(what, encoded)}"
+        )
+
+    def _departure_at_end(self, what: list[Any], encoded: Any) -> Departure:
+        why = "has no more calls here" if self.recording.finished else "was cut short before this call"
+        return self._departure(
+            f"{_site(call_site())}: the recording {self.recording.path} {why}\n  now:      {_told(what, encoded)}"
+        )
+
+    def _damaged(self, error: BadValue) -> Departure:
+        return self._departure(f"{self.recording.path} is damaged, or of another environment: {error}")
+
+    # ---- values
+
+    def _value(self, encoded: Any) -> Any:
+        try:
+            return self._decode(encoded)
+        except BadValue as error:
+            raise self._damaged(error) from None
+
+    def _error(self, encoded: Any) -> BaseException:
+        try:
+            return decoded_error(encoded, self._decode)
+        except BadValue as error:
+            raise self._damaged(error) from None
+
+    def _outside(self, tag: str, content: Any) -> Any:
+        if tag == "handle":
+            return self._stand_in(*content)
+        if tag == "own" and isinstance(content, int):
+            known = self._objects.get(content)
+            return None if known is None else known()
+        if tag == "error":
+            return decoded_error(content, self._decode)
+        raise BadValue(f"no value is written as {tag!r}")
+
+    def _stand_in(self, number: int, kind: int) -> Any:
+        found = self._stand_ins.get(number)
+        if found is None:
+            made = self._made.get(kind)
+            if made is None:
+                description = self.recording.classes.get(kind)
+                if description is None:
+                    raise BadValue(f"class {kind} is not described")
+                made = self._made[kind] = _class_of(description), standins.stand_in_type(description, hide=False)
+            found = self._stand_ins[number] = standins.stand_in(made[1], made[0], number, self)
+        return found
+
+    def _learn_objects(self, recorded: Any, encoded: Any) -> None:
+        """Which of the program's objects is which: they can come back as results."""
+        if not self._own_by_number:
+            return
+        for before, now in zip(_own_numbers(recorded), _own_numbers(encoded), strict=False):
+            if before >= 0 and now >= 0:
+                self._objects[before] = self._own_by_number[now]
+
+    # ---- for debuggers
+
+    def _glimpse(self, what: list[Any], name: str, arguments: Any, keywords: Mapping[str, Any]) -> Any:
+        """What somebody who looks at a stand-in from a debugger sees: nothing of the recording is used up."""
+        kind, title, number = what
+        if kind == "get" and (number, title) in self._seen:
+            return self._seen[number, title]
+        encoded = self.encoded_arguments(arguments, keywords)
+        for call in self.recording.calls.values():
+            if _same(call, what, encoded) and call.outcome is not None and call.outcome[0] == "value":
+                return self._decode(call.outcome[1])
+        if name in ("__repr__", "__str__", "__format__"):
+            return f"<stand-in for {title.rpartition('.')[0]}, number {number}>"
+        raise (AttributeError if kind == "get" else LookupError)(f"{_told(what, encoded)} is not in the recording")
+
+    # ---- the environment
+
+    def variable(self, name: str, value: str | None) -> str | None:
+        """What the recording knows of a variable; what it does not know is as it is."""
+        if name in self._changed or name not in self.recording.environment:
+            return value
+        recorded: str | None = self.recording.environment[name]
+        return recorded
+
+    def variables(self, names: list[str]) -> list[str]:
+        """The recorded names, and what the program has added."""
+        recorded = self.recording.environment.get("")
+        if recorded is None:
+            return names
+        kept = [name for name in recorded if name not in self._changed]
+        return [*kept, *(name for name in names if name in self._changed)]
+
+    def changes(self, name: str) -> None:
+        """See `Taped.changes`."""
+        self._changed.add(name)
+
+
+def _same(call: Call, what: list[Any], encoded: Any) -> bool:
+    return call.what == what and (call.arguments == encoded or _comparable(call.arguments) == _comparable(encoded))
+
+
+def _comparable(encoded: Any) -> Any:
+    """Arguments without what may differ: the numbers of the program's own objects."""
+    if isinstance(encoded, list):
+        return [_comparable(item) for item in encoded]
+    if isinstance(encoded, dict):
+        own = encoded.get("own")
+        return {"own": own[1]} if own is not None else {key: _comparable(item) for key, item in encoded.items()}
+    return encoded
+
+
+def _own_numbers(encoded: Any) -> list[int]:
+    if isinstance(encoded, list):
+        return [number for item in encoded for number in _own_numbers(item)]
+    if isinstance(encoded, dict):
+        own = encoded.get("own")
+        return [own[0]] if own is not None else [number for item in encoded.values() for number in _own_numbers(item)]
+    return []
+
+
+def _recorded(call: Call) -> str:
+    return f"{_told(call.what, call.arguments)}    ({_site(call.site)})"
+
+
+def _told(what: list[Any], encoded: Any) -> str:
+    handle = f" of object {what[2]}" if len(what) > 2 else ""
+    return shown_call(what, encoded) + handle
+
+
+def _site(site: list[Any]) -> str:
+    return f"{site[0]}:{site[1]} in {site[2]}"
+
+
+def _class_of(description: Mapping[str, Any]) -> type:
+    """The class itself, for `isinstance`; one that only has its name, if it is not to be found here."""
+    try:
+        found = located(description["name"])
+    except BadValue:
+        found = None
+    if isinstance(found, type):
+        return found
+    module, _, qualified = description["name"].partition(":")
+    known = next((getattr(types, name) for name in types.__all__ if _name(getattr(types, name)) == qualified), None)
+    if module == "builtins" and known is not None:
+        return known  # type: ignore[no-any-return]
+    return type(qualified.rpartition(".")[2], (), {"__module__": module, "__qualname__": qualified})
+
+
+def _name(kind: Any) -> str:
+    return str(getattr(kind, "__qualname__", ""))
+
+
+def _change(target: Any, after: Any) -> None:
+    """Give what was changed by a call its new contents."""
+    if isinstance(target, dict | set):
+        target.clear()
+        target.update(after)
+    else:
+        target[:] = after
+
+
+def _is_looked_at() -> bool:
+    """Whether it is a debugger that uses a stand-in, and not the program."""
+    bdb: Any = sys.modules.get("bdb")
+    if bdb is None:
+        return False
+    looking = bdb.Bdb.trace_dispatch.__code__
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is looking:
+            return True
+        frame = frame.f_back
+    return False
