@@ -24,7 +24,7 @@ from cassette_import.contexts.report import (
 )
 from cassette_import.specialize import registry
 
-__all__ = ["CannotWrite", "Outcome", "merged", "report"]
+__all__ = ["CannotWrite", "Outcome", "check_folder", "merged", "report", "write_report"]
 
 
 class CannotWrite(ValueError):
@@ -56,7 +56,7 @@ class Outcome:
         # What the program forks has a copy of this, and nothing to tell.
         self._process = os.getpid()
         for path in filter(None, (output, report_file)):
-            _check_folder(path)
+            check_folder(path)
         if output is not None:
             self._choose_writer(output)
 
@@ -163,7 +163,8 @@ def write_report(document: Mapping[str, Any], path: str) -> None:
         file.write(json.dumps(document, indent=2) + "\n")
 
 
-def _check_folder(path: str) -> None:
+def check_folder(path: str) -> None:
+    """Raise `CannotWrite` if the file cannot be written, as far as can be known beforehand."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise CannotWrite(f"{path}: is a directory")
