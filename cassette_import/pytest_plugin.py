@@ -234,5 +234,5 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Show what was overdubbed, and what the contexts found."""
     session = config.stash.get(_SESSION, None)
     for title, text in [] if session is None else session.sections():
-        terminalreporter.section(title)
+        terminalreporter.write_sep("=", title)
         terminalreporter.write_line(text)
