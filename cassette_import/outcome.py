@@ -24,7 +24,7 @@ from cassette_import.contexts.report import (
 )
 from cassette_import.specialize import registry
 
-__all__ = ["CannotWrite", "Outcome", "check_folder", "merged", "report", "write_report"]
+__all__ = ["CannotWrite", "Outcome", "check_folder", "merged", "report", "say", "write_document", "write_report"]
 
 
 class CannotWrite(ValueError):
@@ -53,7 +53,7 @@ class Outcome:
         self._installations: list[Installation] = []
         self._writing: object = None
         self._suffix = ""
-        # What the program forks has a copy of this, and nothing to tell.
+        # What the program forks has a copy of this.
         self._process = os.getpid()
         for path in filter(None, (output, report_file)):
             check_folder(path)
@@ -78,33 +78,46 @@ class Outcome:
         if self._output is not None and isinstance(self._writing, Streaming):
             self._writing.stream(self._output)
 
-    def write(self) -> None:
-        """The program is at its end. What cannot be written to a file is told on standard error."""
-        if os.getpid() != self._process:
+    def write(self, *, goes_on: bool = False) -> None:
+        """The program is at its end. What cannot be written to a file is told on standard error.
+
+        With `goes_on`, the process continues with another program.
+        """
+        if os.getpid() != self._process:  # a copy has nothing to tell
             return
-        for context in self._contexts:
-            is_writing = context is self._writing and self._output is not None
-            if is_writing and _attempt(known_formats(context)[self._suffix], str(self._output)):
-                continue
-            if isinstance(context, Reporting):
-                _say(context.summary())
+        for text in self._found(self._output):
+            _say(text)
         if self._report_file is not None:
-            document = report(self._installations, self._contexts)
-            if not _attempt(functools.partial(write_report, document), self._report_file):
-                _say(json.dumps(document, indent=2))
+            write_document(report(self._installations, self._contexts), self._report_file)
+
+    def _found(self, output: str | None) -> list[str]:
+        """Write the file; give what is to be said of it, and what the contexts have to say that are in no file."""
+        texts = []
+        for context in self._contexts:
+            if context is self._writing and output is not None:
+                problem = _problem(known_formats(context)[self._suffix], output)
+                if problem is None:
+                    continue
+                texts.append(problem)
+            if isinstance(context, Reporting):
+                texts.append(context.summary())
+        return texts
 
 
 def report(installations: Iterable[Installation], contexts: Iterable[object]) -> dict[str, Any]:
     """What was done to each module, as JSON can hold it."""
     installations = list(installations)
     modules: dict[str, dict[str, Any]] = {}
-    specialised, left_alone = registry.specialised("__main__"), registry.left_alone("__main__")
+    specialised: dict[str, list[str]] = {}
+    left_alone: dict[str, str] = {}
+    for name in ("__main__", "__mp_main__"):  # the second one in processes of multiprocessing
+        specialised |= registry.specialised(name)
+        left_alone |= registry.left_alone(name)
     if specialised or left_alone:
-        loader = getattr(sys.modules["__main__"], "__loader__", None)
         modules["__main__"] = {
             "action": "rewritten",
             "reason": "",
-            "origin": getattr(loader, "path", None),  # `__file__` is gone when a script has ended
+            "origin": _origin_of_main(),
             "specialised": specialised,
             "left_alone": left_alone,
         }
@@ -127,6 +140,13 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
     }
 
 
+def _origin_of_main() -> str | None:
+    main = sys.modules["__main__"]
+    # `__file__` is gone when a script has ended.
+    path = getattr(getattr(main, "__loader__", None), "path", None) or getattr(main, "__file__", None)
+    return path if isinstance(path, str) else None
+
+
 def merged(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """One report of several processes: what one of them has done was done."""
     whole: dict[str, Any] = {}
@@ -139,6 +159,9 @@ def merged(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         modules = whole["modules"]
         for name, entry in document["modules"].items():
             known = modules.get(name)
+            if known is not None and name == "__main__" and known["origin"] != entry["origin"]:
+                name = f"__main__ of {entry['origin']}"
+                known = modules.get(name)
             modules[name] = entry if known is None else _merged_module(known, entry)
     return whole
 
@@ -174,13 +197,21 @@ def check_folder(path: str) -> None:
         raise CannotWrite(f"{path}: may not be written")
 
 
-def _attempt(write: Writer, path: str) -> bool:
+def _problem(write: Writer, path: str) -> str | None:
+    """Write a file; what is to be said if that fails."""
     try:
         write(path)
     except OSError as error:
-        _say(f"cassette_import: {path} was not written: {error.strerror or error}")
-        return False
-    return True
+        return f"cassette_import: {path} was not written: {error.strerror or error}"
+    return None
+
+
+def write_document(document: Mapping[str, Any], path: str) -> None:
+    """Write a report to a file, or to standard error if that fails."""
+    problem = _problem(functools.partial(write_report, document), path)
+    if problem is not None:
+        _say(problem)
+        _say(json.dumps(document, indent=2))
 
 
 def _say(text: str) -> None:
@@ -192,3 +223,9 @@ def _say(text: str) -> None:
             except (OSError, ValueError):
                 continue
             return
+
+
+def say(texts: Iterable[str]) -> None:
+    """Tell texts on standard error, as far as there is one."""
+    for text in texts:
+        _say(text)

@@ -460,7 +460,7 @@ def test_everything_can_be_switched_off_from_outside(folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("colour = 3", "has no setting 'colour'; there are packages, exclude, context, report, disable"),
+        ("colour = 3", "has no setting 'colour'; there are packages, exclude, context, report, disable, subprocesses"),
         ("packages = 3", "packages must be text or a list of texts"),
         ("disable = 'yes'", "disable must be true or false"),
         ("packages = [", ".*"),

@@ -325,10 +325,10 @@ def test_a_program_gets_its_own_modules_although_we_needed_those_of_that_name(co
     write(
         tmp_path,
         {
-            "program/script.py": "import ast, fnmatch, json; print(ast.__file__, fnmatch.__file__, json)",
+            "program/script.py": "import ast, dis, json; print(ast.__file__, dis.__file__, json)",
             "program/json.py": "",
             "program/ast.py": "",
-            "program/fnmatch/__init__.py": "",
+            "program/dis/__init__.py": "",
         },
     )
     assert_no_difference("program/script.py", folder=tmp_path, context=context)

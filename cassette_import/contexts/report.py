@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias, runtime_checkable
 
 __all__ = [
+    "Forking",
     "Reporting",
     "Streaming",
     "UnknownFormat",
@@ -47,6 +48,14 @@ class Streaming(Protocol):
 
     def stream(self, path: str) -> None:
         """Write to this file from now on, in the format of its suffix."""
+
+
+@runtime_checkable
+class Forking(Protocol):
+    """A context that is told when the process has been copied by a fork."""
+
+    def forked(self) -> None:
+        """This is the copy: what was found so far is for the other process to tell."""
 
 
 def known_formats(context: object) -> Mapping[str, Writer]:
