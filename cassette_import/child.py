@@ -27,9 +27,9 @@ _HELPERS: Final = ("from multiprocessing.resource_tracker import", "from multipr
 _FORK_SERVER: Final = "from multiprocessing.forkserver import"
 
 
-def start(folder: str) -> None:
-    """Join the run whose folder this is; do nothing if it is over, or if this process is none of the program's."""
-    family = Family.join(folder, cassette_import.__version__)
+def start(described: str) -> None:
+    """Join the run that the variable describes; do nothing if this process is none of the program's."""
+    family = Family.join(described, cassette_import.__version__)
     wanted = settings.from_environment(os.environ)
     if family is None or wanted.disable or _is_ours() or _code().startswith(_HELPERS):
         return

@@ -14,7 +14,7 @@ from typing import Any
 from cassette_import import Context, Installation
 from cassette_import.contexts.report import Forking, Streaming, known_formats
 from cassette_import.leaving import tell_when_terminated
-from cassette_import.outcome import Outcome, merged, report, say, write_document
+from cassette_import.outcome import Outcome, merged, origin_of_main, report, say, write_document
 from cassette_import.processes import Family
 
 __all__ = ["FamilyOutcome"]
@@ -135,7 +135,13 @@ class FamilyOutcome(Outcome):
 
 
 def _reports(others: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [other["report"] for other in others if "report" in other]
+    """The reports of other processes, whose main modules may be others than ours."""
+    reports = [other["report"] for other in others if "report" in other]
+    for modules in (each["modules"] for each in reports):
+        main = modules.get("__main__")
+        if main is not None and main["origin"] != origin_of_main():
+            modules[f"__main__ of {main['origin']}"] = modules.pop("__main__")
+    return reports
 
 
 def _told(other: dict[str, Any]) -> str:

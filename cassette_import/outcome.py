@@ -24,7 +24,17 @@ from cassette_import.contexts.report import (
 )
 from cassette_import.specialize import registry
 
-__all__ = ["CannotWrite", "Outcome", "check_folder", "merged", "report", "say", "write_document", "write_report"]
+__all__ = [
+    "CannotWrite",
+    "Outcome",
+    "check_folder",
+    "merged",
+    "origin_of_main",
+    "report",
+    "say",
+    "write_document",
+    "write_report",
+]
 
 
 class CannotWrite(ValueError):
@@ -117,7 +127,7 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
         modules["__main__"] = {
             "action": "rewritten",
             "reason": "",
-            "origin": _origin_of_main(),
+            "origin": origin_of_main(),
             "specialised": specialised,
             "left_alone": left_alone,
         }
@@ -140,7 +150,8 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
     }
 
 
-def _origin_of_main() -> str | None:
+def origin_of_main() -> str | None:
+    """The file of the main module."""
     main = sys.modules["__main__"]
     # `__file__` is gone when a script has ended.
     path = getattr(getattr(main, "__loader__", None), "path", None) or getattr(main, "__file__", None)
@@ -159,9 +170,6 @@ def merged(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         modules = whole["modules"]
         for name, entry in document["modules"].items():
             known = modules.get(name)
-            if known is not None and name == "__main__" and known["origin"] != entry["origin"]:
-                name = f"__main__ of {entry['origin']}"
-                known = modules.get(name)
             modules[name] = entry if known is None else _merged_module(known, entry)
     return whole
 

@@ -1,7 +1,8 @@
 """The processes of one run: how they know of each other, which number each has, and what they hand to the first.
 
-A folder that lives as long as the first process holds a file that says what is wanted, and for each process that
-ends before the first one a file with what it found. Knows processes and files; must not know contexts or reports.
+A variable of the environment says what is wanted, and names a folder that lives as long as the first process. In
+it, each process that ends before the first one leaves a file with what it found. Knows processes and files; must
+not know contexts or reports.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from typing import Any, Final
 __all__ = ["VARIABLE", "Family"]
 
 VARIABLE: Final = "CASSETTE_IMPORT_RUN"
-"""The environment variable that names the folder."""
+"""The environment variable that says what is wanted, as JSON."""
 
-_WANTED: Final = "run.json"
 _STARTUP: Final = os.path.join(os.path.dirname(__file__), "startup")
 
 
@@ -29,9 +29,9 @@ class Family:
     `first` is the process that was started by `run`; what it executes after an `execv` is the first one as well.
     """
 
-    def __init__(self, folder: str, wanted: dict[str, Any]) -> None:
-        self.folder: Final = folder
+    def __init__(self, wanted: dict[str, Any]) -> None:
         self.wanted: Final = wanted
+        self._folder: Final[str] = wanted.get("folder", "")
         self._number: tuple[int, int] | None = None
 
     @classmethod
@@ -58,28 +58,26 @@ class Family:
         """
         wanted = {
             "version": version,
+            "folder": tempfile.mkdtemp(prefix="cassette_import-"),
             "first": os.getpid(),
             "folders": list(folders),
             "output": None if output is None else os.path.abspath(output),
             "report": None if report_file is None else os.path.abspath(report_file),
         }
-        family = cls(tempfile.mkdtemp(prefix="cassette_import-"), wanted)
-        family._put(_WANTED, wanted)
         os.environ.update(settings)
-        os.environ[VARIABLE] = family.folder
+        os.environ[VARIABLE] = json.dumps(wanted)
         path = os.environ.get("PYTHONPATH")
         os.environ["PYTHONPATH"] = _STARTUP + (os.pathsep + path if path else "")
-        return family
+        return cls(wanted)
 
     @classmethod
-    def join(cls, folder: str, version: str) -> Family | None:
-        """The run that this process belongs to; None if it is over, or another version's."""
+    def join(cls, text: str, version: str) -> Family | None:
+        """The run that this process belongs to, as the variable says; None if it is another version's."""
         try:
-            with open(os.path.join(folder, _WANTED), encoding="utf-8") as file:
-                wanted: dict[str, Any] = json.load(file)
-        except (OSError, ValueError):
+            wanted: dict[str, Any] = json.loads(text)
+        except ValueError:
             return None
-        return cls(folder, wanted) if wanted.get("version") == version else None
+        return cls(wanted) if wanted.get("version") == version else None
 
     @property
     def is_first(self) -> bool:
@@ -98,7 +96,7 @@ class Family:
         number = 1
         while True:
             try:
-                os.close(os.open(os.path.join(self.folder, str(number)), os.O_CREAT | os.O_EXCL))
+                os.close(os.open(os.path.join(self._folder, str(number)), os.O_CREAT | os.O_EXCL))
             except FileExistsError:
                 number += 1
             except OSError:
@@ -109,7 +107,7 @@ class Family:
     def own(self, path: str, suffix: str) -> str:
         """The name of this process's file: `out.prof` is `out.3.prof` for the third.
 
-        >>> family = Family("", {})
+        >>> family = Family({})
         >>> family._number = os.getpid(), 3
         >>> family.own("there/out.speedscope.json", ".speedscope.json")
         'there/out.3.speedscope.json'
@@ -123,26 +121,26 @@ class Family:
 
     def path_for(self, name: str) -> str:
         """A file of this process that is gone when the run is over."""
-        return os.path.join(self.folder, f"{self.number}.{name}")
+        return os.path.join(self._folder, f"{self.number}.{name}")
 
     def end(self) -> list[dict[str, Any]]:
         """What the others have handed in, by their numbers; the run is over."""
         found = []
         try:
-            handed_in = [name for name in os.listdir(self.folder) if name.endswith(".json") and name != _WANTED]
+            handed_in = [name for name in os.listdir(self._folder) if name.endswith(".json")]
         except OSError:
             handed_in = []
         for name in handed_in:
             try:
-                with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                with open(os.path.join(self._folder, name), encoding="utf-8") as file:
                     found.append(json.load(file))
             except (OSError, ValueError):
                 continue
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
         return sorted(found, key=lambda entry: int(entry["number"]))
 
     def _put(self, name: str, value: dict[str, Any]) -> bool:
-        path = os.path.join(self.folder, name)
+        path = os.path.join(self._folder, name)
         try:
             with open(f"{path}.tmp", "w", encoding="utf-8") as file:
                 json.dump(value, file)
