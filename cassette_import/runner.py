@@ -36,7 +36,7 @@ from cassette_import.frames import hidden
 from cassette_import.importer import finder
 from cassette_import.specialize import registry
 
-__all__ = ["CannotRun", "Module", "Program", "Script", "code_of_main", "make_way_for"]
+__all__ = ["CannotRun", "Module", "Program", "Script", "code_of_main", "make_way_for", "overdubbed"]
 
 _MAIN: Final = "__main__"
 _PYC_HEADER: Final = 16
@@ -168,7 +168,7 @@ class Script(Program):
             if not _is_decodable(self._contents):
                 _leave_to_python(self.filename)
             raise
-        return _overdubbed(self.filename, self._contents, plain) if self.is_overdubbed else plain
+        return overdubbed(self.filename, self._contents, plain) if self.is_overdubbed else plain
 
     def _loaded(self) -> CodeType:
         if self._contents[:4] != importlib.util.MAGIC_NUMBER:
@@ -212,16 +212,17 @@ def code_of_main(plain: CodeType, arguments: tuple[Any, ...], name: str = _MAIN)
     try:
         if spec is None:
             with io.open_code(plain.co_filename) as file:
-                return _overdubbed(plain.co_filename, file.read(), plain, name)
+                return overdubbed(plain.co_filename, file.read(), plain, name)
         if spec.origin is None or finder.covers(spec.name):
             return plain  # its loader is ours, and has done what there is to do
         source = spec.loader.get_data(spec.origin)  # type: ignore[union-attr]  # not every loader has it
     except (AttributeError, OSError):
         return plain
-    return _overdubbed(spec.origin, source, plain, name)
+    return overdubbed(spec.origin, source, plain, name)
 
 
-def _overdubbed(filename: str, source: bytes, plain: CodeType, name: str = _MAIN) -> CodeType:
+def overdubbed(filename: str, source: bytes, plain: CodeType, name: str = _MAIN) -> CodeType:
+    """What to execute for a main module, of this name, with this source, when contexts are active."""
     registry.admit(name, filename)
     if not registry.wants_module_level():
         return plain
