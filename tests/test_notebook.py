@@ -4,9 +4,10 @@ import json
 import re
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
-from command_line import environment, run
+from command_line import CHECKOUT, environment, run
 
 pytest.importorskip("IPython")
 
@@ -183,6 +184,12 @@ def test_what_was_found_may_be_written_to_a_file(run_cells, folder):
 def test_the_extension_can_be_unloaded(run_cells):
     text, _ = run_cells("%unload_ext cassette_import", "%overdub abs(-1)")
     assert "`%overdub` not found" in text
+
+
+def test_the_examples_of_the_documentation_run(run_cells):
+    text = (Path(CHECKOUT) / "docs" / "notebook.md").read_text(encoding="utf-8")
+    _, answers = run_cells(*re.findall(r"```ipython\n(.*?)```", text, re.DOTALL))
+    assert answers == [["None", None], ["None", None], ["14850", None], ["6", None]]
 
 
 # ---- a real notebook

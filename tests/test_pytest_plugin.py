@@ -4,6 +4,7 @@ import json
 import os
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 from command_line import CHECKOUT, run
@@ -562,3 +563,10 @@ def test_a_module_that_pytest_rewrites_and_we_overdub_has_both(project):
     options = "--cassette-packages=shop", "--cassette-context=noop", "--cassette-report=report.json"
     assert without_ours(run_pytest(*options, folder=project).stdout) == without_ours(plain.stdout)
     assert report_of(project)["modules"]["shop"]["specialised"] == {"check": ["Noop"]}
+
+
+def test_the_examples_of_the_documentation_pass_as_tests(project):
+    text = (Path(CHECKOUT) / "docs" / "pytest.md").read_text(encoding="utf-8")
+    write(project, "tests/test_documented.py", "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)))
+    done = run_pytest("--strict-markers", "tests/test_documented.py", folder=project)
+    assert outcomes(done) == {"passed": 5}
