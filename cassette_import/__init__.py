@@ -1,33 +1,40 @@
 """Cassette for Python: run programs that know nothing of it in a context that gives their calls another meaning.
 
+Names are imported from their modules when they are asked for: pytest imports this package wherever it is installed,
+and then nobody may want any of it.
+
 PYTEST_DONT_REWRITE: pytest's assertion rewriting has nothing to do here, and would warn that it comes too late.
 """
 
-from cassette_import import primitives
-from cassette_import.context import (
-    Context,
-    canrecurse,
-    current,
-    disablehooks,
-    fallback,
-    overdub,
-    recurse,
-    reflect,
-    similarcontext,
-)
-from cassette_import.errors import (
-    AmbiguousOverload,
-    CassetteError,
-    CassetteWarning,
-    NotOverdubbable,
-    OverdubRecursionError,
-    PassError,
-)
-from cassette_import.events import Events
-from cassette_import.installation import Installation, install, installed, uninstall
-from cassette_import.leaves import HIGHER_ORDER
-from cassette_import.passes import contextslot, nooverdub
-from cassette_import.reflection import Reflection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cassette_import import primitives
+    from cassette_import.context import (
+        Context,
+        canrecurse,
+        current,
+        disablehooks,
+        fallback,
+        overdub,
+        recurse,
+        reflect,
+        similarcontext,
+    )
+    from cassette_import.errors import (
+        AmbiguousOverload,
+        CassetteError,
+        CassetteWarning,
+        NotOverdubbable,
+        OverdubRecursionError,
+        PassError,
+    )
+    from cassette_import.events import Events
+    from cassette_import.installation import Installation, install, installed, uninstall
+    from cassette_import.leaves import HIGHER_ORDER
+    from cassette_import.notebook import load_ipython_extension, unload_ipython_extension
+    from cassette_import.passes import contextslot, nooverdub
+    from cassette_import.reflection import Reflection
 
 __version__ = "0.1.0"
 
@@ -50,6 +57,7 @@ __all__ = [
     "fallback",
     "install",
     "installed",
+    "load_ipython_extension",
     "nooverdub",
     "overdub",
     "primitives",
@@ -57,4 +65,34 @@ __all__ = [
     "reflect",
     "similarcontext",
     "uninstall",
+    "unload_ipython_extension",
 ]
+
+_HOMES = {
+    "context": "Context canrecurse current disablehooks fallback overdub recurse reflect similarcontext",
+    "errors": "AmbiguousOverload CassetteError CassetteWarning NotOverdubbable OverdubRecursionError PassError",
+    "events": "Events",
+    "installation": "Installation install installed uninstall",
+    "leaves": "HIGHER_ORDER",
+    "notebook": "load_ipython_extension unload_ipython_extension",
+    "passes": "contextslot nooverdub",
+    "reflection": "Reflection",
+}
+
+_MODULES = ("primitives",)
+
+if not TYPE_CHECKING:  # a type checker would believe that every name exists
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        for home, names in _HOMES.items():
+            if name in names.split():
+                value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+                return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import atexit
 import importlib
 import os
 import sys
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from cassette_import import settings
 
 if TYPE_CHECKING:
-    from cassette_import import Context, Installation
+    from cassette_import import Context
     from cassette_import.runner import Program
 
 __all__ = ["build_parser", "main"]
@@ -87,7 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
         takes_program=True,
         help="run a script or module in contexts",
         usage=f"{parser.prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
-        "[--report FILE] (SCRIPT | -m MODULE) [ARGUMENT]…",
+        "[--report FILE] [--subprocesses] (SCRIPT | -m MODULE) [ARGUMENT]…",
     )
     run.add_argument(
         "-p",
@@ -105,6 +104,12 @@ def build_parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-o", "--output", metavar="FILE", help="write what the context found, in the format of the suffix")
     run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
+    run.add_argument(
+        "--subprocesses",
+        action="store_true",
+        default=None,
+        help="overdub the Python programs that the program starts as well",
+    )
     run.set_defaults(perform=_run)
 
     replay = commands.add_parser("replay", help="run a recorded program again, with nothing of what was outside")
@@ -172,6 +177,7 @@ def _settings(given: argparse.Namespace) -> settings.Settings:
             exclude=None if exclude is None else settings.names(exclude),
             contexts=None if given.context is None else settings.contexts(given.context),
             report=getattr(given, "report", None),
+            subprocesses=getattr(given, "subprocesses", None),
         )
     )
 
@@ -180,6 +186,9 @@ def _settings(given: argparse.Namespace) -> settings.Settings:
 
 
 def _run(given: argparse.Namespace) -> int:
+    from cassette_import import leaving
+    from cassette_import.contexts.targets import about_to_run
+    from cassette_import.run_command import CannotBegin, run_overdubbed
     from cassette_import.runner import CannotRun
 
     wanted = _settings(given)
@@ -189,8 +198,16 @@ def _run(given: argparse.Namespace) -> int:
             program.is_overdubbed = False
             program.prepare()
             program.run()
-        else:
-            _run_overdubbed(program, wanted, given.output)
+            return 0
+        wanted = wanted._replace(contexts=(_DEFAULT_CONTEXT,) if wanted.contexts is None else wanted.contexts)
+        if wanted.contexts or wanted.report:
+            leaving.look_out()
+        # Contexts may lie beside the program, or here.
+        with about_to_run(program.module):
+            contexts = _made(wanted.contexts, program.folder, os.getcwd())
+        run_overdubbed(program, wanted, contexts, given.output)
+    except CannotBegin as error:
+        raise UsageError(str(error)) from error
     except CannotRun as error:
         print(error, file=sys.stderr)
         return error.status
@@ -209,28 +226,6 @@ def _program(words: Sequence[str]) -> Program:
     return Module(words[1], words[2:])
 
 
-def _run_overdubbed(program: Program, wanted: settings.Settings, output: str | None) -> None:
-    from cassette_import.contexts.targets import about_to_run
-    from cassette_import.outcome import CannotWrite, Outcome
-
-    # All that is needed is imported before the program's folder comes first on `sys.path`.
-    # Contexts may lie beside the program, or here.
-    with about_to_run(program.module):
-        contexts = _made(wanted.contexts, program.folder, os.getcwd())
-    try:
-        outcome = Outcome(contexts, output, wanted.report)
-    except CannotWrite as error:
-        raise UsageError(str(error)) from error
-    program.prepare()
-    try:
-        outcome.begin(_installed(program, wanted, contexts), program)
-    except CannotWrite as error:
-        raise UsageError(str(error)) from error
-    # What is registered first is called last: when threads and the program's own functions are done.
-    atexit.register(outcome.write)
-    program.run(contexts)
-
-
 def _made(descriptions: Sequence[str] | None, *folders: str) -> list[Context]:
     from cassette_import.contexts.named import UnknownContext, context_named, importable_from
 
@@ -238,24 +233,6 @@ def _made(descriptions: Sequence[str] | None, *folders: str) -> list[Context]:
         with importable_from(folders):
             return [context_named(text) for text in ((_DEFAULT_CONTEXT,) if descriptions is None else descriptions)]
     except UnknownContext as error:
-        raise UsageError(str(error)) from error
-
-
-def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[Context]) -> list[Installation]:
-    import cassette_import
-
-    exclude = wanted.exclude or ()
-    if wanted.packages is None:
-        # A context that lies beside the program is not part of it.
-        exclude = (*exclude, *{type(context).__module__ for context in contexts})
-    packages = program.own_packages() if wanted.packages is None else wanted.packages
-    if not packages:
-        return []
-    try:
-        return [cassette_import.install(packages, exclude=exclude)]
-    except (ModuleNotFoundError, cassette_import.NotOverdubbable) as error:
-        if wanted.packages is None:  # nobody asked for it
-            return []
         raise UsageError(str(error)) from error
 
 

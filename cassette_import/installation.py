@@ -109,8 +109,13 @@ def install(packages: str | Iterable[str], *, exclude: str | Iterable[str] = ())
     """
     wanted, unwanted = _names("packages", packages), _names("exclude", exclude)
     for name in wanted:
-        _check(name)
-    installation = Installation(wanted, unwanted)
+        check(name)
+    return install_unchecked(wanted, unwanted)
+
+
+def install_unchecked(packages: tuple[str, ...], exclude: tuple[str, ...] = ()) -> Installation:
+    """Install names that nobody may know yet, because what finds them is not on the path yet."""
+    installation = Installation(packages, exclude)
     with _lock:
         _installations.append(installation)
         _apply()
@@ -151,7 +156,7 @@ def _names(what: str, given: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _check(name: str) -> None:
+def check(name: str) -> None:
     """Raise what `install` raises for a name that means nothing that could be overdubbed."""
     if name.partition(".")[0] == OURSELVES:
         raise NotOverdubbable(f"{name} cannot be overdubbed: it is what does the overdubbing")

@@ -28,7 +28,17 @@ from cassette_import.specialize import registry
 if TYPE_CHECKING:
     from cassette_import.runner import Program
 
-__all__ = ["CannotWrite", "Outcome", "merged", "report"]
+__all__ = [
+    "CannotWrite",
+    "Outcome",
+    "check_folder",
+    "merged",
+    "origin_of_main",
+    "report",
+    "say",
+    "write_document",
+    "write_report",
+]
 
 
 class CannotWrite(ValueError):
@@ -57,10 +67,10 @@ class Outcome:
         self._installations: list[Installation] = []
         self._writing: object = None
         self._suffix = ""
-        # What the program forks has a copy of this, and nothing to tell.
+        # What the program forks has a copy of this.
         self._process = os.getpid()
         for path in filter(None, (output, report_file)):
-            _check_folder(path)
+            check_folder(path)
         if output is not None:
             self._choose_writer(output)
 
@@ -76,52 +86,67 @@ class Outcome:
             raise CannotWrite(str(error)) from error
         self._writing = known[self._suffix]
 
-    def begin(self, installations: Iterable[Installation], program: Program) -> None:
-        """The program is about to run; raise `CannotWrite` if a context that writes meanwhile cannot."""
+    def begin(self, installations: Iterable[Installation], program: Program | None = None) -> None:
+        """A program is about to run; raise `CannotWrite` if a context that writes meanwhile cannot."""
         self._installations = list(installations)
-        run = {
-            "argv": [program.name, *program.arguments],
-            "program": type(program).__name__.lower(),
-            "packages": [name for installation in self._installations for name in installation.packages],
-            "exclude": [name for installation in self._installations for name in installation.exclude],
-            "output": self._output,
-        }
+        run: dict[str, object] | None = None
+        if program is not None:
+            run = {
+                "argv": [program.name, *program.arguments],
+                "program": type(program).__name__.lower(),
+                "packages": [name for installation in self._installations for name in installation.packages],
+                "exclude": [name for installation in self._installations for name in installation.exclude],
+                "output": self._output,
+            }
         try:
             for context in self._contexts:
-                if isinstance(context, Informed):
+                if run is not None and isinstance(context, Informed):
                     context.inform(run)
             if self._output is not None and isinstance(self._writing, Streaming):
                 self._writing.stream(self._output)
         except (OSError, ValueError) as error:
             raise CannotWrite(str(error)) from error
 
-    def write(self) -> None:
-        """The program is at its end. What cannot be written to a file is told on standard error."""
-        if os.getpid() != self._process:
+    def write(self, *, goes_on: bool = False) -> None:
+        """The program is at its end. What cannot be written to a file is told on standard error.
+
+        With `goes_on`, the process continues with another program.
+        """
+        if os.getpid() != self._process:  # a copy has nothing to tell
             return
-        for context in self._contexts:
-            is_writing = context is self._writing and self._output is not None
-            if is_writing and _attempt(known_formats(context)[self._suffix], str(self._output)):
-                continue
-            if isinstance(context, Reporting):
-                _say(context.summary())
+        for text in self._found(self._output):
+            _say(text)
         if self._report_file is not None:
-            document = report(self._installations, self._contexts)
-            if not _attempt(functools.partial(write_report, document), self._report_file):
-                _say(json.dumps(document, indent=2))
+            write_document(report(self._installations, self._contexts), self._report_file)
+
+    def _found(self, output: str | None) -> list[str]:
+        """Write the file; give what is to be said of it, and what the contexts have to say that are in no file."""
+        texts = []
+        for context in self._contexts:
+            if context is self._writing and output is not None:
+                problem = _problem(known_formats(context)[self._suffix], output)
+                if problem is None:
+                    continue
+                texts.append(problem)
+            if isinstance(context, Reporting):
+                texts.append(context.summary())
+        return texts
 
 
 def report(installations: Iterable[Installation], contexts: Iterable[object]) -> dict[str, Any]:
     """What was done to each module, as JSON can hold it."""
     installations = list(installations)
     modules: dict[str, dict[str, Any]] = {}
-    specialised, left_alone = registry.specialised("__main__"), registry.left_alone("__main__")
+    specialised: dict[str, list[str]] = {}
+    left_alone: dict[str, str] = {}
+    for name in ("__main__", "__mp_main__"):  # the second one in processes of multiprocessing
+        specialised |= registry.specialised(name)
+        left_alone |= registry.left_alone(name)
     if specialised or left_alone:
-        loader = getattr(sys.modules["__main__"], "__loader__", None)
         modules["__main__"] = {
             "action": "rewritten",
             "reason": "",
-            "origin": getattr(loader, "path", None),  # `__file__` is gone when a script has ended
+            "origin": origin_of_main(),
             "specialised": specialised,
             "left_alone": left_alone,
         }
@@ -142,6 +167,14 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
         "contexts": [type(context).__name__ for context in contexts],
         "modules": modules,
     }
+
+
+def origin_of_main() -> str | None:
+    """The file of the main module."""
+    main = sys.modules["__main__"]
+    # `__file__` is gone when a script has ended.
+    path = getattr(getattr(main, "__loader__", None), "path", None) or getattr(main, "__file__", None)
+    return path if isinstance(path, str) else None
 
 
 def merged(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -180,7 +213,8 @@ def write_report(document: Mapping[str, Any], path: str) -> None:
         file.write(json.dumps(document, indent=2) + "\n")
 
 
-def _check_folder(path: str) -> None:
+def check_folder(path: str) -> None:
+    """Raise `CannotWrite` if the file cannot be written, as far as can be known beforehand."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise CannotWrite(f"{path}: is a directory")
@@ -190,13 +224,21 @@ def _check_folder(path: str) -> None:
         raise CannotWrite(f"{path}: may not be written")
 
 
-def _attempt(write: Writer, path: str) -> bool:
+def _problem(write: Writer, path: str) -> str | None:
+    """Write a file; what is to be said if that fails."""
     try:
         write(path)
     except OSError as error:
-        _say(f"cassette_import: {path} was not written: {error.strerror or error}")
-        return False
-    return True
+        return f"cassette_import: {path} was not written: {error.strerror or error}"
+    return None
+
+
+def write_document(document: Mapping[str, Any], path: str) -> None:
+    """Write a report to a file, or to standard error if that fails."""
+    problem = _problem(functools.partial(write_report, document), path)
+    if problem is not None:
+        _say(problem)
+        _say(json.dumps(document, indent=2))
 
 
 def _say(text: str) -> None:
@@ -208,3 +250,9 @@ def _say(text: str) -> None:
             except (OSError, ValueError):
                 continue
             return
+
+
+def say(texts: Iterable[str]) -> None:
+    """Tell texts on standard error, as far as there is one."""
+    for text in texts:
+        _say(text)

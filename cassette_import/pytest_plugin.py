@@ -1,7 +1,7 @@
 """The pytest plugin: packages overdubbed while tests run, and contexts active around each test.
 
-Found by its entry point, in every run of pytest wherever we are installed: does nothing, and imports next to
-nothing, until it is asked. Knows pytest; must not know how anything is overdubbed.
+Found by its entry point, in every run of pytest wherever we are installed: does nothing, and imports nothing of
+ours, until it is asked. Knows pytest; must not know how anything is overdubbed.
 """
 
 from __future__ import annotations
@@ -9,55 +9,26 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
 if TYPE_CHECKING:
-    from cassette_import import Context, Installation
+    from cassette_import import Context
+    from cassette_import.pytest_session import Session
     from cassette_import.settings import Settings
 
     ContextLike: TypeAlias = Context | type[Context] | str
     """What a marker or the fixture takes: a context, a context type, or text as `-c` takes it."""
+    Packages: TypeAlias = str | Sequence[str]
 
 _OPTIONS: Final = ("packages", "exclude", "context", "report")
 _ENVIRONMENT: Final = "CASSETTE_IMPORT_"
 _WORKER_OUTPUT: Final = "cassette_import"
-
-
-class Session:
-    """What was asked for, and what has come of it so far."""
-
-    def __init__(
-        self,
-        contexts: Sequence[Context] = (),
-        installations: Iterable[Installation] = (),
-        report_file: str | None = None,
-    ) -> None:
-        self.contexts = contexts
-        self.installations = list(installations)
-        self.report_file = report_file
-        self.workers: list[dict[str, Any]] = []
-
-    def report(self) -> dict[str, Any]:
-        """What was done to each module in this process."""
-        from cassette_import.outcome import merged, report
-
-        # A module may be installed for several tests in turn.
-        return merged(report([installation], self.contexts) for installation in self.installations) or report(
-            [], self.contexts
-        )
-
-    def summaries(self) -> list[str]:
-        """What the contexts have to tell."""
-        from cassette_import.contexts.report import Reporting
-
-        return [context.summary() for context in self.contexts if isinstance(context, Reporting)]
-
-
-_SESSION: Final = pytest.StashKey[Session]()
+_SESSION: Final = pytest.StashKey["Session"]()
 
 
 # ---- being asked
@@ -80,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Install, before a conftest imports what is to be overdubbed."""
+    """Install, before a conftest imports what is to be overdubbed; what is imported already is taken in as well."""
     if not _is_asked(early_config):
         return
     wanted = _settings(early_config)
@@ -88,11 +59,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         return
     from cassette_import.contexts.named import importable_from
 
+    session = _new_session()
     with importable_from(_folders_to_come(early_config, wanted)):
-        contexts = [_context(text) for text in wanted.contexts or ()]
-        installations = [_installed(wanted.packages, wanted.exclude or ())] if wanted.packages else []
-    report_file = None if wanted.report is None else os.path.abspath(wanted.report)
-    early_config.stash[_SESSION] = Session(contexts, installations, report_file)
+        session.contexts = [session.made(text) for text in wanted.contexts or ()]
+        if wanted.packages:
+            # A conftest may be about to put the folder of a package on the path.
+            session.install(wanted.packages, wanted.exclude or (), may_come_later=True)
+    session.report_file = None if wanted.report is None else os.path.abspath(wanted.report)
+    early_config.stash[_SESSION] = session
 
 
 def _is_asked(config: pytest.Config) -> bool:
@@ -100,9 +74,14 @@ def _is_asked(config: pytest.Config) -> bool:
     return any(
         given.get(f"cassette_{name}")
         or config.getini(f"cassette_{name}")
-        or os.environ.get(_ENVIRONMENT + name.upper())
+        or _environment().get(_ENVIRONMENT + name.upper())
         for name in _OPTIONS
     )
+
+
+def _environment() -> dict[str, str]:
+    """The environment; what `run --subprocesses` has put there is done already in this process."""
+    return {} if "cassette_import.processes" in sys.modules else dict(os.environ)
 
 
 def _settings(config: pytest.Config) -> Settings:
@@ -119,32 +98,13 @@ def _settings(config: pytest.Config) -> Settings:
         )
 
     command_line = told(vars(config.known_args_namespace).get)
-    return command_line.over(settings.from_environment(os.environ)).over(told(config.getini))
+    return command_line.over(settings.from_environment(_environment())).over(told(config.getini))
 
 
-def _context(described: ContextLike) -> Context:
-    from cassette_import import Context
-    from cassette_import.contexts.named import UnknownContext, context_named
+def _new_session() -> Session:
+    from cassette_import.pytest_session import Session
 
-    if isinstance(described, Context):
-        return described
-    if isinstance(described, type) and issubclass(described, Context):
-        return described()
-    if not isinstance(described, str):
-        raise pytest.UsageError(f"cassette: {described!r} is no context, context type or name of one")
-    try:
-        return context_named(described)
-    except UnknownContext as error:
-        raise pytest.UsageError(str(error)) from error
-
-
-def _installed(packages: str | Iterable[str], exclude: Iterable[str] = ()) -> Installation:
-    from cassette_import import NotOverdubbable, install
-
-    try:
-        return install(packages, exclude=exclude)
-    except (ModuleNotFoundError, NotOverdubbable) as error:
-        raise pytest.UsageError(str(error)) from error
+    return Session()
 
 
 def _folders_to_come(config: pytest.Config, wanted: Settings) -> list[str]:
@@ -160,6 +120,15 @@ def _folders_to_come(config: pytest.Config, wanted: Settings) -> list[str]:
     return folders
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Whatever puts folders on the path has done so by now: a package that is still unknown is a mistake."""
+    ours = session.config.stash.get(_SESSION, None)
+    if ours is None:
+        return
+    if (problem := ours.missing()) and not hasattr(session.config, "workerinput"):
+        raise pytest.UsageError(problem)
+
+
 # ---- around tests
 
 
@@ -167,8 +136,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        "cassette(context, packages=...): run the test in a context, given as such, as its type, or by name; "
-        "with further packages overdubbed meanwhile",
+        "cassette(*contexts, packages=...): run the test in contexts, outermost first, given as such, as their "
+        "types, or by name; with further packages overdubbed meanwhile",
     )
 
 
@@ -180,44 +149,50 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     if not markers and (session is None or not session.contexts):
         return (yield)
     if session is None:
-        session = item.config.stash[_SESSION] = Session()
+        session = item.config.stash[_SESSION] = _new_session()
     with contextlib.ExitStack() as stack:
         for context in session.contexts:
             stack.enter_context(context)
         for marker in reversed(markers):  # a class's before its method's
-            _enter(marker, stack, session)
+            stack.enter_context(session.active(*marker.args, **marker.kwargs, told_as=item.nodeid))
         return (yield)
 
 
-def _enter(marker: pytest.Mark, stack: contextlib.ExitStack, session: Session) -> None:
-    described, packages = _arguments(*marker.args, **marker.kwargs)
-    if packages:
-        installation = _installed(packages)
-        session.installations.append(installation)
-        stack.enter_context(installation)
-    if described is not None:
-        stack.enter_context(_context(described))
+class Overdubbing:
+    """The fixture `overdubbing`: contexts for a part of a test, or from here to its end."""
 
+    def __init__(self, session: Session, until_the_end: contextlib.ExitStack) -> None:
+        self._session = session
+        self._until_the_end = until_the_end
 
-def _arguments(
-    context: ContextLike | None = None, packages: str | Sequence[str] = ()
-) -> tuple[ContextLike | None, str | Sequence[str]]:
-    """The arguments of the marker."""
-    return context, packages
+    def __call__(
+        self, *contexts: ContextLike, packages: Packages = (), exclude: Packages = ()
+    ) -> AbstractContextManager[Any]:
+        """``with overdubbing(context):`` runs part of a test in a context.
+
+        Parameters
+        ----------
+        contexts:
+            Contexts, context types, or text as the command line takes it; the first one is outermost.
+        packages, exclude:
+            What is to be overdubbed meanwhile, further to what is installed.
+
+        Returns
+        -------
+        A context manager, which gives the context; all of them if there are several.
+        """
+        return self._session.active(*contexts, packages=packages, exclude=exclude)
+
+    def start(self, *contexts: ContextLike, packages: Packages = (), exclude: Packages = ()) -> Any:
+        """The same from here to the end of the test; returns the context, or all of them."""
+        return self._until_the_end.enter_context(self(*contexts, packages=packages, exclude=exclude))
 
 
 @pytest.fixture
-def overdubbing() -> Callable[..., AbstractContextManager[Context]]:
+def overdubbing() -> Iterator[Overdubbing]:
     """``with overdubbing(context):`` runs part of a test in a context; ``packages=`` are overdubbed too."""
-
-    @contextlib.contextmanager
-    def activate(context: ContextLike, packages: str | Sequence[str] = ()) -> Iterator[Context]:
-        with contextlib.ExitStack() as stack:
-            if packages:
-                stack.enter_context(_installed(packages))
-            yield stack.enter_context(_context(context))
-
-    return activate
+    with contextlib.ExitStack() as stack:
+        yield Overdubbing(_new_session(), stack)
 
 
 # ---- telling
@@ -226,11 +201,7 @@ def overdubbing() -> Callable[..., AbstractContextManager[Context]]:
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say what is overdubbed."""
     session = config.stash.get(_SESSION, None)
-    if session is None:
-        return None
-    packages = ", ".join(name for installation in session.installations for name in installation.packages)
-    names = ", ".join(type(context).__name__ for context in session.contexts)
-    return f"cassette_import: packages {packages or 'none'}; context {names or 'none'}"
+    return None if session is None else session.header()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -240,12 +211,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if ours is None:
         return
     if hasattr(config, "workeroutput"):
-        told = {"report": ours.report(), "summaries": ours.summaries()}
-        config.workeroutput[_WORKER_OUTPUT] = json.dumps(told)
-    elif ours.report_file is not None:
-        from cassette_import.outcome import merged, write_report
-
-        write_report(merged([ours.report(), *(worker["report"] for worker in ours.workers)]), ours.report_file)
+        config.workeroutput[_WORKER_OUTPUT] = json.dumps(ours.found())
+    else:
+        if ours.problems():
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        ours.write_report()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -254,18 +224,15 @@ def pytest_testnodedown(node: Any) -> None:
     told = (getattr(node, "workeroutput", None) or {}).get(_WORKER_OUTPUT)
     if told is None:
         return
-    session = node.config.stash.setdefault(_SESSION, Session())
-    session.workers.append({**json.loads(told), "name": node.gateway.id})
+    session = node.config.stash.get(_SESSION, None)
+    if session is None:
+        session = node.config.stash[_SESSION] = _new_session()
+    session.workers[node.gateway.id] = json.loads(told)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Show what the contexts found."""
+    """Show what was overdubbed, and what the contexts found."""
     session = config.stash.get(_SESSION, None)
-    if session is None:
-        return
-    told = [("", text) for text in session.summaries()] if not session.workers else []
-    told += [(f" ({worker['name']})", text) for worker in session.workers for text in worker["summaries"]]
-    for suffix, text in told:
-        if text:
-            terminalreporter.section(f"cassette_import{suffix}")
-            terminalreporter.write_line(text)
+    for title, text in [] if session is None else session.sections():
+        terminalreporter.write_sep("=", title)
+        terminalreporter.write_line(text)

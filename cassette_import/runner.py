@@ -36,7 +36,7 @@ from cassette_import.frames import hidden
 from cassette_import.importer import finder
 from cassette_import.specialize import registry
 
-__all__ = ["CannotRun", "Module", "Program", "Script"]
+__all__ = ["CannotRun", "Module", "Program", "Script", "code_of_main", "make_way_for", "overdubbed"]
 
 _MAIN: Final = "__main__"
 _PYC_HEADER: Final = 16
@@ -89,7 +89,7 @@ class Program:
         def run_overdubbed(code: CodeType, namespace: dict[str, Any], *arguments: Any, **keywords: Any) -> object:
             runner._run_code = run_code
             if self.is_overdubbed:
-                code = _code_of_main(code, arguments)
+                code = code_of_main(code, arguments)
             return run_code(code, namespace, *arguments, **keywords)
 
         runner._run_code = run_overdubbed
@@ -119,11 +119,11 @@ class Script(Program):
         super().__init__(name, arguments)
         self.filename = _absolute(name)
         self._contents = b""
-        self._is_container = _can_be_on_path(self.filename)
+        self.is_container = _can_be_on_path(self.filename)
 
     def prepare(self) -> None:
         """See `Program.prepare`."""
-        if not self._is_container:
+        if not self.is_container:
             try:
                 with io.open_code(self.filename) as file:
                     self._contents = file.read()
@@ -131,14 +131,14 @@ class Script(Program):
                 code = error.errno or errno.ENOENT
                 raise CannotRun(f"can't open file {self.filename!r}: [Errno {code}] {os.strerror(code)}", 2) from None
         sys.argv = [self.name, *self.arguments]
-        if self._is_container or not sys.flags.safe_path:
+        if self.is_container or not sys.flags.safe_path:
             _put_first(self.folder)
-            _make_way_for(self.folder)
+            make_way_for(self.folder)
 
     @property
     def folder(self) -> str:
         """The script's folder; what has a `__main__.py` itself."""
-        return self.filename if self._is_container else os.path.dirname(os.path.realpath(self.filename))
+        return self.filename if self.is_container else os.path.dirname(os.path.realpath(self.filename))
 
     @property
     def module(self) -> str:
@@ -153,7 +153,7 @@ class Script(Program):
         return tuple(name for name in _importable(folder) if _origin_of(name) == folder)
 
     def _execute(self) -> None:
-        if self._is_container:
+        if self.is_container:
             self._run_by_runpy(_MAIN, is_module=False)
             return
         is_compiled = self.filename.endswith(".pyc")
@@ -178,7 +178,7 @@ class Script(Program):
             if not _is_decodable(self._contents):
                 _leave_to_python(self.filename)
             raise
-        return _overdubbed(self.filename, self._contents, plain) if self.is_overdubbed else plain
+        return overdubbed(self.filename, self._contents, plain) if self.is_overdubbed else plain
 
     def _loaded(self) -> CodeType:
         if self._contents[:4] != importlib.util.MAGIC_NUMBER:
@@ -201,7 +201,7 @@ class Module(Program):
         sys.argv = ["-m", *self.arguments]
         if not sys.flags.safe_path:
             _put_first(self.folder)
-            _make_way_for(self.folder)
+            make_way_for(self.folder)
 
     def own_packages(self) -> tuple[str, ...]:
         """The top-level package that the module is in."""
@@ -216,23 +216,28 @@ class Module(Program):
         self._run_by_runpy(self.name, is_module=True)
 
 
-def _code_of_main(plain: CodeType, arguments: tuple[Any, ...]) -> CodeType:
+def code_of_main(plain: CodeType, arguments: tuple[Any, ...], name: str = _MAIN) -> CodeType:
+    """What to execute for a main module that `runpy` runs; `arguments` are those of its `_run_code`."""
     spec = next((argument for argument in arguments if isinstance(argument, ModuleSpec)), None)
-    if spec is None or spec.origin is None or finder.covers(spec.name):
-        return plain  # its loader is ours, and has done what there is to do
     try:
+        if spec is None:
+            with io.open_code(plain.co_filename) as file:
+                return overdubbed(plain.co_filename, file.read(), plain, name)
+        if spec.origin is None or finder.covers(spec.name):
+            return plain  # its loader is ours, and has done what there is to do
         source = spec.loader.get_data(spec.origin)  # type: ignore[union-attr]  # not every loader has it
     except (AttributeError, OSError):
         return plain
-    return _overdubbed(spec.origin, source, plain)
+    return overdubbed(spec.origin, source, plain, name)
 
 
-def _overdubbed(filename: str, source: bytes, plain: CodeType) -> CodeType:
-    registry.admit(_MAIN, filename)
+def overdubbed(filename: str, source: bytes, plain: CodeType, name: str = _MAIN) -> CodeType:
+    """What to execute for a main module, of this name, with this source, when contexts are active."""
+    registry.admit(name, filename)
     if not registry.wants_module_level():
         return plain
     try:
-        return registry.module_code(_MAIN, filename, source, plain)
+        return registry.module_code(name, filename, source, plain)
     except Exception as error:  # the program runs in any case
         warnings.warn(f"{filename} runs plain: {type(error).__name__}: {error}", CassetteWarning, stacklevel=2)
         return plain
@@ -274,7 +279,7 @@ def _put_first(entry: str) -> None:
         sys.path[:1] = [entry]
 
 
-def _make_way_for(folder: str) -> None:
+def make_way_for(folder: str) -> None:
     """Have the program import its own `random.py`, although we have needed the one of the standard library.
 
     Our own modules keep what they have imported.

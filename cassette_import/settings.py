@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-__all__ = ["Settings", "SettingsError", "from_environment", "from_file", "names", "resolved"]
+__all__ = ["Settings", "SettingsError", "as_environment", "from_environment", "from_file", "names", "resolved"]
 
 _PREFIX: Final = "CASSETTE_IMPORT_"
 _FILE: Final = "pyproject.toml"
@@ -30,6 +30,7 @@ class Settings(NamedTuple):
     """Outermost first; empty for none."""
     report: str | None = None
     disable: bool | None = None
+    subprocesses: bool | None = None
 
     def over(self, other: Settings) -> Settings:
         """These settings, and those of the other for what is not mentioned here."""
@@ -55,7 +56,8 @@ def contexts(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """What the variables `CASSETTE_IMPORT_PACKAGES`, `_EXCLUDE`, `_CONTEXT`, `_REPORT` and `_DISABLE` say.
+    """What the variables `CASSETTE_IMPORT_PACKAGES`, `_EXCLUDE`, `_CONTEXT`, `_REPORT`, `_SUBPROCESSES` and
+    `_DISABLE` say.
 
     Several contexts are separated by semicolons, since their options have commas. An empty variable says
     nothing.
@@ -64,19 +66,32 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
     def value(name: str) -> str | None:
         return environment.get(_PREFIX + name) or None
 
-    packages, exclude, context, disable = (
-        value("PACKAGES"),
-        value("EXCLUDE"),
-        value("CONTEXT"),
-        value("DISABLE"),
-    )
+    def switch(name: str) -> bool | None:
+        text = value(name)
+        return None if text is None else text.lower() not in ("0", "false", "no")
+
+    packages, exclude, context = value("PACKAGES"), value("EXCLUDE"), value("CONTEXT")
     return Settings(
         packages=None if packages is None else names([packages]),
         exclude=None if exclude is None else names([exclude]),
         contexts=None if context is None else contexts(context.split(";")),
         report=value("REPORT"),
-        disable=None if disable is None else disable.lower() not in ("0", "false", "no"),
+        disable=switch("DISABLE"),
+        subprocesses=switch("SUBPROCESSES"),
     )
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The variables that say what is to be overdubbed in which contexts, for `from_environment` to read.
+
+    >>> as_environment(Settings(packages=("a", "b"), contexts=()))
+    {'CASSETTE_IMPORT_PACKAGES': 'a,b', 'CASSETTE_IMPORT_EXCLUDE': '', 'CASSETTE_IMPORT_CONTEXT': 'none'}
+    """
+    return {
+        f"{_PREFIX}PACKAGES": ",".join(settings.packages or ()),
+        f"{_PREFIX}EXCLUDE": ",".join(settings.exclude or ()),
+        f"{_PREFIX}CONTEXT": ";".join(settings.contexts or ("none",)),
+    }
 
 
 def from_file(folder: str) -> Settings:
@@ -108,18 +123,20 @@ def _from_toml(data: bytes, path: str) -> Settings:
         "context": contexts,
         "report": _text,
         "disable": bool,
+        "subprocesses": bool,
     }
     read: dict[str, Any] = {}
     for key, value in table.items():
         if key not in readers:
             raise SettingsError(f"{path}: [tool.{_TABLE}] has no setting {key!r}; there are {', '.join(readers)}")
-        if key == "disable":
+        is_switch = readers[key] is bool
+        if is_switch:
             is_right = isinstance(value, bool)
         else:
             value = [value] if isinstance(value, str) else value
             is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
         if not is_right:
-            kind = "true or false" if key == "disable" else "text or a list of texts"
+            kind = "true or false" if is_switch else "text or a list of texts"
             raise SettingsError(f"{path}: [tool.{_TABLE}] {key} must be {kind}")
         read["contexts" if key == "context" else key] = readers[key](value)
     return Settings(**read)

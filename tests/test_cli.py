@@ -308,9 +308,10 @@ def test_a_file_is_written_where_it_was_asked_for_wherever_the_program_goes(fold
 
 
 def test_a_trace_is_in_its_file_up_to_where_the_program_died(folder):
-    write(folder, "app.py", "import os\nlen('abc')\nos._exit(4)")
-    assert cassette("run", "-c", "trace", "-o", "out.txt", "app.py", folder=folder).status == 4
-    assert (folder / "out.txt").read_text() == "len('abc') -> 3\nposix._exit(4)"
+    write(folder, "app.py", "import os\nown = os.getpid()\nlen('abc')\nos.kill(own, 9)")
+    assert cassette("run", "-c", "trace", "-o", "out.txt", "app.py", folder=folder).status == -9
+    _, second, third = (folder / "out.txt").read_text().splitlines()
+    assert (second, third[:11]) == ("len('abc') -> 3", "posix.kill(")
 
 
 def test_of_several_contexts_the_one_that_knows_the_suffix_writes_the_file(folder):
@@ -345,6 +346,57 @@ def test_what_cannot_be_written_in_the_end_is_told_on_the_terminal(folder):
     first, second, *_ = done.stderr.splitlines()
     assert re.fullmatch("cassette_import: .*/made/out.txt was not written: No such file or directory", first)
     assert second.startswith("profile: ")
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("os._exit(4)", 4),
+        ("os.execv(sys.executable, [sys.executable, '-c', 'raise SystemExit(5)'])", 5),
+        ("os.execlp('python-that-is-not-there', 'x')", 1),
+    ],
+)
+def test_what_was_found_is_told_when_the_program_leaves_without_its_exit_functions(ending, status, folder):
+    write(folder, "app.py", f"import os, sys\nlen('abc')\n{ending}\n")
+    done = cassette("run", "--report", "report.json", "app.py", folder=folder)
+    assert done.status == run("app.py", folder=folder).status == status
+    assert done.stderr.count("profile: ") == 1
+    assert "<built-in method builtins.len>" in done.stderr
+    assert (folder / "report.json").exists()
+
+
+def test_a_function_that_leaves_passes_for_the_original(folder):
+    source = """
+        import inspect, os, pickle, posix
+        leave = os._exit
+        print(leave.__name__, leave.__module__, leave.__doc__, inspect.signature(leave), leave is posix._exit)
+        print(pickle.loads(pickle.dumps(leave)) is leave)
+        try:
+            leave()
+        except TypeError as error:
+            print("refused")
+        """
+    write(folder, "app.py", source)
+    assert cassette("run", "-o", "out.prof", "app.py", folder=folder) == run("app.py", folder=folder)
+
+
+def test_a_context_may_have_a_function_that_leaves_as_its_target(folder):
+    write(
+        folder,
+        "staying.py",
+        """
+        import os
+        from cassette_import import Context
+        class Staying(Context):
+            pass
+        @Staying.overdub.register(os._exit)
+        def _(ctx, f, status):
+            print("stays", f.__name__)
+        """,
+    )
+    write(folder, "app.py", "import os; os._exit(3); print('here')")
+    done = cassette("run", "-c", "staying:Staying", "app.py", folder=folder)
+    assert (done.status, done.stdout) == (0, "stays _exit\nhere\n")
 
 
 def test_a_process_that_the_program_forks_tells_nothing(folder):
@@ -466,7 +518,7 @@ def test_everything_can_be_switched_off_from_outside(folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("colour = 3", "has no setting 'colour'; there are packages, exclude, context, report, disable"),
+        ("colour = 3", "has no setting 'colour'; there are packages, exclude, context, report, disable, subprocesses"),
         ("packages = 3", "packages must be text or a list of texts"),
         ("disable = 'yes'", "disable must be true or false"),
         ("packages = [", ".*"),

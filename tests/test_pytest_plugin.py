@@ -1,11 +1,13 @@
 """The pytest plugin: silent until asked; then packages are overdubbed, and contexts active around each test."""
 
 import json
+import os
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
-from command_line import run
+from command_line import CHECKOUT, run
 
 SHOP = """
     import math
@@ -59,8 +61,8 @@ def outcomes(done):
 
 
 def without_ours(text):
-    """What pytest says, without our line in the header and the time that it took."""
-    return re.sub(r"cassette_import: .*\n|=* .* in [\d.]+s =*", "", text)
+    """What pytest says, without our line in the header, our section, and the time that it took."""
+    return re.sub(r"cassette_import: .*\n|=+ cassette_import =+\n([^=].*\n)*|=* .* in [\d.]+s =*", "", text)
 
 
 def report_of(folder, name="report.json"):
@@ -76,8 +78,8 @@ def test_it_does_nothing_and_imports_next_to_nothing_until_it_is_asked(project):
 
         def test_nothing_is_there():
             assert not any(type(finder).__module__.startswith("cassette_import") for finder in sys.meta_path)
-            ours = {name for name in sys.modules if name.startswith("cassette_import.")}
-            assert not ours & {f"cassette_import.{name}" for name in ("settings", "outcome", "contexts", "cli")}
+            ours = {name for name in sys.modules if name.startswith("cassette_import")}
+            assert ours == {"cassette_import", "cassette_import.pytest_plugin"}
         """,
     )
     done = run_pytest(folder=project)
@@ -376,3 +378,195 @@ def test_coverage_sees_the_same_lines_and_branches(project):
         return {key: found[key] for key in found if key.startswith(("executed", "missing"))}
 
     assert covered("--cassette-packages=shop", "--cassette-context=noop") == covered()
+
+
+def test_the_plugin_can_be_switched_off_by_its_name(project):
+    words = "-p", "no:cacheprovider", "-p", "no:cassette_import"
+    found = run("-c", "import importlib.metadata as m; print(m.entry_points(group='pytest11').names)", folder=project)
+    if "cassette_import" not in found.stdout:
+        pytest.skip("needs the entry point of an installed distribution")
+    assert outcomes(run("-m", "pytest", *words, folder=project)) == {"passed": 1}
+    refused = run("-m", "pytest", *words, "--cassette-packages=shop", folder=project)
+    assert refused.status == 4
+    assert "unrecognized arguments: --cassette-packages=shop" in refused.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--import-mode=importlib",)])
+def test_a_package_may_be_imported_before_us_by_a_plugin_or_a_conftest(options, project):
+    write(project, "early.py", "import json.scanner")
+    write(project, "conftest.py", "import shop\nassert shop.area(1) > 3")
+    done = run_pytest(
+        *("--cassette-packages=shop,json", "--cassette-context=noop", "--cassette-report=report.json"),
+        *options,
+        folder=project,
+        plugins=["early"],
+        PYTHONPATH=os.pathsep.join((CHECKOUT, str(project))),
+    )
+    assert outcomes(done) == {"passed": 1}
+    modules = report_of(project)["modules"]
+    assert modules["shop"]["specialised"] == {"area": ["Noop"], "square": ["Noop"]}
+    assert modules["json.scanner"]["action"] == "rewritten"
+
+
+def test_a_conftest_may_put_the_folder_of_a_package_on_the_path(project):
+    write(project, "src/till/__init__.py", "def pay(): return len([])")
+    write(project, "tests/conftest.py", "import sys; sys.path.insert(0, 'src')")
+    write(project, "tests/test_shop.py", "import till\ndef test_pay(): assert till.pay() == 0\n")
+    done = run_pytest(
+        *("--cassette-packages=till", "--cassette-context=noop", "--cassette-report=report.json"), folder=project
+    )
+    assert outcomes(done) == {"passed": 1}
+    assert report_of(project)["modules"]["till"]["specialised"] == {"pay": ["Noop"]}
+
+
+def test_a_summary_tells_what_was_done_and_where_the_report_is(project):
+    done = run_pytest(
+        *("--cassette-packages=shop", "--cassette-context=noop", "--cassette-report=report.json"), folder=project
+    )
+    section = re.search(r"= cassette_import =+\n(.*)\n(.*)\n", done.stdout)
+    assert section[1] == "1 module overdubbed, 2 functions specialised"
+    assert section[2] == f"report written to {project / 'report.json'}"
+
+
+def test_what_the_context_of_a_marker_found_is_told_unless_the_test_has_it_in_hand(project):
+    write(
+        project,
+        "tests/test_shop.py",
+        """
+        import pytest
+        from cassette_import.contexts import Profile
+
+        mine = Profile()
+
+        @pytest.mark.cassette("profile", packages=["shop"])
+        def test_by_name():
+            import shop
+            shop.area(1)
+
+        @pytest.mark.cassette(mine, packages=["shop"])
+        def test_in_hand():
+            import shop
+            shop.area(1)
+            assert "(square)" in mine.summary()
+        """,
+    )
+    done = run_pytest(folder=project)
+    assert outcomes(done) == {"passed": 2}
+    assert re.findall(r"= (cassette_import: .*?) =", done.stdout) == [
+        "cassette_import: tests/test_shop.py::test_by_name"
+    ]
+    assert done.stdout.count("(square)") == 1
+
+
+def test_a_marker_and_the_fixture_take_several_contexts_the_first_one_outermost(project):
+    write(
+        project,
+        "tests/test_shop.py",
+        """
+        import cassette_import
+        import pytest
+        from cassette_import.contexts import Noop, Profile
+
+        @pytest.mark.cassette(Noop, "profile", packages=["shop"])
+        def test_marker():
+            assert type(cassette_import.current()) is Profile
+
+        def test_fixture(overdubbing):
+            with overdubbing(Profile, "noop", packages="shop", exclude="shop.till") as (profile, noop):
+                assert cassette_import.current() is noop
+                assert cassette_import.installed() == ("shop",)
+                import shop
+                shop.area(1)
+            assert "(square)" in profile.summary()
+
+        def test_packages_alone(overdubbing):
+            with overdubbing(packages=["shop"]) as nothing:
+                assert nothing is None
+                assert cassette_import.installed() == ("shop",)
+            assert cassette_import.installed() == ()
+        """,
+    )
+    assert outcomes(run_pytest(folder=project)) == {"passed": 3}
+
+
+def test_the_fixture_may_hold_until_the_test_ends_in_one_line(project):
+    write(
+        project,
+        "tests/test_shop.py",
+        """
+        import cassette_import
+        from cassette_import.contexts import Noop
+
+        def test_first(overdubbing):
+            context = overdubbing.start(Noop(), packages=["shop"])
+            assert cassette_import.current() is context
+            assert cassette_import.installed() == ("shop",)
+
+        def test_second():
+            assert cassette_import.current() is None
+            assert cassette_import.installed() == ()
+        """,
+    )
+    assert outcomes(run_pytest(folder=project)) == {"passed": 2}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("overdubbing(3)", "cassette: 3 is no context, context type or name of one"),
+        ("overdubbing('nope')", "cassette: no context is called 'nope'; "),
+        ("overdubbing('noop', packages='nonesuch')", "cassette: No module named 'nonesuch'"),
+        ("overdubbing('noop', packages='math')", "cassette: math cannot be overdubbed: "),
+    ],
+)
+def test_what_the_fixture_is_asked_for_in_vain_fails_that_test(line, message, project):
+    write(
+        project, "tests/test_shop.py", f"def test(overdubbing):\n    with {line}:\n        pass\n\ndef test_2(): pass"
+    )
+    done = run_pytest(folder=project)
+    assert outcomes(done) == {"failed": 1, "passed": 1}
+    assert message in done.stdout
+
+
+def test_an_unknown_package_is_wrong_usage_with_xdist_too(project):
+    pytest.importorskip("xdist")
+    done = run_pytest("-n2", "--cassette-packages=nonesuch", folder=project, plugins=["xdist.plugin"])
+    assert done.status == 4
+    assert "ERROR: cassette: No module named 'nonesuch'" in done.stdout
+
+
+def test_a_report_that_cannot_be_written_is_wrong_usage(project):
+    done = run_pytest("--cassette-packages=shop", "--cassette-report=nowhere/report.json", folder=project)
+    assert done.status == 4
+    assert re.search("--cassette-report: .*nowhere/report.json: there is no directory", done.stderr)
+
+
+def test_pytest_cov_counts_the_same(project):
+    pytest.importorskip("pytest_cov")
+
+    def counted(*options):
+        done = run_pytest("--cov=shop", "--cov-branch", *options, folder=project, plugins=["pytest_cov.plugin"])
+        assert outcomes(done) == {"passed": 1}
+        return re.findall(r"shop/__init__.py.*", done.stdout)
+
+    plain = counted()
+    assert plain
+    assert counted("--cassette-packages=shop", "--cassette-context=noop") == plain
+
+
+def test_a_module_that_pytest_rewrites_and_we_overdub_has_both(project):
+    write(project, "conftest.py", "import pytest; pytest.register_assert_rewrite('shop')")
+    write(project, "shop/__init__.py", "def check(x):\n    assert abs(x) == [1, x]\n")
+    write(project, "tests/test_shop.py", "import shop\ndef test(): shop.check(2)\n")
+    plain = run_pytest(folder=project)
+    assert "where 2 = abs(2)" in plain.stdout
+    options = "--cassette-packages=shop", "--cassette-context=noop", "--cassette-report=report.json"
+    assert without_ours(run_pytest(*options, folder=project).stdout) == without_ours(plain.stdout)
+    assert report_of(project)["modules"]["shop"]["specialised"] == {"check": ["Noop"]}
+
+
+def test_the_examples_of_the_documentation_pass_as_tests(project):
+    text = (Path(CHECKOUT) / "docs" / "pytest.md").read_text(encoding="utf-8")
+    write(project, "tests/test_documented.py", "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)))
+    done = run_pytest("--strict-markers", "tests/test_documented.py", folder=project)
+    assert outcomes(done) == {"passed": 5}

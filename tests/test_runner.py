@@ -161,6 +161,71 @@ PROGRAMS = {
         z: int = 3
         print(Data(), Colour.RED, Named(), z)
         """,
+    "handles signals": """
+        import os, signal, time
+        def handle(number, frame):
+            print(signal.Signals(number).name, frame.f_code.co_name)
+        def work():
+            for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, handle)
+                os.kill(os.getpid(), number)
+            signal.signal(signal.SIGALRM, handle)
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            signal.pause()
+        work()
+        print(signal.getsignal(signal.SIGTERM) is handle, signal.getsignal(signal.SIGHUP))
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(9)
+        """,
+    "runs tasks, threads and executors": """
+        import asyncio, concurrent.futures, contextvars, threading
+        number = contextvars.ContextVar("number", default=0)
+        async def work(x):
+            number.set(x)
+            await asyncio.sleep(0.01 * x)
+            return number.get(), await asyncio.to_thread(number.get)
+        async def main():
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(work(x)) for x in (2, 1)]
+            print([task.result() for task in tasks], number.get())
+            try:
+                async with asyncio.timeout(0.01):
+                    await asyncio.sleep(5)
+            except TimeoutError:
+                print("late")
+            async def numbers():
+                for x in range(3):
+                    yield x
+            print([x async for x in numbers()])
+        asyncio.run(main())
+        with concurrent.futures.ThreadPoolExecutor(2) as executor:
+            print(sorted(executor.map(abs, [-3, 1])), threading.active_count() >= 1)
+        """,
+    "forks and waits": """
+        import atexit, os, sys
+        atexit.register(print, "exit", flush=True)
+        print("before", flush=True)
+        child = os.fork()
+        if child == 0:
+            print("child", flush=True)
+            sys.exit(3)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        child = os.fork()
+        if child == 0:
+            os._exit(4)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """,
+    "goes on as another program": """
+        import os, sys
+        print("one", flush=True)
+        os.execl(sys.executable, sys.executable, "-c", "import sys; print('two', sys.argv); sys.exit(6)", "x")
+        """,
+    "starts Python": """
+        import subprocess, sys
+        code = "import sys; print(sys.argv, sys.path[0], list(sys.modules).count('cassette_import')); 1 / 0"
+        print(subprocess.run([sys.executable, "-c", code, "x"], capture_output=True, text=True))
+        """,
     "reads standard input": "import sys; print(sys.stdin.read())",
     "has worker processes": """
         import multiprocessing
@@ -197,6 +262,14 @@ def context(request):
 def test_a_script_runs_as_python_runs_it(program, context, tmp_path):
     write(tmp_path, script=PROGRAMS[program])
     assert_no_difference("script.py", "-x", "--", "--y=1", "-c", folder=tmp_path, context=context, stdin="input")
+
+
+@pytest.mark.parametrize("program", [program for program in PROGRAMS if program != "starts Python"])
+def test_a_script_whose_children_join_runs_as_python_runs_it(program, tmp_path):
+    write(tmp_path, script=PROGRAMS[program])
+    words = "--subprocesses", "script.py", "-x"
+    ours = cassette("run", "-c", "noop", *words, folder=tmp_path, stdin="input")
+    assert ours == run(*words[1:], folder=tmp_path, stdin="input")
 
 
 @pytest.mark.parametrize(
@@ -325,10 +398,10 @@ def test_a_program_gets_its_own_modules_although_we_needed_those_of_that_name(co
     write(
         tmp_path,
         {
-            "program/script.py": "import ast, fnmatch, json; print(ast.__file__, fnmatch.__file__, json)",
+            "program/script.py": "import ast, dis, json; print(ast.__file__, dis.__file__, json)",
             "program/json.py": "",
             "program/ast.py": "",
-            "program/fnmatch/__init__.py": "",
+            "program/dis/__init__.py": "",
         },
     )
     assert_no_difference("program/script.py", folder=tmp_path, context=context)

@@ -6,6 +6,7 @@ Knows Python's kinds of callables; must not know any context.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -23,6 +24,7 @@ _DESCRIPTORS: Final = frozenset(
         type(dict.__dict__["fromkeys"]),
     }  # method, slot and class method
 )
+_SYSTEM: Final = os.getpid.__module__
 _type_attribute: Final = type.__getattribute__  # a metaclass may have its own, in Python
 
 
@@ -85,6 +87,8 @@ def display(function: Any) -> str:
     ('list.append', 'len', 'dict')
     """
     kind = type(function)
+    if kind is FunctionType and function.__module__ is _SYSTEM:  # `run` has put it in the place of a builtin
+        return f"{_SYSTEM}.{function.__qualname__}"
     if kind is FunctionType or kind in _DESCRIPTORS:
         return str(function.__qualname__)
     if issubclass(kind, BuiltinFunctionType):

@@ -165,6 +165,10 @@ class Profile(Context, events=Events.CALLS):
             node.start = perf_counter()
         return node
 
+    def forked(self) -> None:
+        """In a copy of the process, begin anew; calls that are under way end unseen."""
+        self._threads.clear()
+
     def threads(self) -> list[Thread]:
         """The trees as they are now."""
         return list(self._threads.values())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias, runtime_checkable
 
 __all__ = [
+    "Forking",
     "Informed",
     "Reporting",
     "Streaming",
@@ -57,6 +58,14 @@ class Informed(Protocol):
     def inform(self, run: Mapping[str, object]) -> None:
         """`run` has `argv`, `program` (script or module), `packages`, `exclude` and `output`; called before
         `stream`. A ValueError is told as wrong usage."""
+
+
+@runtime_checkable
+class Forking(Protocol):
+    """A context that is told when the process has been copied by a fork."""
+
+    def forked(self) -> None:
+        """This is the copy: what was found so far is for the other process to tell."""
 
 
 def known_formats(context: object) -> Mapping[str, Writer]:

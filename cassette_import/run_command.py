@@ -1,0 +1,95 @@
+"""What `run` does once it knows what is wanted: install, run the program in its contexts, tell what came of it.
+
+Knows programs, installations and outcomes; must not know how a command line is spelled.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Sequence
+
+import cassette_import
+from cassette_import import Context, Installation, leaving, progress, settings
+from cassette_import.family_outcome import FamilyOutcome
+from cassette_import.outcome import CannotWrite
+from cassette_import.processes import Family
+from cassette_import.runner import Program
+
+__all__ = ["CannotBegin", "run_overdubbed"]
+
+
+class CannotBegin(ValueError):
+    """What is wanted cannot be had; the message is one line."""
+
+
+def run_overdubbed(
+    program: Program, wanted: settings.Settings, contexts: Sequence[Context], output: str | None
+) -> None:
+    """Run a program in contexts, and have told at its end what they found.
+
+    Parameters
+    ----------
+    program:
+        What is to be run.
+    wanted:
+        What is to be installed, and reported; its contexts are described as child processes are to read them.
+    contexts:
+        The contexts themselves, outermost first.
+    output:
+        The file for what they find.
+
+    Raises
+    ------
+    CannotBegin
+        Before the program runs. What the program itself raises leaves here as it is.
+    """
+    # All that is needed has been imported before the program's folder comes first on `sys.path`.
+    try:
+        outcome = FamilyOutcome(contexts, output, wanted.report)
+    except CannotWrite as error:
+        raise CannotBegin(str(error)) from error
+    folders = program.folder, os.getcwd()
+    program.prepare()
+    installations = _installed(program, wanted, contexts)
+    if wanted.subprocesses:
+        outcome.family = _family(installations, wanted, folders, output)
+    try:
+        outcome.begin(installations, program)
+    except CannotWrite as error:
+        raise CannotBegin(str(error)) from error
+    progress.show(sys.stderr)
+    # What is registered first is called last: when threads and the program's own functions are done.
+    atexit.register(outcome.write)
+    leaving.tell_before_leaving(outcome.write)
+    program.run(contexts)
+
+
+def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[Context]) -> list[Installation]:
+    exclude = wanted.exclude or ()
+    if wanted.packages is None:
+        # A context that lies beside the program is not part of it.
+        exclude = (*exclude, *{type(context).__module__ for context in contexts})
+    packages = program.own_packages() if wanted.packages is None else wanted.packages
+    if not packages:
+        return []
+    try:
+        return [cassette_import.install(packages, exclude=exclude)]
+    except (ModuleNotFoundError, cassette_import.NotOverdubbable) as error:
+        if wanted.packages is None:  # nobody asked for it
+            return []
+        raise CannotBegin(str(error)) from error
+
+
+def _family(
+    installations: Sequence[Installation], wanted: settings.Settings, folders: Sequence[str], output: str | None
+) -> Family:
+    """Have child processes do what this one does."""
+    told = settings.Settings(
+        packages=tuple(name for installation in installations for name in installation.packages),
+        exclude=tuple(name for installation in installations for name in installation.exclude),
+        contexts=wanted.contexts,
+    )
+    variables = settings.as_environment(told)
+    return Family.begin(cassette_import.__version__, variables, folders, output, wanted.report)
