@@ -244,7 +244,7 @@ class HookPoint:
         """
         if not targets:
             return self.register_bare
-        if len(targets) == 1 and isinstance(targets[0], types.FunctionType):
+        if len(targets) == 1 and isinstance(targets[0], types.FunctionType) and not _is_bound(targets[0]):
             return _Undecided(self, targets[0])
         for target in targets:
             if not callable(target) and not isinstance(target, (staticmethod, classmethod, property)):
@@ -266,6 +266,15 @@ class HookPoint:
         self._changed(self.owner)
 
 
+def _is_bound(function: types.FunctionType) -> bool:
+    """Whether a function stands where its qualified name says: so it is no new one, below a decorator."""
+    names = function.__qualname__.split(".")
+    found: Any = function.__globals__.get(names[0])
+    for name in names[1:]:
+        found = vars(found).get(name) if isinstance(found, type) else None
+    return found is function or getattr(found, "__func__", None) is function
+
+
 class _Undecided:
     """What `register(function)` returns: a decorator if it is called with a function, else `function` was the hook
     itself.
@@ -280,7 +289,10 @@ class _Undecided:
         self._function: Callable[..., Any] | None = function
         self.__wrapped__ = function
         functools.update_wrapper(self, function)
-        point.register_bare(function)
+        try:
+            point.register_bare(function)
+        except (NameError, TypeError):  # its annotations are not those of a hook
+            self._function = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         function = self.__wrapped__

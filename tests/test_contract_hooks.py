@@ -1672,3 +1672,42 @@ def test_overload_of_a_call_turns_its_rewriting_on():
 
 def test_explicit_call_of_an_operator_function_is_a_call():
     assert calls_of(operator.add, lambda: operator.add(1, 2)) == [(1, 2)]
+
+
+def unresolvable(x: "Unknown") -> "Unknown":  # noqa: F821
+    return x
+
+
+def test_target_may_have_annotations_that_mean_nothing_here(make_program):
+    def local(x: "Unknown"):  # noqa: F821
+        return x
+
+    program = make_program("""
+        def main(function):
+            return function(1)
+    """)
+
+    class Own(Context):
+        pass
+
+    Own.overdub.register(unresolvable)(lambda ctx, f, x: 2)
+    Own.overdub.register(local)(lambda ctx, f, x: 3)
+    assert overdub(Own(), program.main, unresolvable) == 2
+    assert overdub(Own(), program.main, local) == 3
+
+
+def test_registering_a_target_is_no_hook_for_every_function(make_program):
+    seen = []
+
+    class Own(Context):
+        pass
+
+    register = Own.prehook.register(unresolvable)
+    program = make_program("""
+        def main(function):
+            return function(1), abs(-1)
+    """)
+    overdub(Own(), program.main, unresolvable)
+    register(lambda ctx, f, *args: seen.append(f))
+    overdub(Own(), program.main, unresolvable)
+    assert seen == [unresolvable]
