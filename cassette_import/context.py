@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
@@ -64,7 +64,8 @@ class Context:
     metadata:
         Any value; hooks may be chosen by its type (``ctx: Ctx[int]``).
     passes:
-        Callables that rewrite function bodies before their events are (a later issue of this project).
+        Callables that rewrite function bodies before their events are; a class attribute of this name does the same
+        for a type. See `cassette_import.passes`.
 
     Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
 
@@ -94,14 +95,16 @@ class Context:
 
     def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = ()) -> None:
         self.metadata = metadata
-        if passes:
-            self.passes = tuple(passes)
+        if passes != ():
+            self.passes = _checked_passes("passes", passes)
 
     def __init_subclass__(cls, *, events: Events | None = None, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if events is not None:
             cls.events = events
         cls._known_key = None
+        if "passes" in cls.__dict__:
+            cls.passes = _checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
         for kind in KINDS:
@@ -120,6 +123,21 @@ class Context:
         while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
             activation = activation.outer  # left out of order, by a generator for example
         _leave(activation)
+
+
+def _checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
+    """Passes as a tuple, which nobody changes behind our back."""
+    if isinstance(passes, str) or not isinstance(passes, Iterable):
+        raise TypeError(f"{name} must be a list of callables, not {passes!r}; one pass is a list of one")
+    checked = tuple(passes)
+    for one in checked:
+        if not callable(one):
+            raise TypeError(f"{name} must be callables, not {one!r}")
+        try:
+            hash(one)
+        except TypeError:
+            raise TypeError(f"{name} must be hashable: what {one!r} makes of a function is remembered") from None
+    return checked
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
@@ -395,7 +413,7 @@ def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -
     if metadata is not _UNSET:
         made.metadata = metadata
     if passes is not _UNSET:
-        made.passes = tuple(passes)
+        made.passes = _checked_passes("passes", passes)
     return made
 
 
