@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import copy
 import types
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from cassette_import import control, driven, iteration, runtime, waiting  # what rewritten code calls
+from cassette_import import control, driven, functions, iteration, runtime, waiting  # what rewritten code calls
 from cassette_import.active import ACTIVE, INACTIVE, Activation, leave, use
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
@@ -234,6 +235,24 @@ runtime.make_prefix = _make_prefix
 runtime.MACHINERY = (Context,)
 PROVIDED = control, iteration, waiting
 """Modules that are there for the names that they put into `builtins`."""
+
+
+def _adopt_copy(function: FunctionType, copy: FunctionType) -> None:
+    """A copy of a hook that is itself overdubbed, because its module is, gets a gate of its own.
+
+    The gate of the original would go on in the original, whose frames are not those of a hook.
+    """
+    unit = registry.unit_of(function.__code__)
+    if unit is None or function.__code__ is unit.plain:
+        return
+    copy.__code__ = unit.plain.replace(co_posonlyargcount=copy.__code__.co_posonlyargcount)
+    own = registry.unit_of(copy.__code__)
+    assert own is not None
+    own.known.append(weakref.ref(copy))
+    copy.__code__ = registry.gate_of(own)
+
+
+functions.adopt = _adopt_copy
 
 
 def current() -> Context | None:
