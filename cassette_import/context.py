@@ -68,6 +68,9 @@ class Context:
         Callables that rewrite function bodies before their events are; a class attribute of this name does the same
         for a type. See `cassette_import.passes`.
 
+    report_escapes:
+        Whether to count what runs as a leaf although it is Python; `escapes(ctx)` tells. Also a class attribute.
+
     Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
 
     A type whose hooks never reach overdubbed code, because all they touch is their own data and C functions, may say
@@ -85,6 +88,7 @@ class Context:
     events: ClassVar[Events] = Events.DEFAULT
     leaf_hooks: ClassVar[bool] = False
     passes: Sequence[Any] = ()
+    report_escapes: bool = False
     metadata: Any = None
     prehook: ClassVar[Any]
     posthook: ClassVar[Any]
@@ -94,8 +98,10 @@ class Context:
     _known_key: ClassVar[tuple[Events, Sequence[Any], Key] | None] = None
     _copy_of: Context | None = None
 
-    def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = ()) -> None:
+    def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = (), report_escapes: bool | None = None) -> None:
         self.metadata = metadata
+        if report_escapes is not None:
+            self.report_escapes = report_escapes
         if passes != ():
             self.passes = _checked_passes("passes", passes)
 
@@ -116,6 +122,8 @@ class Context:
         return types.GenericAlias(cls, (metadata_type,))
 
     def __enter__(self: Self) -> Self:
+        if self.report_escapes and (watch := _new_watch(self)) is not None:
+            watch.__enter__()
         _enter(_activation(self))
         return self
 
@@ -124,6 +132,23 @@ class Context:
         while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
             activation = activation.outer  # left out of order, by a generator for example
         _leave(activation)
+        if self.report_escapes and _is_watched_last(self):
+            ACTIVE.get().contexts[-1].__exit__(*exception)
+
+
+def _new_watch(context: Context) -> Context | None:
+    """The context that counts escapes for this one, if it is not active yet."""
+    from cassette_import.escape_report import watch_of
+
+    watch = watch_of(context)
+    return None if any(other is watch for other in ACTIVE.get().contexts) else watch
+
+
+def _is_watched_last(context: Context) -> bool:
+    """Whether what is active ends with the context that counts for this one, which has just been left."""
+    from cassette_import.escape_report import watch_of
+
+    return ACTIVE.get().contexts[-1:] == (watch_of(context),)
 
 
 def _checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
@@ -195,12 +220,13 @@ def _activation(context: Context, root: str | None = None) -> Activation:
     if left is not None:
         number = len(here.contexts)
         old = left.contexts[number]
-        if old is context or (context._copy_of is not None and _origin(context) is _origin(old)):
+        if old is context or (context._copy_of is not None and original(context) is original(old)):
             contexts = (*contexts, *left.contexts[number + 1 :])
     return Activation(contexts, _variant_of(contexts, roots), roots, outer=here)
 
 
-def _origin(context: Context) -> Context:
+def original(context: Context) -> Context:
+    """The context that this one is a changed copy of, or itself."""
     while context._copy_of is not None:
         context = context._copy_of
     return context
@@ -314,6 +340,9 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
     """
     _check("overdub", ctx, f)
+    if ctx.report_escapes and (watch := _new_watch(ctx)) is not None:
+        with watch:
+            return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
     activation = _activation(ctx, registry.adopt(root) if root is not None else None)
     level = len(ACTIVE.get().contexts)
@@ -356,6 +385,9 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
     none."""
     _check("recurse", ctx, f)
+    if ctx.report_escapes and (watch := _new_watch(ctx)) is not None:
+        with watch:
+            return recurse(ctx, f, *args, **kwargs)
     root = python_function(f)
     here = ACTIVE.get()
     # Inside an overload the call is still to be handed to the contexts further out.
