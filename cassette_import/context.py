@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import copy
 import types
-import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from cassette_import import control, driven, functions, iteration, runtime, waiting  # what rewritten code calls
+from cassette_import import control, driven, functions, hook_copies, iteration, runtime, waiting
 from cassette_import.active import ACTIVE, INACTIVE, Activation, leave, use
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, python_function, split
-from cassette_import.reflection import Reflection
+from cassette_import.pass_checks import checked_passes
 from cassette_import.specialize import registry
 from cassette_import.variants import Key, Variant, variants
 
@@ -65,11 +64,9 @@ class Context:
     metadata:
         Any value; hooks may be chosen by its type (``ctx: Ctx[int]``).
     passes:
-        Callables that rewrite function bodies before their events are; a class attribute of this name does the same
-        for a type. See `cassette_import.passes`.
-
+        Callables that rewrite function bodies before their events are; see `cassette_import.passes`.
     report_escapes:
-        Whether to count what runs as a leaf although it is Python; `escapes(ctx)` tells. Also a class attribute.
+        Whether to count what runs as a leaf although it is Python; `escapes(ctx)` tells. Also class attributes.
 
     Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
 
@@ -103,7 +100,7 @@ class Context:
         if report_escapes is not None:
             self.report_escapes = report_escapes
         if passes != ():
-            self.passes = _checked_passes("passes", passes)
+            self.passes = checked_passes("passes", passes)
 
     def __init_subclass__(cls, *, events: Events | None = None, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -111,7 +108,7 @@ class Context:
             cls.events = events
         cls._known_key = None
         if "passes" in cls.__dict__:
-            cls.passes = _checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
+            cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
         for kind in KINDS:
@@ -122,7 +119,7 @@ class Context:
         return types.GenericAlias(cls, (metadata_type,))
 
     def __enter__(self: Self) -> Self:
-        if self.report_escapes and (watch := _new_watch(self)) is not None:
+        if self.report_escapes and (watch := _escapes().new_watch(self)) is not None:
             watch.__enter__()
         _enter(_activation(self))
         return self
@@ -132,38 +129,15 @@ class Context:
         while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
             activation = activation.outer  # left out of order, by a generator for example
         _leave(activation)
-        if self.report_escapes and _is_watched_last(self):
-            ACTIVE.get().contexts[-1].__exit__(*exception)
+        if self.report_escapes and (watch := _escapes().last_watch(self)) is not None:
+            watch.__exit__(*exception)
 
 
-def _new_watch(context: Context) -> Context | None:
-    """The context that counts escapes for this one, if it is not active yet."""
-    from cassette_import.escape_report import watch_of
+def _escapes() -> Any:
+    """The escape report, which is imported when somebody asks for it."""
+    from cassette_import import escape_report
 
-    watch = watch_of(context)
-    return None if any(other is watch for other in ACTIVE.get().contexts) else watch
-
-
-def _is_watched_last(context: Context) -> bool:
-    """Whether what is active ends with the context that counts for this one, which has just been left."""
-    from cassette_import.escape_report import watch_of
-
-    return ACTIVE.get().contexts[-1:] == (watch_of(context),)
-
-
-def _checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
-    """Passes as a tuple, which nobody changes behind our back."""
-    if isinstance(passes, str) or not isinstance(passes, Iterable):
-        raise TypeError(f"{name} must be a list of callables, not {passes!r}; one pass is a list of one")
-    checked = tuple(passes)
-    for one in checked:
-        if not callable(one):
-            raise TypeError(f"{name} must be callables, not {one!r}")
-        try:
-            hash(one)
-        except TypeError:
-            raise TypeError(f"{name} must be hashable: what {one!r} makes of a function is remembered") from None
-    return checked
+    return escape_report
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
@@ -259,26 +233,9 @@ def _make_prefix(activation: Activation, level: int) -> Activation:
 
 runtime.make_prefix = _make_prefix
 runtime.MACHINERY = (Context,)
+functions.adopt = hook_copies.adopt
 PROVIDED = control, iteration, waiting
 """Modules that are there for the names that they put into `builtins`."""
-
-
-def _adopt_copy(function: FunctionType, copy: FunctionType) -> None:
-    """A copy of a hook that is itself overdubbed, because its module is, gets a gate of its own.
-
-    The gate of the original would go on in the original, whose frames are not those of a hook.
-    """
-    unit = registry.unit_of(function.__code__)
-    if unit is None or function.__code__ is unit.plain:
-        return
-    copy.__code__ = unit.plain.replace(co_posonlyargcount=copy.__code__.co_posonlyargcount)
-    own = registry.unit_of(copy.__code__)
-    assert own is not None
-    own.known.append(weakref.ref(copy))
-    copy.__code__ = registry.gate_of(own)
-
-
-functions.adopt = _adopt_copy
 
 
 def current() -> Context | None:
@@ -295,23 +252,6 @@ def variant_for(context: Context | type[Context]) -> Variant:
     """The variant of a context that is alone."""
     made = context if isinstance(context, Context) else context.__new__(context)
     return variants.of((_key(made),))
-
-
-def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
-    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
-
-    >>> import colorsys
-    >>> reflect(colorsys.rgb_to_hls).lineno > 1
-    True
-    >>> reflect(len) is None
-    True
-    """
-    function = python_function(f)
-    found = registry.reflect(function) if function is not None else None
-    if function is None or found is None:
-        return None
-    tree, source = found
-    return Reflection(function, tree, source, function.__code__.co_filename, function.__code__.co_firstlineno)
 
 
 # ---- the verbs
@@ -340,7 +280,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
     """
     _check("overdub", ctx, f)
-    if ctx.report_escapes and (watch := _new_watch(ctx)) is not None:
+    if ctx.report_escapes and (watch := _escapes().new_watch(ctx)) is not None:
         with watch:
             return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
@@ -385,7 +325,7 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
     none."""
     _check("recurse", ctx, f)
-    if ctx.report_escapes and (watch := _new_watch(ctx)) is not None:
+    if ctx.report_escapes and (watch := _escapes().new_watch(ctx)) is not None:
         with watch:
             return recurse(ctx, f, *args, **kwargs)
     root = python_function(f)
@@ -464,7 +404,7 @@ def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -
     if metadata is not _UNSET:
         made.metadata = metadata
     if passes is not _UNSET:
-        made.passes = _checked_passes("passes", passes)
+        made.passes = checked_passes("passes", passes)
     return made
 
 

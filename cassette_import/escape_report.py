@@ -199,6 +199,18 @@ def watch_of(ctx: Context) -> EscapeWatch:
     return found
 
 
+def new_watch(ctx: Context) -> EscapeWatch | None:
+    """The context that counts for `ctx`, if it is not active yet."""
+    watch = watch_of(ctx)
+    return None if any(other is watch for other in ACTIVE.get().contexts) else watch
+
+
+def last_watch(ctx: Context) -> EscapeWatch | None:
+    """The context that counts for `ctx`, if it is the innermost one: `ctx` has just been left."""
+    watch = watch_of(ctx)
+    return watch if ACTIVE.get().contexts[-1:] == (watch,) else None
+
+
 def _number(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 

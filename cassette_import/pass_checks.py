@@ -10,6 +10,7 @@ import ast
 import dis
 import inspect
 import warnings
+from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -114,3 +115,18 @@ def _looked_up_inside(code: CodeType) -> set[str]:
 
 def _list(names: set[str]) -> str:
     return ", ".join(sorted(names))
+
+
+def checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
+    """Passes as a tuple, which nobody changes behind our back."""
+    if isinstance(passes, str) or not isinstance(passes, Iterable):
+        raise TypeError(f"{name} must be a list of callables, not {passes!r}; one pass is a list of one")
+    checked = tuple(passes)
+    for one in checked:
+        if not callable(one):
+            raise TypeError(f"{name} must be callables, not {one!r}")
+        try:
+            hash(one)
+        except TypeError:
+            raise TypeError(f"{name} must be hashable: what {one!r} makes of a function is remembered") from None
+    return checked

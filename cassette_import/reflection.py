@@ -6,14 +6,17 @@ Must not know activations. Its one arrow upwards, `overdubbed`, is taken only wh
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from cassette_import.functions import python_function
 from cassette_import.readable import readable
 from cassette_import.resolving import settle
 from cassette_import.rewrite.body import overdub_function
 from cassette_import.rewrite.scopes import Function, clone
+from cassette_import.specialize import registry
 
 if TYPE_CHECKING:
     from cassette_import.context import Context
@@ -85,3 +88,20 @@ class Reflection:
     def _copy(self) -> Function:
         copied: Any = clone(self._untouched)
         return copied  # type: ignore[no-any-return]
+
+
+def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
+    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
+
+    >>> import colorsys
+    >>> reflect(colorsys.rgb_to_hls).lineno > 1
+    True
+    >>> reflect(len) is None
+    True
+    """
+    function = python_function(f)
+    found = registry.reflect(function) if function is not None else None
+    if function is None or found is None:
+        return None
+    tree, source = found
+    return Reflection(function, tree, source, function.__code__.co_filename, function.__code__.co_firstlineno)
