@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, ClassVar, Final
 
+from cassette_import import context
 from cassette_import.active import ACTIVE
 from cassette_import.context import Context, original
 from cassette_import.dispatch import Table
@@ -155,8 +156,8 @@ def _final_reason(code: CodeType, module: str, reason: str) -> str | None:
 def _overloaded(contexts: Iterable[Context]) -> set[CodeType]:
     """The code of the functions that contexts have an overload for."""
     found = set()
-    for context in contexts:
-        for target in Table(type(context), "overdub").targets.values():
+    for one in contexts:
+        for target in Table(type(one), "overdub").targets.values():
             code = code_of(target)
             unit = registry.unit_of(code) if code is not None and code.co_filename in registry.records else None
             if code is not None:
@@ -226,3 +227,6 @@ def told(found: list[Escape]) -> Iterator[str]:
     yield ""
     for count, name, reason in rows:
         yield f"{count:>{max(first, 8)}}  {name:<{second}}  {reason}"
+
+
+context.escapes = sys.modules[__name__]
