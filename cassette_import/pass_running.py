@@ -27,6 +27,8 @@ _HISTORY: Final = "_history"
 """The attribute of a function's node that says which passes made it, and of what."""
 _ORIGIN: Final = "_origin"
 """The attribute of a function's node that holds it as it was before any pass."""
+_NUMBER: Final = "_number"
+"""The attribute of a nested function's node that tells which of the origin's it is, whatever a pass did to it."""
 _DEEP: Final = 200
 """From so many frames on, a `RecursionError` may be the program's, and specialising tries again on a fresh stack."""
 
@@ -48,6 +50,9 @@ def apply(
     """
     if failure_of(tree) is not None:
         return tree
+    if not hasattr(tree, _ORIGIN):
+        for number, inner in enumerate(_nested(tree)):
+            setattr(inner, _NUMBER, number)
     key = (_history(function, tree), context_type, tuple(passes), level)
     if key not in _made:
         made = tree
@@ -140,6 +145,7 @@ def _pass(one: Any, context_type: type, function: FunctionType, tree: Function, 
     origin = getattr(tree, _ORIGIN, tree)
     try:
         made = _taken_over(result, tree)
+        _leave_nested_alone(made, origin)
         check(made, origin, function)
     except Unfit as error:
         raise PassError(f"pass {name} {error} for {where}") from error.__cause__
@@ -172,6 +178,30 @@ def _with_surroundings(tree: Function, source: str, code: CodeType) -> Function:
         if hasattr(written, "type_params"):
             tree.type_params = written.type_params  # type: ignore[union-attr]
     return tree
+
+
+# ---- functions in the function
+
+
+def _nested(tree: Function) -> list[Any]:
+    return [node for node in ast.walk(tree) if node is not tree and isinstance(node, FUNCTIONS)]
+
+
+def _leave_nested_alone(made: Function, origin: Function) -> None:
+    """Functions in the function keep their own bodies: those are bodies of their own, and made for all contexts.
+
+    A function that was not there before, or has other parameters now, is the pass's own.
+    """
+    before = _nested(origin)
+    for inner in _nested(made):
+        number = getattr(inner, _NUMBER, None)
+        if number is None:
+            continue
+        if _parameters(inner) == _parameters(before[number]):
+            copied: Any = clone(before[number])
+            inner.body = copied.body
+        else:
+            delattr(inner, _NUMBER)
 
 
 # ---- what a pass returned

@@ -378,6 +378,29 @@ def test_a_pass_on_a_function_with_global_names(program):
     assert program.bump() == 1
 
 
+NESTED = """
+    def outer(x):
+        def inner(y):
+            return x + y
+        return inner(4) * 2
+"""
+
+
+def test_what_a_pass_does_to_a_function_is_not_seen_outside_of_the_context(make_program):
+    program = make_program(NESTED)
+    overdub(Context(passes=[multiply]), program.outer, 3)
+    assert program.outer(3) == 14
+    assert overdub(Context(), program.outer, 3) == 14
+
+
+def test_a_pass_may_insert_functions_of_its_own(make_program, Recorder):
+    program = make_program(NESTED)
+    Recorder.passes = (lambda context_type, reflection: expression("(lambda y: x - y)(1)"),)
+    ctx = Recorder()
+    assert overdub(ctx, program.outer, 3) == 2
+    assert program.outer(3) == 14
+
+
 def test_a_pass_on_a_recursive_function(make_program):
     program = make_program("def total(n):\n    return 0 if n == 0 else n + total(n - 1)\n")
     assert overdub(Context(passes=[multiply]), program.total, 4) == 0
