@@ -661,6 +661,12 @@ def test_the_traceback_of_a_failure_leads_into_the_pass(program):
     assert traceback.extract_tb(error.__cause__.__traceback__)[-1].name == "broken"
 
 
+def incomplete():
+    node = ast.Name("x", ast.Load())
+    del node.id
+    return node
+
+
 RETURNED = {
     "nothing": (None, "returned None, and not the function's node or an expression,"),
     "text": ("x - y", "returned 'x - y', and not the function's node or an expression,"),
@@ -670,7 +676,7 @@ RETURNED = {
         statements("def add(a, b): return a")[0],
         r"returned the parameters \(a, b\) instead of \(x, y(=1)?\)",
     ),
-    "a node with a missing part": (ast.Name(), r"returned what does not compile \(.*\)"),
+    "a node with a missing part": (incomplete(), r"returned what does not compile \(.*\)"),
     "a part that is no node": (ast.Call("abs", [], []), r"returned what does not compile \(.*\)"),
     "await in a function": (expression("[await x for i in y]"), r"returned what does not compile \(.*\)"),
     "break outside a loop": (statements("def add(x, y=1): break")[0], r"compile \('break' outside loop\)"),
