@@ -105,9 +105,21 @@ def _is_ours(frame: FrameType) -> bool:
     return name.startswith(f"{_OURS}.") and not name.startswith(f"{_OURS}.contexts")
 
 
+_sites: Final[dict[tuple[int, int], tuple[CodeType, CallSite]]] = {}
+"""The sites that were asked for, by code object, which is kept with them, and instruction."""
+
+
 def _site(frame: FrameType) -> CallSite:
     code = frame.f_code
     instruction = _failed_instruction(frame)
+    known = _sites.get((id(code), instruction))
+    if known is None:
+        known = _sites[id(code), instruction] = code, _made(frame, instruction)
+    return known[1]
+
+
+def _made(frame: FrameType, instruction: int) -> CallSite:
+    code = frame.f_code
     positions = list(code.co_positions())[instruction // 2] if instruction >= 0 else (None, None, None, None)
     line, end_line, column, end_column = positions
     line = line or frame.f_lineno or code.co_firstlineno

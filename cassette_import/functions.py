@@ -154,7 +154,7 @@ def python_function(function: Any) -> FunctionType | None:
             function = found
         else:
             function = lookup(kind, "__call__")
-            if function is None or type(function) is type(object.__call__):
+            if function is None or type(function) in (WrapperDescriptorType, MethodWrapperType):
                 return None
     return None
 
