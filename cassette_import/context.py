@@ -24,7 +24,6 @@ from cassette_import.variants import Key, Variant, variants
 
 Self = TypeVar("Self", bound="Context")
 _UNSET: Any = object()
-escapes: Any = None  # the module `escape_report`, which is built on contexts, puts itself here
 _ENDLESS = 50
 """How many times a context is entered within itself before a RecursionError is put down to that."""
 
@@ -120,7 +119,7 @@ class Context:
         return types.GenericAlias(cls, (metadata_type,))
 
     def __enter__(self: Self) -> Self:
-        if self.report_escapes and (watch := escapes.new_watch(self)) is not None:
+        if self.report_escapes and (watch := _escapes().new_watch(self)) is not None:
             watch.__enter__()
         _enter(_activation(self))
         return self
@@ -130,8 +129,15 @@ class Context:
         while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
             activation = activation.outer  # left out of order, by a generator for example
         _leave(activation)
-        if self.report_escapes and (watch := escapes.last_watch(self)) is not None:
+        if self.report_escapes and (watch := _escapes().last_watch(self)) is not None:
             watch.__exit__(*exception)
+
+
+def _escapes() -> Any:
+    """The escape report, which is built on contexts."""
+    from cassette_import import escape_report
+
+    return escape_report
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
@@ -274,7 +280,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
     """
     _check("overdub", ctx, f)
-    if ctx.report_escapes and (watch := escapes.new_watch(ctx)) is not None:
+    if ctx.report_escapes and (watch := _escapes().new_watch(ctx)) is not None:
         with watch:
             return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
@@ -319,7 +325,7 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
     none."""
     _check("recurse", ctx, f)
-    if ctx.report_escapes and (watch := escapes.new_watch(ctx)) is not None:
+    if ctx.report_escapes and (watch := _escapes().new_watch(ctx)) is not None:
         with watch:
             return recurse(ctx, f, *args, **kwargs)
     root = python_function(f)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, ClassVar, Final
 
-from cassette_import import context
 from cassette_import.active import ACTIVE
 from cassette_import.context import Context, original
 from cassette_import.dispatch import Table
@@ -227,6 +226,3 @@ def told(found: list[Escape]) -> Iterator[str]:
     yield ""
     for count, name, reason in rows:
         yield f"{count:>{max(first, 8)}}  {name:<{second}}  {reason}"
-
-
-context.escapes = sys.modules[__name__]
