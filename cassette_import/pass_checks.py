@@ -32,9 +32,9 @@ class Unfit(Exception):
 def check(made: Function, origin: Function, function: FunctionType) -> None:
     """Raise `Unfit` if the body of `made` cannot stand beside that of `origin`, the function's own."""
     free = function.__code__.co_freevars
-    plain = _compiled(origin, free)
+    plain = compiled(origin, free)
     try:
-        both = _compiled(_combined(made, origin), free)
+        both = compiled(_combined(made, origin), free)
     except RecursionError:
         raise
     except (SyntaxError, ValueError, TypeError, AttributeError) as error:
@@ -54,7 +54,7 @@ def check(made: Function, origin: Function, function: FunctionType) -> None:
         raise Unfit(f"declares {_list(changed)} global or nonlocal, which the function has as a local name,")
 
 
-def _compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
+def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
     """The code of a function, compiled by itself."""
     module, node = skeleton(Place(tree, ()), free)
     with warnings.catch_warnings():

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import ast
 import sys
+import textwrap
 from collections.abc import Sequence
-from types import CodeType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.active import NAMES
 from cassette_import.errors import PassError
 from cassette_import.frames import hidden
-from cassette_import.pass_checks import Unfit, check
+from cassette_import.pass_checks import Unfit, check, compiled
 from cassette_import.pass_tools import SLOT, nooverdub, replace_match
 from cassette_import.reflection import Reflection
 from cassette_import.resolving import HOME
-from cassette_import.rewrite.body import NOOVERDUB
+from cassette_import.rewrite.body import NOOVERDUB, PASSED
+from cassette_import.rewrite.locate import Index, nested_functions
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.scopes import FUNCTIONS, Function, clone, is_suspendable, split_docstring
 from cassette_import.rewrite.walk import children
@@ -60,6 +62,7 @@ def apply(
             for one in passes:
                 made = _pass(one, context_type, function, made, source)
             _fill_slots(made, level)
+            _pass_nested(passes, context_type, level, function, made, source)
         except PassError as error:
             made = _failing(tree, error)
         setattr(made, _HISTORY, key)
@@ -202,6 +205,51 @@ def _leave_nested_alone(made: Function, origin: Function) -> None:
             inner.body = copied.body
         else:
             delattr(inner, _NUMBER)
+
+
+def _pass_nested(
+    passes: Sequence[Any], context_type: type, level: int, function: FunctionType, made: Function, source: str
+) -> None:
+    """Run the passes on the functions in the function, each by itself, as it was written."""
+    origin = getattr(made, _ORIGIN)
+    before = _nested(origin)
+    numbers = {number: inner for inner in _nested(made) if (number := getattr(inner, _NUMBER, None)) is not None}
+    deeper = {getattr(inner, _NUMBER) for node in before for inner in _nested(node)}
+    index = Index(ast.Module([ast.Expr(origin) if isinstance(origin, ast.Lambda) else origin], []))
+    codes = _functions_in(compiled(origin, function.__code__.co_freevars)) if before else []
+    found = {id(place.node): (path, code) for path, code in codes if (place := index.find(code)) is not None}
+    for number, inner in numbers.items():
+        written = before[number]
+        if number in deeper or id(written) not in found:
+            continue
+        path, code = found[id(written)]
+        earlier = getattr(inner, PASSED, None)
+        like = _like(function, path, code)
+        tree = _copy(written if earlier is None else earlier)
+        if earlier is None and hasattr(tree, _ORIGIN):
+            delattr(tree, _ORIGIN)
+        first = code.co_firstlineno - function.__code__.co_firstlineno
+        last = written.end_lineno - function.__code__.co_firstlineno + 1
+        text = textwrap.dedent("".join(source.splitlines(keepends=True)[first:last]))
+        setattr(inner, PASSED, apply(passes, context_type, level, like, tree, text))
+
+
+def _functions_in(code: CodeType, path: str = "") -> list[tuple[str, CodeType]]:
+    """The functions in a function's code, and how they are reached from there."""
+    found: list[tuple[str, CodeType]] = []
+    for inner in nested_functions(code):
+        name = inner.co_qualname.removeprefix(code.co_qualname)
+        found.append((path + name, inner))
+        found += _functions_in(inner, path + name)
+    return found
+
+
+def _like(function: FunctionType, path: str, code: CodeType) -> FunctionType:
+    """A function like those that will be made from the code: with the same globals, and with nothing in its cells."""
+    outer = function.__code__
+    named = code.replace(co_qualname=outer.co_qualname + path, co_filename=outer.co_filename)
+    cells = tuple(CellType() for _ in code.co_freevars)
+    return FunctionType(named, function.__globals__, code.co_name, None, cells)
 
 
 # ---- what a pass returned

@@ -393,6 +393,76 @@ def test_what_a_pass_does_to_a_function_is_not_seen_outside_of_the_context(make_
     assert overdub(Context(), program.outer, 3) == 14
 
 
+def test_functions_in_a_function_are_given_to_the_pass_by_themselves(make_program):
+    program = make_program(NESTED)
+    seen = []
+
+    def look(context_type, reflection):
+        seen.append(reflection)
+        return multiply(context_type, reflection)
+
+    ctx = Context(passes=[look])
+    assert overdub(ctx, program.outer, 3) == 24
+    assert [reflection.function.__qualname__ for reflection in seen] == ["outer", "outer.<locals>.inner"]
+    assert seen[1].source == "def inner(y):\n    return x + y\n"
+    assert str(seen[1].signature) == "(y)"
+    assert (seen[1].filename, seen[1].lineno) == (program.__file__, program.outer.__code__.co_firstlineno + 1)
+    assert program.outer(3) == 14
+
+
+DEEPER = """
+    def outer(x):
+        class Inner:
+            def method(self, y):
+                return [f(x) for f in (lambda z: z + y, lambda z: z + x)]
+        def numbers():
+            yield x + 1
+            yield from Inner().method(5)
+        return list(numbers()), sorted([1, 2], key=lambda v: -v + x)
+"""
+
+
+def test_functions_of_all_kinds_in_a_function(make_program):
+    program = make_program(DEEPER)
+    plain = program.outer(3)
+    assert plain == ([4, 8, 6], [2, 1])
+    assert overdub(Context(passes=[multiply]), program.outer, 3) == ([3, 15, 9], [2, 1])
+    assert program.outer(3) == plain
+    assert overdub(Context(), program.outer, 3) == plain
+
+
+def test_functions_in_a_function_for_several_contexts_at_once(make_program):
+    program = make_program(NESTED)
+    times = Context(passes=[multiply])
+    minus = Context(passes=[in_place_of("inner", lambda reflection: expression("x - y"))])
+    for _ in range(2):
+        assert overdub(times, program.outer, 3) == 24
+        assert overdub(minus, program.outer, 3) == -2
+        assert overdub(Context(), program.outer, 3) == 14
+        assert program.outer(3) == 14
+    with times, minus:
+        assert program.outer(3) == -2
+
+
+def test_a_closure_that_was_made_outside_is_given_to_the_pass_too(program):
+    step = program.counter()
+    with Context(passes=[multiply]):
+        assert step(3) == 0
+    assert program.counter()(3) == 3
+
+
+def test_a_failing_pass_on_a_function_in_a_function_is_told_where_that_runs(make_program):
+    program = make_program(NESTED)
+
+    def picky(context_type, reflection):
+        return None if reflection.function.__name__ == "inner" else reflection.tree
+
+    error = failure([picky], program.outer, 3)
+    assert "returned None" in str(error)
+    assert "for outer.<locals>.inner (" in str(error)
+    assert program.outer(3) == 14
+
+
 def test_a_pass_may_insert_functions_of_its_own(make_program, Recorder):
     program = make_program(NESTED)
     Recorder.passes = (lambda context_type, reflection: expression("(lambda y: x - y)(1)"),)
