@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cassette_import import primitives
+    from cassette_import.call_sites import CallSite, callsite
     from cassette_import.context import (
         Context,
         canrecurse,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         fallback,
         overdub,
         recurse,
-        reflect,
         similarcontext,
     )
     from cassette_import.errors import (
@@ -29,32 +29,38 @@ if TYPE_CHECKING:
         OverdubRecursionError,
         PassError,
     )
+    from cassette_import.escape_report import Escape, escapes
     from cassette_import.events import Events
     from cassette_import.installation import Installation, install, installed, uninstall
     from cassette_import.leaves import HIGHER_ORDER
     from cassette_import.notebook import load_ipython_extension, unload_ipython_extension
-    from cassette_import.passes import contextslot, nooverdub
-    from cassette_import.reflection import Reflection
+    from cassette_import.passes import contextslot, insert_statements, nooverdub, replace_match, resolves_to
+    from cassette_import.reflection import Reflection, reflect
 
 __version__ = "0.1.0"
 
 __all__ = [
     "HIGHER_ORDER",
     "AmbiguousOverload",
+    "CallSite",
     "CassetteError",
     "CassetteWarning",
     "Context",
+    "Escape",
     "Events",
     "Installation",
     "NotOverdubbable",
     "OverdubRecursionError",
     "PassError",
     "Reflection",
+    "callsite",
     "canrecurse",
     "contextslot",
     "current",
     "disablehooks",
+    "escapes",
     "fallback",
+    "insert_statements",
     "install",
     "installed",
     "load_ipython_extension",
@@ -63,20 +69,24 @@ __all__ = [
     "primitives",
     "recurse",
     "reflect",
+    "replace_match",
+    "resolves_to",
     "similarcontext",
     "uninstall",
     "unload_ipython_extension",
 ]
 
 _HOMES = {
-    "context": "Context canrecurse current disablehooks fallback overdub recurse reflect similarcontext",
+    "call_sites": "CallSite callsite",
+    "context": "Context canrecurse current disablehooks fallback overdub recurse similarcontext",
     "errors": "AmbiguousOverload CassetteError CassetteWarning NotOverdubbable OverdubRecursionError PassError",
+    "escape_report": "Escape escapes",
     "events": "Events",
     "installation": "Installation install installed uninstall",
     "leaves": "HIGHER_ORDER",
     "notebook": "load_ipython_extension unload_ipython_extension",
-    "passes": "contextslot nooverdub",
-    "reflection": "Reflection",
+    "passes": "contextslot insert_statements nooverdub replace_match resolves_to",
+    "reflection": "Reflection reflect",
 }
 
 _MODULES = ("primitives",)

@@ -86,7 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
         takes_program=True,
         help="run a script or module in contexts",
         usage=f"{parser.prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
-        "[--report FILE] [--subprocesses] (SCRIPT | -m MODULE) [ARGUMENT]…",
+        "[--report FILE] [--escapes] [--subprocesses] (SCRIPT | -m MODULE) [ARGUMENT]…",
     )
     run.add_argument(
         "-p",
@@ -104,6 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-o", "--output", metavar="FILE", help="write what the context found, in the format of the suffix")
     run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
+    run.add_argument("--escapes", action="store_true", help="tell which Python functions were not overdubbed, and why")
     run.add_argument(
         "--subprocesses",
         action="store_true",
@@ -200,11 +201,15 @@ def _run(given: argparse.Namespace) -> int:
             program.run()
             return 0
         wanted = wanted._replace(contexts=(_DEFAULT_CONTEXT,) if wanted.contexts is None else wanted.contexts)
-        if wanted.contexts or wanted.report:
+        if wanted.contexts or wanted.report or given.escapes:
             leaving.look_out()
         # Contexts may lie beside the program, or here.
         with about_to_run(program.module):
             contexts = _made(wanted.contexts, program.folder, os.getcwd())
+        if given.escapes:
+            from cassette_import.escape_report import EscapeWatch
+
+            contexts.append(EscapeWatch(contexts))
         run_overdubbed(program, wanted, contexts, given.output)
     except CannotBegin as error:
         raise UsageError(str(error)) from error

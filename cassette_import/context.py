@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from cassette_import import control, driven, iteration, runtime, waiting  # what rewritten code calls
+from cassette_import import control, driven, functions, hook_copies, iteration, runtime, waiting
 from cassette_import.active import ACTIVE, INACTIVE, Activation, leave, use
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, python_function, split
-from cassette_import.reflection import Reflection
+from cassette_import.pass_checks import checked_passes
 from cassette_import.specialize import registry
 from cassette_import.variants import Key, Variant, variants
 
@@ -64,7 +64,9 @@ class Context:
     metadata:
         Any value; hooks may be chosen by its type (``ctx: Ctx[int]``).
     passes:
-        Callables that rewrite function bodies before their events are (a later issue of this project).
+        Callables that rewrite function bodies before their events are; see `cassette_import.passes`.
+    report_escapes:
+        Whether to count what runs as a leaf although it is Python; `escapes(ctx)` tells. Also class attributes.
 
     Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
 
@@ -83,6 +85,7 @@ class Context:
     events: ClassVar[Events] = Events.DEFAULT
     leaf_hooks: ClassVar[bool] = False
     passes: Sequence[Any] = ()
+    report_escapes: bool = False
     metadata: Any = None
     prehook: ClassVar[Any]
     posthook: ClassVar[Any]
@@ -92,16 +95,20 @@ class Context:
     _known_key: ClassVar[tuple[Events, Sequence[Any], Key] | None] = None
     _copy_of: Context | None = None
 
-    def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = ()) -> None:
+    def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = (), report_escapes: bool | None = None) -> None:
         self.metadata = metadata
-        if passes:
-            self.passes = tuple(passes)
+        if report_escapes is not None:
+            self.report_escapes = report_escapes
+        if passes != ():
+            self.passes = checked_passes("passes", passes)
 
     def __init_subclass__(cls, *, events: Events | None = None, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if events is not None:
             cls.events = events
         cls._known_key = None
+        if "passes" in cls.__dict__:
+            cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
         for kind in KINDS:
@@ -112,6 +119,8 @@ class Context:
         return types.GenericAlias(cls, (metadata_type,))
 
     def __enter__(self: Self) -> Self:
+        if self.report_escapes and (watch := _escapes().new_watch(self)) is not None:
+            watch.__enter__()
         _enter(_activation(self))
         return self
 
@@ -120,6 +129,15 @@ class Context:
         while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
             activation = activation.outer  # left out of order, by a generator for example
         _leave(activation)
+        if self.report_escapes and (watch := _escapes().last_watch(self)) is not None:
+            watch.__exit__(*exception)
+
+
+def _escapes() -> Any:
+    """The escape report, which is built on contexts."""
+    from cassette_import import escape_report
+
+    return escape_report
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
@@ -176,12 +194,13 @@ def _activation(context: Context, root: str | None = None) -> Activation:
     if left is not None:
         number = len(here.contexts)
         old = left.contexts[number]
-        if old is context or (context._copy_of is not None and _origin(context) is _origin(old)):
+        if old is context or (context._copy_of is not None and original(context) is original(old)):
             contexts = (*contexts, *left.contexts[number + 1 :])
     return Activation(contexts, _variant_of(contexts, roots), roots, outer=here)
 
 
-def _origin(context: Context) -> Context:
+def original(context: Context) -> Context:
+    """The context that this one is a changed copy of, or itself."""
     while context._copy_of is not None:
         context = context._copy_of
     return context
@@ -214,6 +233,7 @@ def _make_prefix(activation: Activation, level: int) -> Activation:
 
 runtime.make_prefix = _make_prefix
 runtime.MACHINERY = (Context,)
+functions.adopt = hook_copies.adopt
 PROVIDED = control, iteration, waiting
 """Modules that are there for the names that they put into `builtins`."""
 
@@ -232,23 +252,6 @@ def variant_for(context: Context | type[Context]) -> Variant:
     """The variant of a context that is alone."""
     made = context if isinstance(context, Context) else context.__new__(context)
     return variants.of((_key(made),))
-
-
-def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
-    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
-
-    >>> import colorsys
-    >>> reflect(colorsys.rgb_to_hls).lineno > 1
-    True
-    >>> reflect(len) is None
-    True
-    """
-    function = python_function(f)
-    found = registry.reflect(function) if function is not None else None
-    if function is None or found is None:
-        return None
-    tree, source = found
-    return Reflection(function, tree, source, function.__code__.co_filename, function.__code__.co_firstlineno)
 
 
 # ---- the verbs
@@ -277,6 +280,9 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
     """
     _check("overdub", ctx, f)
+    if ctx.report_escapes and (watch := _escapes().new_watch(ctx)) is not None:
+        with watch:
+            return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
     activation = _activation(ctx, registry.adopt(root) if root is not None else None)
     level = len(ACTIVE.get().contexts)
@@ -319,6 +325,9 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
     none."""
     _check("recurse", ctx, f)
+    if ctx.report_escapes and (watch := _escapes().new_watch(ctx)) is not None:
+        with watch:
+            return recurse(ctx, f, *args, **kwargs)
     root = python_function(f)
     here = ACTIVE.get()
     # Inside an overload the call is still to be handed to the contexts further out.
@@ -395,7 +404,7 @@ def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -
     if metadata is not _UNSET:
         made.metadata = metadata
     if passes is not _UNSET:
-        made.passes = tuple(passes)
+        made.passes = checked_passes("passes", passes)
     return made
 
 

@@ -7,6 +7,7 @@ Never calls the program's code: no attribute is read through `__getattribute__` 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
@@ -19,7 +20,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, Final
 
 _type_mro = type.__dict__["__mro__"].__get__
 _type_dict = type.__dict__["__dict__"].__get__
@@ -153,7 +154,7 @@ def python_function(function: Any) -> FunctionType | None:
             function = found
         else:
             function = lookup(kind, "__call__")
-            if type(function) in (WrapperDescriptorType, MethodWrapperType, BuiltinFunctionType):
+            if function is None or type(function) in (WrapperDescriptorType, MethodWrapperType, BuiltinFunctionType):
                 return None
     return None
 
@@ -163,15 +164,31 @@ def code_of(function: Any) -> CodeType | None:
     return found.__code__ if found is not None else None
 
 
+HOOKS: Final[dict[tuple[str, str, int], weakref.WeakSet[FunctionType]]] = {}
+"""The functions that the machinery calls as hooks and overloads, by file, name and line: copies, so that their frames
+are told from those of the functions that they are copies of, which the program may call itself."""
+
+
 def positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """The function with its first parameters positional-only: a program may well call `g(f=1)` or `g(self=1)` (R14)."""
-    if type(function) is not FunctionType:
-        return function
+    """A copy of a hook whose first parameters are positional-only: a program may well call `g(f=1)` or `g(self=1)`
+    (R14).
+
+    Bound methods, partial objects and objects with a `__call__` stay what they are, around a copy of their function.
+    """
+    kind = type(function)
+    if isinstance(function, MethodType):
+        inner = positional_only(function.__func__, count + 1)
+        return MethodType(inner, function.__self__)
+    if kind is functools.partial:
+        assert isinstance(function, functools.partial)
+        inner = positional_only(function.func, count + len(function.args))
+        return functools.partial(inner, *function.args, **function.keywords)
+    if not isinstance(function, FunctionType):
+        call = None if isinstance(function, type) else lookup(kind, "__call__")
+        return MethodType(positional_only(call, count + 1), function) if type(call) is FunctionType else function
     code = function.__code__
-    if code.co_posonlyargcount >= min(count, code.co_argcount):
-        return function
     made = FunctionType(
-        code.replace(co_posonlyargcount=min(count, code.co_argcount)),
+        code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount))),
         function.__globals__,
         function.__name__,
         function.__defaults__,
@@ -179,4 +196,10 @@ def positional_only(function: Callable[..., Any], count: int) -> Callable[..., A
     )
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
+    adopt(function, made)
+    HOOKS.setdefault((code.co_filename, code.co_name, code.co_firstlineno), weakref.WeakSet()).add(made)
     return made
+
+
+def adopt(function: FunctionType, copy: FunctionType) -> None:
+    """Replaced by `context`, which knows what code a function had before it was overdubbed; here to break no arrow."""

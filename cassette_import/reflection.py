@@ -5,15 +5,18 @@ Must not know activations. Its one arrow upwards, `overdubbed`, is taken only wh
 
 from __future__ import annotations
 
-import ast
 import inspect
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from cassette_import.functions import python_function
+from cassette_import.readable import readable
+from cassette_import.resolving import settle
 from cassette_import.rewrite.body import overdub_function
 from cassette_import.rewrite.scopes import Function, clone
+from cassette_import.specialize import registry
 
 if TYPE_CHECKING:
     from cassette_import.context import Context
@@ -26,11 +29,11 @@ class Reflection:
     Attributes
     ----------
     function:
-        The function itself.
+        The function itself; of several closures of one `def`, one of them.
     tree:
         A copy of its node, free to be changed.
     source, filename, lineno:
-        Its text, and where it stands.
+        Its text, and where it stands. The line is that of the first decorator, if there is one.
     context_type:
         The context type that it is rewritten for, if any.
     """
@@ -42,38 +45,63 @@ class Reflection:
     lineno: int
     context_type: type[Context] | None = None
 
+    def __post_init__(self) -> None:
+        self._untouched: Any = clone(self.tree)
+        settle(self.function, self.tree)
+
     @property
     def signature(self) -> inspect.Signature:
-        """The signature of the function."""
-        return inspect.signature(self.function)
+        """The signature of the function; of a decorator's wrapper, that of the wrapper."""
+        return inspect.signature(self.function, follow_wrapped=False)
 
     def overdubbed(self, context: Context | type[Context]) -> str:
-        """The function as it runs in a context (or context type), as readable Python."""
+        """The function as it runs in a context (or context type), as readable Python.
+
+        Parameters
+        ----------
+        context:
+            A context, or a context type. Passes of the context have their say.
+
+        Returns
+        -------
+        The text of a definition that Python can parse. Names of the machinery begin with an underscore.
+
+        Raises
+        ------
+        PassError
+            If a pass of the context raises, or returns what does not compile.
+
+        >>> import colorsys, cassette_import
+        >>> print(cassette_import.reflect(colorsys._v).overdubbed(cassette_import.Context).partition("\\n")[0])
+        def _v(m1, m2, hue):
+        """
         from cassette_import.context import variant_for
+        from cassette_import.passes import failure_of
 
         variant = variant_for(context)
-        tree = clone(self.tree)
-        made = variant.passed(self.function, clone(self.tree), self.source)
+        made = variant.passed(self.function, self._copy(), self.source)
+        if made is not None and (failure := failure_of(made)) is not None:
+            raise failure
         bodies = {} if made is None else {variant.prefix: made}
-        rewritten = overdub_function(tree, [variant.shape], bodies=bodies)  # type: ignore[arg-type]
-        return (
-            to_source(rewritten)
-            .replace(f"{variant.prefix}.", f"@{variant.name}.")
-            .replace(variant.prefix, f"@{variant.name}")
-        )
+        return readable(overdub_function(self._copy(), [variant.shape], bodies=bodies), {variant.prefix: variant.name})
+
+    def _copy(self) -> Function:
+        copied: Any = clone(self._untouched)
+        return copied  # type: ignore[no-any-return]
 
 
-def to_source(tree: ast.AST) -> str:
-    """Readable Python for a tree: astor's if it is right, else `ast.unparse`'s."""
-    plain = ast.unparse(ast.fix_missing_locations(tree))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            import astor
+def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
+    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
 
-            pretty: Any = astor.to_source(tree)
-            if ast.dump(ast.parse(pretty)) == ast.dump(ast.parse(plain)):
-                return str(pretty).rstrip("\n")
-        except Exception:  # astor 0.8.1 knows no match, except*, PEP 695 and, from 3.14 on, no strings
-            pass
-    return plain
+    >>> import colorsys
+    >>> reflect(colorsys.rgb_to_hls).lineno > 1
+    True
+    >>> reflect(len) is None
+    True
+    """
+    function = python_function(f)
+    found = registry.reflect(function) if function is not None else None
+    if function is None or found is None:
+        return None
+    tree, source = found
+    return Reflection(function, tree, source, function.__code__.co_filename, function.__code__.co_firstlineno)

@@ -548,7 +548,7 @@ def test_show_prints_a_function_as_it_runs_in_a_context(folder):
     done = cassette("show", "beside:double", "-c", "noop:events=operators", folder=folder)
     assert (done.status, done.stderr) == (0, "")
     assert done.stdout.startswith("def double(x):\n")
-    assert "@Noop" in done.stdout
+    assert "_Noop" in done.stdout
 
 
 def test_show_can_print_the_differences(folder):

@@ -9,12 +9,16 @@ from command_line import cassette, run
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 WITH_A_TEST = {
+    "capture_assignments.py",
+    "choose_by_function.py",
     "memoise_fib.py",
     "print_calls.py",
     "profile_jinja2.py",
     "profile_jinja2_plain.py",
     "replace_network_call.py",
     "sin_to_cos.py",
+    "slice_prints.py",
+    "step_debugger.py",
 }
 PAGES = "25 pages, 22551 characters\n"
 
@@ -66,6 +70,44 @@ def test_sin_to_cos(tmp_path):
     assert swapped[0] == swapped[1]
     assert not math.isclose(*before)
     assert not math.isclose(*after)
+
+
+def test_slice_prints(tmp_path):
+    assert shown("slice_prints.py", tmp_path).splitlines() == [
+        "result: 8",
+        "the report",
+        "adding up 3 prices",
+        "their mean: 5.0",
+    ]
+
+
+def test_capture_assignments(tmp_path):
+    assert shown("capture_assignments.py", tmp_path).splitlines() == [
+        "(3.0, 2.160246899469287)",
+        "  line 1: total = 9",
+        "  line 2: mean = 3.0",
+        "  line 3: squares = [4.0, 1.0, 9.0]",
+        "  line 4: spread = 2.160246899469287",
+    ]
+
+
+def test_step_debugger(tmp_path):
+    lines = shown("step_debugger.py", tmp_path).splitlines()
+    assert lines[:4] == [
+        "1: steps = 0       n = 3, steps = 0",
+        "4: n = 3 * n + 1   n = 10",
+        "3: if n % 2:",
+        "7: steps += 1      steps = 1",
+    ]
+    assert lines[-2:] == ["2: while n > 1:", "steps: 7"]
+    assert len(lines) == 1 + 7 * 3 + 1 + 1
+
+
+def test_choose_by_function(tmp_path):
+    assert shown("choose_by_function.py", tmp_path).splitlines() == [
+        "one by one:  [2.0, 15.0, 27.5]",
+        "all at once: [2.0, 15.0, 27.5]",
+    ]
 
 
 def test_replace_network_call(tmp_path):

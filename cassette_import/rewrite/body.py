@@ -22,6 +22,7 @@ from cassette_import.rewrite.scopes import (
     COMPREHENSIONS,
     FUNCTIONS,
     Function,
+    bound_names,
     clone,
     hoist_declarations,
     is_suspendable,
@@ -34,6 +35,9 @@ from cassette_import.rewrite.walk import children, rebuild
 
 NOOVERDUB = "_nooverdub"
 """The attribute of a node whose events are left out: the node stays as a pass made it."""
+
+PASSED = "_passed"
+"""The attribute of a nested function's node, in a body that passes made, that holds what they made of that function."""
 
 _BARE = "_bare"
 """The attribute of a lambda that can have no temporaries where it stands."""
@@ -63,7 +67,10 @@ def overdub_function(
     surroundings = surroundings or Surroundings()
     for made in (function, *(bodies or {}).values()):
         mark(made, surroundings.class_name, surroundings.free_names)
-    return _Rewriter(tuple(shapes), entry or Entry(), file=surroundings.file).function(function, bodies or {})
+    rewriter = _Rewriter(tuple(shapes), entry or Entry(), file=surroundings.file)
+    for prefix, made in (bodies or {}).items():
+        rewriter.add_nested(prefix, made, surroundings)
+    return rewriter.function(function, bodies or {})
 
 
 def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
@@ -117,12 +124,23 @@ class _Rewriter:
         self.entry = entry
         self.keep_functions = keep_functions
         self.file = file
+        self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         self.callee = {
             Mode.CALLEE: CalleeForm(self.shapes, temporaries=True),
             Mode.BARE: CalleeForm(self.shapes, temporaries=False),
         }
 
     # ---- functions
+
+    def add_nested(self, prefix: str, made: Function, surroundings: Surroundings) -> None:
+        """Take in what passes made of the functions in a function."""
+        free = (*surroundings.free_names, *bound_names(made)[0])
+        for node in ast.walk(made):
+            body = getattr(node, PASSED, None)
+            if body is not None:
+                self.nested.setdefault(_place(node), {})[prefix] = body
+                mark(body, surroundings.class_name, free)
+                self.add_nested(prefix, body, surroundings._replace(free_names=free))
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
         if not self.shapes:
@@ -273,7 +291,7 @@ class _Rewriter:
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
             elsewhere = shape is not None and shape is not self.shapes[0]
-            made = node if self.keep_functions or elsewhere else self.function(node)
+            made = node if self.keep_functions or elsewhere else self.function(node, self.nested.get(_place(node), {}))
             made._level = getattr(node.args, "_level", 0)  # type: ignore[union-attr]  # of its defaults' temporaries
             return made
         if isinstance(node, ast.ClassDef):
@@ -314,6 +332,10 @@ def _make_names_global(node: ast.ClassDef) -> None:
     if names:
         docstring, body = split_docstring(node.body)
         node.body = [*docstring, At(body[0]).put(ast.Global(sorted(names))), *body]
+
+
+def _place(node: ast.AST) -> tuple[object, ...]:
+    return type(node), getattr(node, "lineno", None), getattr(node, "col_offset", None)
 
 
 def _own_block(made: Function, declarations: list[ast.stmt]) -> list[ast.stmt]:

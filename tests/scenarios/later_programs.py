@@ -1,4 +1,4 @@
-"""Belongs to later work: the programs of `later_scenarios.py`. Nothing in this file knows of contexts."""
+"""The programs of the scenarios about whole programs, passes and iteration. Nothing in this file knows of contexts."""
 
 import functools
 import math
