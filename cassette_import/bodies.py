@@ -132,7 +132,9 @@ class Bodies:
             raise RuntimeError("the rewritten function was not found after compiling")
         # `types.coroutine` marks a function by a flag that no source shows.
         marks = plain.co_flags & inspect.CO_ITERABLE_COROUTINE
-        return graft(requalify(code.replace(co_flags=code.co_flags | marks), plain))
+        # So may hooks: their first parameters have become positional-only (`functions.positional_only`).
+        code = code.replace(co_flags=code.co_flags | marks, co_posonlyargcount=plain.co_posonlyargcount)
+        return graft(requalify(code, plain))
 
 
 def _same(code: CodeType, other: CodeType) -> bool:

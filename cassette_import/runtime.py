@@ -228,16 +228,19 @@ class EventRunner:
             function, *leading = split(callee)
             full = (*leading, *arguments) if leading else arguments
             named = {**keywords_of(callee), **keywords}
-            for number, hook in before:
-                hook(contexts[number], function, *full, **named)
+            reached = 0
             try:
+                for reached, hook in before:
+                    hook(contexts[reached], function, *full, **named)
+                reached = len(contexts)
                 if overloads:
                     result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
                 else:
                     result = callee(*arguments, **keywords)
             except BaseException as error:
                 for number, hook in failed:
-                    hook(contexts[number], error, function, *full, **named)
+                    if number < reached:
+                        hook(contexts[number], error, function, *full, **named)
                 raise
             for number, hook in after:
                 hook(contexts[number], result, function, *full, **named)
@@ -327,8 +330,10 @@ def make_failed(runners: dict[int, EventRunner]) -> Callable[[Activation, Any, B
 
     @hidden
     def failed(activation: Activation, pending: Any, error: BaseException) -> None:
-        kind, operands, keywords = pending
+        kind, below, operands, keywords = pending
         for number, hook in runners[kind].failed:
+            if number >= below:
+                continue  # its prehook had not been
             hook(activation.contexts[number], error, *operands, **keywords)
 
     return failed

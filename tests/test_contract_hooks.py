@@ -1711,3 +1711,52 @@ def test_registering_a_target_is_no_hook_for_every_function(make_program):
     register(lambda ctx, f, *args: seen.append(f))
     overdub(Own(), program.main, unresolvable)
     assert seen == [unresolvable]
+
+
+@pytest.mark.parametrize("call", ["k(1)", "k(*[1])", "[k(1) for _ in (1,)]"])
+def test_contexts_outside_of_a_prehook_that_raises_are_told(make_program, call):
+    program = make_program(f"""
+        def k(x):
+            return x
+
+        def main():
+            return {call}
+    """)
+
+    class Outer(Context, events=Events.CALLS):
+        def prehook(self, f, *args):
+            self.metadata.append(("pre", f.__name__))
+
+        def errorhook(self, exception, f, *args):
+            self.metadata.append(("error", f.__name__))
+
+    class Inner(Context, events=Events.CALLS):
+        def prehook(self, f, *args):
+            raise ValueError
+
+        def errorhook(self, exception, f, *args):
+            self.metadata.append("inner")
+
+    seen = []
+    with Outer(seen), pytest.raises(ValueError):
+        overdub(Inner(seen), program.main)
+    assert seen == [("pre", "k"), ("error", "k")]
+
+
+def test_a_hook_in_the_file_of_the_root_takes_a_keyword_that_is_called_as_its_parameter(make_program):
+    program = make_program("""
+        from cassette_import import Context
+
+        class Own(Context):
+            def prehook(self, f, *args, **kwargs):
+                self.seen = kwargs
+
+        def g(f):
+            return f
+
+        def main():
+            return g(f=1)
+    """)
+    ctx = program.Own()
+    assert overdub(ctx, program.main) == 1
+    assert ctx.seen == {"f": 1}

@@ -73,13 +73,25 @@ class InlinedForm:
             calls.append(at.call(hook, leading + positional, keywords))
         return calls
 
+    def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
+        """The prehooks, with a note of who is to be told if what comes next fails: those whose prehook has been."""
+        count = len(self.shape.contexts)
+        levels = [
+            number for number, context in enumerate(self.shape.contexts) if event in context.events and context.prehook
+        ]
+        steps: list[ast.expr] = []
+        for number, prehook in zip(levels, prehooks, strict=True):
+            if number > 0:
+                steps.append(at.let(PENDING, at.pending(int(event), number, *operands())))
+            steps.append(prehook)
+        return [*steps, at.let(PENDING, at.pending(int(event), count, *operands()))]
+
     def _event(self, at: At, event: Events, operands: Operands, native: ast.expr, result: str) -> ast.expr:
         """`(prehooks…, result := native, posthooks…)[…]`."""
         before = self._hooks(at, "pre", event, operands, result)
         after = self._hooks(at, "post", event, operands, result)
         if event in self.shape.watched:
-            positional, keywords = operands()
-            before.append(at.let(PENDING, at.pending(int(event), positional, keywords)))
+            before = self._pending_before(at, event, operands, before)
             after.insert(0, at.let(PENDING, at.constant(None)))
         return at.pick([*before, at.let(result, native) if after else native, *after], len(before))
 

@@ -59,12 +59,14 @@ class At:
             return elements[0]
         return self.put(ast.Subscript(self.put(ast.Tuple(list(elements), _LOAD)), self.constant(index), _LOAD))
 
-    def pending(self, kind: int, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> ast.expr:
-        """`(kind, (positional…), {keyword: …})`."""
+    def pending(
+        self, kind: int, below: int, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
+    ) -> ast.expr:
+        """`(kind, below, (positional…), {keyword: …})`: what the contexts below a level are told if it fails."""
         operands = self.put(ast.Tuple(list(positional), _LOAD))
         names: list[ast.expr | None] = [self.constant(keyword.arg) for keyword in keywords]
         named = self.put(ast.Dict(names, [keyword.value for keyword in keywords]))
-        return self.put(ast.Tuple([self.constant(kind), operands, named], _LOAD))
+        return self.put(ast.Tuple([self.constant(kind), self.constant(below), operands, named], _LOAD))
 
     def watch(self, body: list[ast.stmt], failed: str, pending: str) -> ast.stmt:
         """`try: body`, and if it raises: `failed(@a, pending, exception)` for the event that was going on."""
