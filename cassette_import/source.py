@@ -64,6 +64,8 @@ class SourceFile:
         return self._source
 
     def _ask_loader(self) -> str | None:
+        if self.filename.startswith("<"):
+            return None  # made in a module by `exec` or `eval`: not from the module's own source
         module = sys.modules.get(self._module_name)
         loader = getattr(module, "__loader__", None) or (self._globals or {}).get("__loader__")
         get_source = getattr(loader, "get_source", None)
