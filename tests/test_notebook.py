@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -195,31 +196,48 @@ def test_the_examples_of_the_documentation_run(run_cells):
 # ---- a real notebook
 
 
+_CLIENT = """
+import json, sys
+import jupyter_client, nbclient, nbformat
+
+folder, *cells = json.load(sys.stdin)
+notebook = nbformat.v4.new_notebook()
+notebook.cells = [nbformat.v4.new_code_cell(text) for text in cells]
+kernel = jupyter_client.AsyncKernelManager()
+kernel.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+nbclient.NotebookClient(notebook, km=kernel, timeout=120, resources={"metadata": {"path": folder}}).execute()
+print(json.dumps([cell.outputs for cell in notebook.cells]))
+"""
+"""In a process of its own: the client leaves sockets behind, which complain wherever they are collected."""
+
+
 @pytest.fixture
-def executed(folder, monkeypatch):
+def executed(folder):
     """Execute a notebook of these cells by a real kernel; the cells, with their outputs."""
     pytest.importorskip("ipykernel")
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
-    jupyter_client = pytest.importorskip("jupyter_client")
+    pytest.importorskip("nbclient")
 
     def execute(*cells):
-        for name, value in environment(IPYTHONDIR=str(folder / "ipython"), JUPYTER_RUNTIME_DIR=str(folder)).items():
-            monkeypatch.setenv(name, value)
-        notebook = nbformat.v4.new_notebook()
-        notebook.cells = [nbformat.v4.new_code_cell(text) for text in ("%load_ext cassette_import", *cells)]
-        kernel = jupyter_client.AsyncKernelManager()
-        kernel.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        client = nbclient.NotebookClient(
-            notebook, km=kernel, timeout=120, resources={"metadata": {"path": str(folder)}}
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", _CLIENT],
+            input=json.dumps([str(folder), "%load_ext cassette_import", *cells]),
+            env=environment(IPYTHONDIR=str(folder / "ipython"), JUPYTER_RUNTIME_DIR=str(folder)),
+            capture_output=True,
+            text=True,
         )
-        client.execute()
-        return [cell.outputs for cell in notebook.cells[1:]]
+        assert done.returncode == 0, done.stderr
+        return [[_Output(output) for output in outputs] for outputs in json.loads(done.stdout)][1:]
 
     return execute
 
 
-@pytest.mark.filterwarnings("ignore")  # Jupyter's own
+class _Output(dict):
+    """An output of a cell, with its parts as attributes, as the client has it."""
+
+    def __getattr__(self, name):
+        return self[name]
+
+
 def test_a_notebook_shows_pages_pictures_and_texts(executed):
     page, picture, trace, profile = executed(
         "def size(x):\n    return abs(x)",
