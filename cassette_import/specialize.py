@@ -81,9 +81,13 @@ class Registry:
                 record = self._record(filename)
                 record.source.refresh(function.__module__, function.__globals__)
                 self.generation += 1
-            if record.installed or not record.source.available:
+            if record.installed:
                 return None
-            return filename
+            resume_watching = _unwatched()
+            try:
+                return filename if record.source.available else None
+            finally:
+                resume_watching()
 
     def overdubbable(self, function: FunctionType) -> bool:
         """Whether a body can be had for the function: it has source, and is not left alone."""
@@ -401,12 +405,18 @@ def _unwatched() -> Callable[[], None]:
     tracer, profiler = sys.gettrace(), sys.getprofile()
     if not callable(profiler):
         profiler = None  # a profiler in C, which cannot be set again from here
+    asyncio_events = sys.modules.get("asyncio.events")
+    loop = asyncio_events._get_running_loop() if asyncio_events is not None else None
+    if asyncio_events is not None and loop is not None:
+        asyncio_events._set_running_loop(None)  # tools forbid to read files while one runs (blockbuster)
     if tracer is not None:
         sys.settrace(None)
     if profiler is not None:
         sys.setprofile(None)
 
     def resume() -> None:
+        if asyncio_events is not None and loop is not None:
+            asyncio_events._set_running_loop(loop)
         if profiler is not None:
             sys.setprofile(profiler)
         if tracer is not None:

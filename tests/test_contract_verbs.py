@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from cassette_import import Context, canrecurse, current, fallback, overdub, recurse, reflect
+from cassette_import import Context, canrecurse, current, fallback, overdub, recurse, reflect, source
 
 PROGRAM = """
     import math
@@ -1009,3 +1009,35 @@ def test_code_named_string_has_no_source_although_linecache_knows_some(monkeypat
     ctx = Context()
     assert not canrecurse(ctx, namespace["f"], -1)
     assert overdub(ctx, namespace["f"], -1) == 1
+
+
+def test_specialising_reads_files_out_of_sight_of_who_forbids_it_in_event_loops(make_program, monkeypatch):
+    program = make_program("""
+        def helper():
+            return 1
+
+        async def main():
+            return helper()
+    """)
+    plain, loops = source._read_file, []
+
+    def read(filename):
+        loops.append(asyncio._get_running_loop())
+        return plain(filename)
+
+    monkeypatch.setattr(source, "_read_file", read)
+
+    class Own(Context):
+        def prehook(self, f, *args):
+            self.seen = f, args
+
+    async def root():
+        with Own() as ctx:
+            await program.main()
+        return ctx.seen, asyncio.get_running_loop()
+
+    seen, loop = asyncio.run(root())
+    assert seen == (program.helper, ())
+    assert loop is not None
+    assert loops
+    assert set(loops) == {None}
