@@ -11,8 +11,17 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from cassette_import import control, driven, iteration, runtime, waiting  # what rewritten code calls
-from cassette_import.active import ACTIVE, INACTIVE, Activation, leave, use
+from cassette_import import (
+    activations,
+    control,
+    driven,
+    inheritance,
+    iteration,
+    runtime,
+    waiting,
+)
+from cassette_import.activations import depart, enter
+from cassette_import.active import ACTIVE, Activation
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
@@ -30,12 +39,7 @@ _ENDLESS = 50
 
 def _changed(context_type: type) -> None:
     for activation in variants.changed(context_type):
-        new = _variant_of(activation.contexts, activation.roots)
-        if activation.variant is not None and new is not None:
-            activation.variant.active -= 1
-            new.active += 1
-        activation.variant = new
-        activation.prefixes = None
+        activations.freshen(activation)
 
 
 def _do_nothing(context: Context, /, *arguments: Any, **keywords: Any) -> None:
@@ -66,7 +70,8 @@ class Context:
     passes:
         Callables that rewrite function bodies before their events are (a later issue of this project).
 
-    Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
+    Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`). With
+    ``inherit=True``, threads, executors' jobs and asyncio tasks that are started in the context have it too.
 
     A type whose hooks never reach overdubbed code, because all they touch is their own data and C functions, may say
     so with ``leaf_hooks = True``: they are then not suspended, which saves about a microsecond each.
@@ -81,6 +86,7 @@ class Context:
     """
 
     events: ClassVar[Events] = Events.DEFAULT
+    inherit: ClassVar[bool] = False
     leaf_hooks: ClassVar[bool] = False
     passes: Sequence[Any] = ()
     metadata: Any = None
@@ -97,13 +103,17 @@ class Context:
         if passes:
             self.passes = tuple(passes)
 
-    def __init_subclass__(cls, *, events: Events | None = None, **keywords: Any) -> None:
+    def __init_subclass__(cls, *, events: Events | None = None, inherit: bool | None = None, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if events is not None:
             cls.events = events
+        if inherit is not None:
+            cls.inherit = inherit
         cls._known_key = None
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
+        if not isinstance(cls.inherit, bool):
+            raise TypeError(f"{cls.__qualname__}.inherit must be True or False, not {cls.inherit!r}")
         for kind in KINDS:
             _add_hook_point(cls, kind)
 
@@ -112,14 +122,11 @@ class Context:
         return types.GenericAlias(cls, (metadata_type,))
 
     def __enter__(self: Self) -> Self:
-        _enter(_activation(self))
+        enter(_activation(self))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        activation = ACTIVE.get()
-        while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
-            activation = activation.outer  # left out of order, by a generator for example
-        _leave(activation)
+        activations.exit_context(self)
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
@@ -158,27 +165,23 @@ def _key(context: Context) -> Key:
     return key
 
 
-def _variant_of(contexts: tuple[Context, ...], roots: frozenset[str]) -> Variant | None:
-    if not contexts:
-        return None
-    variant = variants.of(tuple(map(_key, contexts)))
-    if variant.armed.get(roots) != registry.generation:
-        registry.arm(variant, roots)
-    return variant
+def _variant_of(contexts: tuple[Context, ...]) -> Variant | None:
+    return variants.of(tuple(map(_key, contexts))) if contexts else None
 
 
 def _activation(context: Context, root: str | None = None) -> Activation:
     """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
+    inheritance.watch()
     here = ACTIVE.get()
     roots = here.roots if root is None else here.roots | {root}
-    contexts = (*here.contexts, context)
+    contexts = (*here.contexts, context) if not here.left else (context,)
     left = here.suspended
     if left is not None:
         number = len(here.contexts)
         old = left.contexts[number]
         if old is context or (context._copy_of is not None and _origin(context) is _origin(old)):
             contexts = (*contexts, *left.contexts[number + 1 :])
-    return Activation(contexts, _variant_of(contexts, roots), roots, outer=here)
+    return Activation(contexts, _variant_of(contexts), roots, outer=here, entered=context)
 
 
 def _origin(context: Context) -> Context:
@@ -187,32 +190,7 @@ def _origin(context: Context) -> Context:
     return context
 
 
-def _enter(activation: Activation) -> None:
-    if activation.variant is not None:
-        activation.variant.active += 1
-    use(activation, activation)
-    ACTIVE.set(activation)
-
-
-def _leave(activation: Activation) -> None:
-    if activation.variant is not None:
-        activation.variant.active -= 1
-    ACTIVE.set(activation.outer or INACTIVE)
-    leave(activation)
-
-
-def _make_prefix(activation: Activation, level: int) -> Activation:
-    contexts = activation.contexts[:level]
-    return Activation(
-        contexts,
-        _variant_of(contexts, activation.roots),
-        activation.roots,
-        outer=activation,
-        suspended=activation,
-    )
-
-
-runtime.make_prefix = _make_prefix
+activations.variant_of = _variant_of
 runtime.MACHINERY = (Context,)
 PROVIDED = control, iteration, waiting
 """Modules that are there for the names that they put into `builtins`."""
@@ -224,8 +202,8 @@ def current() -> Context | None:
     >>> current() is None
     True
     """
-    contexts = ACTIVE.get().contexts
-    return contexts[-1] if contexts else None
+    here = ACTIVE.get()
+    return here.contexts[-1] if here.contexts and not here.left else None
 
 
 def variant_for(context: Context | type[Context]) -> Variant:
@@ -287,7 +265,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
         keywords = {**keywords_of(f), **kwargs}
         handler = find(ctx, function, arguments, keywords)
         if handler is not None:
-            _enter(activation)
+            enter(activation)
             try:
                 ACTIVE.set(runtime.prefix_of(activation, level))
                 return handler(ctx, function, *arguments, **keywords)
@@ -300,7 +278,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
                     ) from None
                 raise
             finally:
-                _leave(activation)
+                depart(activation)
     return _run(activation, root, f, args, kwargs)
 
 
@@ -328,12 +306,12 @@ def _run(activation: Activation, root: FunctionType | None, f: Any, arguments: A
     """Run a root call in an activation. `root` is the Python function that will really run."""
     if root is not None and activation.variant is not None:
         registry.meet(root, activation.variant, activation.roots)
-    _enter(activation)
+    enter(activation)
     try:
         result = f(*arguments, **keywords)
     finally:
-        _leave(activation)
-    return driven.drive(result, activation) if type(result) in driven.SUSPENDABLE else result
+        depart(activation)
+    return driven.drive(result, activation.contexts, activation.roots) if type(result) in driven.SUSPENDABLE else result
 
 
 @hidden
@@ -364,7 +342,7 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     if function is None or not registry.overdubbable(function):
         return False
     here = ACTIVE.get()
-    if here is INACTIVE:
+    if here.variant is None:
         return True
     record = registry.records.get(function.__code__.co_filename)
     return record is not None and (record.installed or record.filename in here.roots)

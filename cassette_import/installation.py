@@ -227,9 +227,12 @@ def _apply() -> None:
     dismissed = [decision.name for decision in gone if decision.action == "rewritten"]
     if dismissed:  # looking for live functions is dear
         registry.dismiss(dismissed)
+    generation = registry.generation
     for name, module in _imported().items():
         if finder.covers(name):
             _take_in(decide(name, _spec_of(name, module)))
+    if registry.generation != generation:
+        registry.arm_active()
 
 
 def _take_in(decision: Decision) -> None:
