@@ -46,26 +46,31 @@ def freshen(activation: Activation) -> None:
     """Have the variant of an activation in use be what it should be now, and every function meet it.
 
     Whoever enters chooses the variant first and says then that it is in use. In between, another thread may have
-    registered a hook of a new kind, and specialised functions for the variants that were in use. From now on it
+    registered a hook of a new kind, or specialised functions for the variants that were in use. From now on it
     minds this one.
     """
     variant = activation.variant
     if variant is None:
         return
     if variants.of(variant.keys) is not variant:
-        move(activation)
-        variant = activation.variant
-    if variant is not None and variant.armed.get(activation.roots) != registry.generation:
+        _move(activation)
+    elif variant.armed.get(activation.roots) != registry.generation:
         registry.arm(variant, activation.roots)
 
 
-def move(activation: Activation) -> None:
+def _move(activation: Activation) -> None:
     """Give an activation in use the variant that its contexts have now."""
     new = variant_of(activation.contexts)
+    if new is None:
+        return
+    new.active += 1
+    if new.armed.get(activation.roots) != registry.generation:
+        registry.arm(new, activation.roots)  # while the old one still is what functions are entered for
     old = activation.variant
-    if old is not None and new is not None:  # else it was left meanwhile
+    if old is None:  # it was left meanwhile
+        new.active -= 1
+    else:
         old.active -= 1
-        new.active += 1
         activation.variant = new
         forget_prefixes(activation)
 

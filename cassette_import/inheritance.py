@@ -138,12 +138,14 @@ def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *argum
     has what its caller has. One that is given a `contextvars.Context` has what that holds.
     """
     here = ACTIVE.get()
+    if here.variant is None:
+        return create(loop, coroutine, *arguments, **keywords)
     context = keywords.get("context")
     if sys.modules["asyncio.events"]._get_running_loop() is None:
         if context is not None and context.get(ACTIVE, INACTIVE) is not here:
             context.run(ACTIVE.set, here)  # `asyncio.Runner` keeps one for all its calls
         return create(loop, coroutine, *arguments, **keywords)
-    if here.variant is None or context is not None:
+    if context is not None:
         return create(loop, coroutine, *arguments, **keywords)
     token = ACTIVE.set(heirs_of(here))
     try:

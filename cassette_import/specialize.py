@@ -132,7 +132,7 @@ class Registry:
             for function in live.functions_of(files):
                 unit = self.unit_of(function.__code__)
                 if unit is not None and unit.reason is None:
-                    self._gate(function, unit, variant)
+                    self._gate(function, unit)
             executed = self._some_module_is_being_executed()
             variant.armed[roots] = self.generation if not executed else _NOT_YET
 
@@ -176,14 +176,15 @@ class Registry:
         self._armed = [variant for variant in self._armed if variant.armed]
         return bool(active)
 
-    def _gate(self, function: FunctionType, unit: Unit, variant: VariantLike) -> None:
+    def _gate(self, function: FunctionType, unit: Unit) -> None:
         if not any(reference() is function for reference in unit.known):
             unit.known.append(weakref.ref(function))
-        if variant in unit.variants:
-            if unit.code is not None and function.__code__ is not unit.code:
-                function.__code__ = unit.code
-        elif function.__code__ is not unit.gate:
+        if function.__code__ is unit.gate:
+            return  # it may be there for another variant, which the unit's code does not have
+        if unit.code is None or any(armed not in unit.variants for armed in self._armed):
             function.__code__ = self.gate_of(unit)
+        elif function.__code__ is not unit.code:
+            function.__code__ = unit.code
 
     def gate_of(self, unit: Unit) -> CodeType:
         if unit.gate is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
 import gc
 import inspect
@@ -17,6 +18,7 @@ import pytest
 
 from cassette_import import Context, current, install, overdub
 from cassette_import.active import ACTIVE, INACTIVE, NAMES
+from cassette_import.live import functions_of
 
 SOURCE = """
     import asyncio
@@ -743,3 +745,48 @@ def test_a_package_that_is_installed_in_a_context_is_met_by_what_is_active(make_
         install([name])
         module.twice(1)
     assert ctx.events == [(1, 2)]
+
+
+def test_looking_for_functions_does_not_disturb_a_tuple_that_another_thread_is_making():
+    done, failures = threading.Event(), []
+
+    def make_tuples():
+        try:
+            while not done.is_set():
+                assert len(tuple(item + 1 for item in range(500))) == 500
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=make_tuples) for _ in range(2)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(20):
+            assert functions_of({__file__})
+    finally:
+        done.set()
+        sys.setswitchinterval(before)
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_a_function_waits_for_a_context_that_is_active_when_another_one_looks_at_all_functions(program, make_package):
+    first, second = type("First", (Seen,), {})(), type("Second", (Seen,), {})()
+    with second:
+        program.twice(1)
+    with first:
+        install([make_package("")])  # so that whoever enters next looks at all functions
+        with contextvars_without_contexts(), second:
+            program.twice(2)
+        program.twice(3)
+    assert (first.events, second.events) == ([(3, 2)], [(1, 2), (2, 2)])
+
+
+@contextlib.contextmanager
+def contextvars_without_contexts():
+    token = ACTIVE.set(INACTIVE)
+    yield
+    ACTIVE.reset(token)
