@@ -5,6 +5,7 @@ Knows variants and which of them functions have bodies for; must not know hooks,
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from cassette_import import runtime
@@ -167,3 +168,18 @@ def heirs_of(activation: Activation) -> Activation:
         if heirs is not INACTIVE:
             heirs.heirs = heirs
     return heirs
+
+
+def _before_fork() -> None:
+    # A child in which somebody else was specialising would wait for it for ever.
+    registry.lock.acquire()
+    variants.lock.acquire()
+
+
+def _after_fork() -> None:
+    variants.lock.release()
+    registry.lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -377,6 +377,32 @@ def test_a_process_that_an_executor_forks_has_no_contexts(program):
     """)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_is_forked_while_another_thread_specialises_can_do_so_too(program):
+    run("""
+        import os, signal, threading, warnings
+        from cassette_import.specialize import registry
+        warnings.simplefilter("ignore")
+        holding, go_on = threading.Event(), threading.Event()
+        def hold():
+            with registry.lock:
+                holding.set()
+                go_on.wait()
+        thread = threading.Thread(target=hold)
+        thread.start()
+        holding.wait()
+        threading.Timer(0.2, go_on.set).start()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # ends a child that waits for ever
+            with registry.lock:
+                os._exit(7)
+        thread.join()
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 7, status
+    """)
+
+
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="InterpreterPoolExecutor is new in 3.14")
 def test_jobs_of_other_interpreters_are_not_touched():
     run("""
@@ -773,12 +799,12 @@ def test_looking_for_functions_does_not_disturb_a_tuple_that_another_thread_is_m
     assert failures == []
 
 
-def test_a_function_waits_for_a_context_that_is_active_when_another_one_looks_at_all_functions(program, make_package):
+def test_a_function_waits_for_a_context_that_is_active_when_another_one_looks_at_all_functions(program, make_program):
     first, second = type("First", (Seen,), {})(), type("Second", (Seen,), {})()
     with second:
         program.twice(1)
     with first:
-        install([make_package("")])  # so that whoever enters next looks at all functions
+        make_program("")  # so that whoever enters next looks at all functions
         with contextvars_without_contexts(), second:
             program.twice(2)
         program.twice(3)
