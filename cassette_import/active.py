@@ -6,8 +6,11 @@ A context variable belongs to the thread and to the asyncio task. Knows nothing 
 from __future__ import annotations
 
 import builtins
+import weakref
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
+
+from cassette_import.frames import hidden
 
 if TYPE_CHECKING:
     from cassette_import.variants import Variant
@@ -19,11 +22,28 @@ NAMES: Final[dict[str, Any]] = vars(builtins)
 class Activation:
     """One entry of a context by one thread or task: the stack of contexts, outermost first.
 
-    `suspended` is set while a hook or overload of one of the contexts runs: the activation in which it was called.
-    `roots` are the files that are overdubbed although not installed: those of the root functions.
+    `entered` is the context whose entry made it. `suspended` is set while a hook or overload of one of the contexts
+    runs: the activation in which it was called. `roots` are the files that are overdubbed although not installed:
+    those of the root functions. `heirs` is what threads, jobs and tasks have that are started here, once some were.
+
+    `left` says that the entry is over. Somebody may hold the activation still, in a copy of the context variables: to
+    them nothing is active any more, because the variant of what was left is None. `successor` is set if it is over only
+    because a context outside it was left before it.
     """
 
-    __slots__ = ("contexts", "outer", "prefixes", "roots", "suspended", "variant")
+    __slots__ = (
+        "__weakref__",
+        "contexts",
+        "entered",
+        "heirs",
+        "left",
+        "outer",
+        "prefixes",
+        "roots",
+        "successor",
+        "suspended",
+        "variant",
+    )
 
     def __init__(
         self,
@@ -32,6 +52,7 @@ class Activation:
         roots: frozenset[str] = frozenset(),
         outer: Activation | None = None,
         suspended: Activation | None = None,
+        entered: Any = None,
     ) -> None:
         self.contexts = contexts
         self.variant = variant
@@ -39,28 +60,90 @@ class Activation:
         self.outer = outer
         self.suspended = suspended
         self.prefixes: dict[int, Activation] | None = None
+        self.entered = entered
+        self.heirs: Activation | None = None
+        self.left = False
+        self.successor: Activation | None = None
+
+
+class Lasting(Activation):
+    """An activation that nobody leaves: it is in use for as long as somebody holds it.
+
+    Threads, jobs and tasks have such ones from whoever started them, and overdubbed generators and coroutines.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, contexts: tuple[Any, ...], variant: Variant, roots: frozenset[str]) -> None:
+        super().__init__(contexts, variant, roots)
+        variant.active += 1
+        IN_USE.lasting[id(self)] = weakref.ref(self)
+        NAMES["@on"] = True
+
+    @hidden
+    def __del__(self) -> None:
+        if self.variant is not None:
+            self.variant.active -= 1
+        forget_prefixes(self)
+        leave(self)
+
+
+@hidden
+def forget_prefixes(activation: Activation) -> list[Activation]:
+    """Take from an activation those that its hooks have run in, and return them."""
+    prefixes, activation.prefixes = activation.prefixes, None
+    found = list(prefixes.values()) if prefixes else []
+    for prefix in found:
+        if prefix.variant is not None:
+            prefix.variant.active -= 1
+    return found
+
+
+class InUse:
+    """The activations that are in use: those that somebody has entered and not left, and the lasting ones.
+
+    There is no lock. CPython switches between threads when a call begins or ends, and at the end of a loop, so
+    that what stands between two calls here happens at once. That holds as long as nobody traces these functions: they
+    are hidden.
+    """
+
+    def __init__(self) -> None:
+        self.entered: dict[int, Activation] = {}
+        self.lasting: dict[int, weakref.ref[Lasting]] = {}
+
+    def values(self) -> list[Activation]:
+        """All activations that are in use."""
+        found = list(self.entered.values())
+        found += [item for reference in list(self.lasting.values()) if (item := reference()) is not None]
+        return found
+
+    @hidden
+    def switch_off(self) -> None:
+        """Tell rewritten code that nothing is active, if that is so."""
+        if not self.entered and not self.lasting:
+            NAMES["@on"] = False
 
 
 INACTIVE: Final = Activation((), None)
 ACTIVE: Final[ContextVar[Activation]] = ContextVar("cassette_import.active", default=INACTIVE)
 
-IN_USE: Final[dict[object, Activation]] = {}
-"""All activations that some thread or task is in, by a key that whoever entered chose."""
+IN_USE: Final = InUse()
+"""All activations that some thread or task is in."""
 
 
-def use(key: object, activation: Activation) -> None:
+@hidden
+def use(activation: Activation) -> None:
     """Say that an activation is in use, until `leave`."""
-    IN_USE[key] = activation
+    IN_USE.entered[id(activation)] = activation
     NAMES["@on"] = True
 
 
-def leave(key: object) -> None:
+@hidden
+def leave(activation: Activation) -> None:
     """Say that it is not in use any more."""
-    IN_USE.pop(key, None)
-    if not IN_USE:
-        NAMES["@on"] = False
-        if IN_USE:  # another thread was faster
-            NAMES["@on"] = True
+    IN_USE.entered.pop(id(activation), None)
+    IN_USE.lasting.pop(id(activation), None)
+    IN_USE.switch_off()
 
 
 NAMES["@get"] = ACTIVE.get

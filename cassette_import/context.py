@@ -11,8 +11,19 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from cassette_import import control, driven, functions, hook_copies, iteration, runtime, waiting
-from cassette_import.active import ACTIVE, INACTIVE, Activation, leave, use
+from cassette_import import (
+    activations,
+    control,
+    driven,
+    functions,
+    hook_copies,
+    inheritance,
+    iteration,
+    runtime,
+    waiting,
+)
+from cassette_import.activations import depart, enter
+from cassette_import.active import ACTIVE, Activation
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
@@ -30,12 +41,7 @@ _ENDLESS = 50
 
 def _changed(context_type: type) -> None:
     for activation in variants.changed(context_type):
-        new = _variant_of(activation.contexts, activation.roots)
-        if activation.variant is not None and new is not None:
-            activation.variant.active -= 1
-            new.active += 1
-        activation.variant = new
-        activation.prefixes = None
+        activations.freshen(activation)
 
 
 def _do_nothing(context: Context, /, *arguments: Any, **keywords: Any) -> None:
@@ -68,7 +74,8 @@ class Context:
     report_escapes:
         Whether to count what runs as a leaf although it is Python; `escapes(ctx)` tells. Also class attributes.
 
-    Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`).
+    Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`). With
+    ``inherit=True``, threads, executors' jobs and asyncio tasks that are started in the context have it too.
 
     A type whose hooks never reach overdubbed code, because all they touch is their own data and C functions, may say
     so with ``leaf_hooks = True``: they are then not suspended, which saves about a microsecond each.
@@ -83,6 +90,7 @@ class Context:
     """
 
     events: ClassVar[Events] = Events.DEFAULT
+    inherit: ClassVar[bool] = False
     leaf_hooks: ClassVar[bool] = False
     passes: Sequence[Any] = ()
     report_escapes: bool = False
@@ -102,15 +110,19 @@ class Context:
         if passes != ():
             self.passes = checked_passes("passes", passes)
 
-    def __init_subclass__(cls, *, events: Events | None = None, **keywords: Any) -> None:
+    def __init_subclass__(cls, *, events: Events | None = None, inherit: bool | None = None, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if events is not None:
             cls.events = events
+        if inherit is not None:
+            cls.inherit = inherit
         cls._known_key = None
         if "passes" in cls.__dict__:
             cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
+        if not isinstance(cls.inherit, bool):
+            raise TypeError(f"{cls.__qualname__}.inherit must be True or False, not {cls.inherit!r}")
         for kind in KINDS:
             _add_hook_point(cls, kind)
 
@@ -121,14 +133,11 @@ class Context:
     def __enter__(self: Self) -> Self:
         if self.report_escapes and (watch := _escapes().new_watch(self)) is not None:
             watch.__enter__()
-        _enter(_activation(self))
+        enter(_activation(self))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        activation = ACTIVE.get()
-        while activation.contexts and activation.contexts[-1] is not self and activation.outer is not None:
-            activation = activation.outer  # left out of order, by a generator for example
-        _leave(activation)
+        activations.exit_context(self)
         if self.report_escapes and (watch := _escapes().last_watch(self)) is not None:
             watch.__exit__(*exception)
 
@@ -176,27 +185,23 @@ def _key(context: Context) -> Key:
     return key
 
 
-def _variant_of(contexts: tuple[Context, ...], roots: frozenset[str]) -> Variant | None:
-    if not contexts:
-        return None
-    variant = variants.of(tuple(map(_key, contexts)))
-    if variant.armed.get(roots) != registry.generation:
-        registry.arm(variant, roots)
-    return variant
+def _variant_of(contexts: tuple[Context, ...]) -> Variant | None:
+    return variants.of(tuple(map(_key, contexts))) if contexts else None
 
 
 def _activation(context: Context, root: str | None = None) -> Activation:
     """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
+    inheritance.watch()
     here = ACTIVE.get()
     roots = here.roots if root is None else here.roots | {root}
-    contexts = (*here.contexts, context)
+    contexts = (*here.contexts, context) if not here.left else (context,)
     left = here.suspended
     if left is not None:
         number = len(here.contexts)
         old = left.contexts[number]
         if old is context or (context._copy_of is not None and original(context) is original(old)):
             contexts = (*contexts, *left.contexts[number + 1 :])
-    return Activation(contexts, _variant_of(contexts, roots), roots, outer=here)
+    return Activation(contexts, _variant_of(contexts), roots, outer=here, entered=context)
 
 
 def original(context: Context) -> Context:
@@ -206,32 +211,7 @@ def original(context: Context) -> Context:
     return context
 
 
-def _enter(activation: Activation) -> None:
-    if activation.variant is not None:
-        activation.variant.active += 1
-    use(activation, activation)
-    ACTIVE.set(activation)
-
-
-def _leave(activation: Activation) -> None:
-    if activation.variant is not None:
-        activation.variant.active -= 1
-    ACTIVE.set(activation.outer or INACTIVE)
-    leave(activation)
-
-
-def _make_prefix(activation: Activation, level: int) -> Activation:
-    contexts = activation.contexts[:level]
-    return Activation(
-        contexts,
-        _variant_of(contexts, activation.roots),
-        activation.roots,
-        outer=activation,
-        suspended=activation,
-    )
-
-
-runtime.make_prefix = _make_prefix
+activations.variant_of = _variant_of
 runtime.MACHINERY = (Context,)
 functions.adopt = hook_copies.adopt
 PROVIDED = control, iteration, waiting
@@ -244,8 +224,8 @@ def current() -> Context | None:
     >>> current() is None
     True
     """
-    contexts = ACTIVE.get().contexts
-    return contexts[-1] if contexts else None
+    here = ACTIVE.get()
+    return here.contexts[-1] if here.contexts and not here.left else None
 
 
 def variant_for(context: Context | type[Context]) -> Variant:
@@ -293,7 +273,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
         keywords = {**keywords_of(f), **kwargs}
         handler = find(ctx, function, arguments, keywords)
         if handler is not None:
-            _enter(activation)
+            enter(activation)
             try:
                 ACTIVE.set(runtime.prefix_of(activation, level))
                 return handler(ctx, function, *arguments, **keywords)
@@ -306,7 +286,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
                     ) from None
                 raise
             finally:
-                _leave(activation)
+                depart(activation)
     return _run(activation, root, f, args, kwargs)
 
 
@@ -343,7 +323,7 @@ def _run(
     `outer` contexts has an overload for the call."""
     if root is not None and activation.variant is not None:
         registry.meet(root, activation.variant, activation.roots)
-    _enter(activation)
+    enter(activation)
     try:
         if outer and activation.variant is not None:
             function, *leading = split(f)
@@ -352,8 +332,8 @@ def _run(
         else:
             result = f(*arguments, **keywords)
     finally:
-        _leave(activation)
-    return driven.drive(result, activation) if type(result) in driven.SUSPENDABLE else result
+        depart(activation)
+    return driven.drive(result, activation.contexts, activation.roots) if type(result) in driven.SUSPENDABLE else result
 
 
 @hidden
@@ -384,7 +364,7 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     if function is None or not registry.overdubbable(function):
         return False
     here = ACTIVE.get()
-    if here is INACTIVE:
+    if here.variant is None:
         return True
     record = registry.records.get(function.__code__.co_filename)
     return record is not None and (record.installed or record.filename in here.roots)

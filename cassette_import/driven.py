@@ -7,95 +7,122 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, Activation, leave, use
+from cassette_import.activations import end, lasting
+from cassette_import.active import ACTIVE, Activation
 from cassette_import.frames import hidden
 
-SUSPENDABLE: Final = frozenset({GeneratorType, CoroutineType, AsyncGeneratorType})
+SUSPENDABLE: Final = {GeneratorType: "gi_frame", CoroutineType: "cr_frame", AsyncGeneratorType: "ag_frame"}
+"""The types of what can be advanced, and where they keep their frame: until they have ended."""
 
 
-@hidden
-def _within(activation: Activation, step: Callable[..., Any], *arguments: Any) -> Any:
-    token = ACTIVE.set(activation)
-    key = object()
-    use(key, activation)
-    try:
-        return step(*arguments)
-    finally:
-        leave(key)
-        ACTIVE.reset(token)
+class Course:
+    """What is active in one generator or coroutine while it is advanced, by whatever thread or task.
 
+    `here` is where its body stood when it was suspended last: it may have entered further contexts.
+    """
 
-class DrivenGenerator(Generator[Any, Any, Any]):
-    """A generator that is advanced in `activation`."""
+    __slots__ = ("activation", "frame", "here", "inner")
 
     def __init__(self, inner: Any, activation: Activation) -> None:
-        self._inner = inner
-        self._activation = activation
+        self.inner = inner
+        self.frame = SUSPENDABLE[type(inner)]
+        self.activation = activation
+        self.here = activation
 
     @hidden
-    def __next__(self) -> Any:
-        return _within(self._activation, self._inner.send, None)
-
-    @hidden
-    def send(self, value: Any) -> Any:
-        return _within(self._activation, self._inner.send, value)
-
-    @hidden
-    def throw(self, *exception: Any) -> Any:
-        return _within(self._activation, self._inner.throw, *exception)
+    def run(self, step: Callable[..., Any], *arguments: Any) -> Any:
+        """Advance it."""
+        raised = True
+        token = ACTIVE.set(self.here)
+        try:
+            result = step(*arguments)
+            raised = False
+            return result
+        finally:
+            self.here = ACTIVE.get()
+            ACTIVE.reset(token)
+            # An asynchronous generator raises also when it yields, and any when it is advanced by two threads at once.
+            if raised and getattr(self.inner, self.frame) is None:
+                end(self.activation)
 
     @hidden
     def close(self) -> None:
-        _within(self._activation, self._inner.close)
+        """Close it."""
+        self.run(self.inner.close)
+        end(self.activation)
+
+
+class DrivenGenerator(Generator[Any, Any, Any]):
+    """A generator that is advanced on a course of its own; also what awaiting a driven coroutine gives."""
+
+    def __init__(self, inner: Any, course: Course) -> None:
+        self._inner = inner
+        self._course = course
+
+    @hidden
+    def __next__(self) -> Any:
+        return self._course.run(self._inner.send, None)
+
+    @hidden
+    def send(self, value: Any) -> Any:
+        return self._course.run(self._inner.send, value)
+
+    @hidden
+    def throw(self, *exception: Any) -> Any:
+        return self._course.run(self._inner.throw, *exception)
+
+    @hidden
+    def close(self) -> None:
+        self._course.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
 class DrivenCoroutine(Coroutine[Any, Any, Any]):
-    """A coroutine that is advanced in `activation`."""
+    """A coroutine that is advanced on a course of its own."""
 
-    def __init__(self, inner: Any, activation: Activation) -> None:
+    def __init__(self, inner: Any, course: Course) -> None:
         self._inner = inner
-        self._activation = activation
+        self._course = course
 
     @hidden
     def send(self, value: Any) -> Any:
-        return _within(self._activation, self._inner.send, value)
+        return self._course.run(self._inner.send, value)
 
     @hidden
     def throw(self, *exception: Any) -> Any:
-        return _within(self._activation, self._inner.throw, *exception)
+        return self._course.run(self._inner.throw, *exception)
 
     @hidden
     def close(self) -> None:
-        _within(self._activation, self._inner.close)
+        self._course.close()
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return DrivenGenerator(self, self._activation)
+        return DrivenGenerator(self._inner, self._course)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
 class DrivenAsyncGenerator(AsyncGenerator[Any, Any]):
-    """An asynchronous generator that is advanced in `activation`."""
+    """An asynchronous generator that is advanced on a course of its own."""
 
-    def __init__(self, inner: Any, activation: Activation) -> None:
+    def __init__(self, inner: Any, course: Course) -> None:
         self._inner = inner
-        self._activation = activation
+        self._course = course
 
     def __anext__(self) -> Any:
-        return DrivenAwaitable(self._inner.__anext__(), self._activation)
+        return DrivenAwaitable(self._inner.__anext__(), self._course)
 
     def asend(self, value: Any) -> Any:
-        return DrivenAwaitable(self._inner.asend(value), self._activation)
+        return DrivenAwaitable(self._inner.asend(value), self._course)
 
     def athrow(self, *exception: Any) -> Any:
-        return DrivenAwaitable(self._inner.athrow(*exception), self._activation)
+        return DrivenAwaitable(self._inner.athrow(*exception), self._course)
 
     def aclose(self) -> Any:
-        return DrivenAwaitable(self._inner.aclose(), self._activation)
+        return DrivenAwaitable(self._inner.aclose(), self._course)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -104,18 +131,19 @@ class DrivenAsyncGenerator(AsyncGenerator[Any, Any]):
 class DrivenAwaitable:
     """What advancing an asynchronous generator gives."""
 
-    def __init__(self, inner: Any, activation: Activation) -> None:
+    def __init__(self, inner: Any, course: Course) -> None:
         self._inner = inner
-        self._activation = activation
+        self._course = course
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return DrivenGenerator(self._inner, self._activation)
+        return DrivenGenerator(self._inner, self._course)
 
 
-def drive(suspendable: Any, activation: Activation) -> Any:
+def drive(suspendable: Any, contexts: tuple[Any, ...], roots: frozenset[str]) -> Any:
     """Wrap a generator, coroutine or asynchronous generator."""
+    course = Course(suspendable, lasting(contexts, roots))
     if type(suspendable) is GeneratorType:
-        return DrivenGenerator(suspendable, activation)
+        return DrivenGenerator(suspendable, course)
     if type(suspendable) is CoroutineType:
-        return DrivenCoroutine(suspendable, activation)
-    return DrivenAsyncGenerator(suspendable, activation)
+        return DrivenCoroutine(suspendable, course)
+    return DrivenAsyncGenerator(suspendable, course)

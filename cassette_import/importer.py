@@ -22,6 +22,7 @@ from types import CodeType, MethodType, ModuleType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from cassette_import.errors import CassetteWarning
+from cassette_import.frames import hidden
 from cassette_import.specialize import registry
 
 __all__ = ["Decision", "Finder", "Loader", "Selection", "decide", "finder", "is_pattern", "locate"]
@@ -163,7 +164,7 @@ class Finder:
         if not self.covers(name):  # uninstalled since the module was found
             return plain
         self.admit(decision)
-        if filename is None or not registry.wants_module_level():
+        if filename is None or not registry.wants_module_level(filename):
             return plain
         try:
             code = plain(name)
@@ -204,6 +205,14 @@ class Loader(SourceFileLoader):
     @property
     def get_code(self) -> _CodeGetter:  # no method: see Finder.code_getter
         return finder.code_getter(self._decision, super().get_code, self.get_data, trusted=True)
+
+    @hidden
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module. A context that another thread enters meanwhile has not seen all of its functions."""
+        watched = registry.wants_module_level()
+        SourceFileLoader.exec_module(self, module)
+        if not watched and registry.wants_module_level():
+            registry.arm_active()
 
 
 class _Wrapper:

@@ -232,20 +232,23 @@ def _apply() -> None:
     dismissed = [decision.name for decision in gone if decision.action == "rewritten"]
     if dismissed:  # looking for live functions is dear
         registry.dismiss(dismissed)
-    for name, module in _imported().items():
-        if finder.covers(name):
-            _take_in(decide(name, _spec_of(name, module)))
+    taken_in = [
+        _take_in(decide(name, _spec_of(name, module))) for name, module in _imported().items() if finder.covers(name)
+    ]
+    if any(taken_in):
+        registry.arm_active()
 
 
-def _take_in(decision: Decision) -> None:
-    """Have a module overdubbed that was imported earlier, unless it is already."""
+def _take_in(decision: Decision) -> bool:
+    """Have a module overdubbed that was imported earlier; return whether it was not already."""
     known = finder.decisions.get(decision.name)
     if known is not None and (known.action, known.origin) == (decision.action, decision.origin):
-        return
+        return False
     if decision.action == "rewritten":
         finder.admit(decision)
-    else:
-        finder.decisions[decision.name] = decision
+        return True
+    finder.decisions[decision.name] = decision
+    return False
 
 
 def _place_finder() -> None:

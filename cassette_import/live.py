@@ -5,9 +5,12 @@ Knows functions and the garbage collector; must not know contexts.
 
 from __future__ import annotations
 
+import _thread
 import gc
+import operator
 import sys
 from collections.abc import Collection
+from itertools import chain, compress, repeat, starmap
 from types import FunctionType, MethodType
 
 
@@ -16,7 +19,7 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
 
     `gc.freeze` hides objects from `gc.get_objects`; functions of modules and classes are found all the same.
     """
-    everywhere = [item for item in gc.get_objects() if type(item) is FunctionType]
+    everywhere = _functions()
     found = [item for item in everywhere if item.__code__.co_filename in filenames]
     if not any(item is functions_of for item in everywhere):  # it would be there, but for `gc.freeze`
         known = set(map(id, found))
@@ -25,6 +28,31 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
                 known.add(id(item))
                 found.append(item)
     return found
+
+
+def _functions() -> list[FunctionType]:
+    """All functions that the garbage collector knows.
+
+    The list of all objects also holds tuples that another thread is about to fill, `tuple(f(x) for x in xs)`. Whoever
+    holds such a tuple while that thread goes on makes it fail. So no other thread may run while there is the list: if
+    there are others, it is made, searched and dropped within one call of a function in C.
+    """
+    if _thread._count() == 0:
+        return [item for item in gc.get_objects() if type(item) is FunctionType]
+    found = [item for generation in range(3) for item in _functions_in(generation)]
+    if all(type(item) is FunctionType for item in found):
+        return found
+    return [item for item in gc.get_objects() if type(item) is FunctionType]
+
+
+def _functions_in(generation: int) -> list[FunctionType]:
+    # Two lists, since one that is held while it is searched would hold itself, by what searches it. What is new in the
+    # second one stands at its end.
+    objects = chain.from_iterable(starmap(gc.get_objects, [(generation,)]))
+    kinds = map(type, chain.from_iterable(starmap(gc.get_objects, [(generation,)])))
+    wanted = map(operator.is_, kinds, repeat(FunctionType))
+    rest = compress(wanted, repeat(False))  # nothing, but a list is dropped when it is read to its end
+    return list(chain(compress(objects, wanted), rest))
 
 
 def _of_modules(filenames: Collection[str]) -> list[FunctionType]:

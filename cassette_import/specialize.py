@@ -16,13 +16,16 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import import gates, live
-from cassette_import.active import ACTIVE, INACTIVE, NAMES
+from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.rewrite.locate import is_function, match, nested_functions
 from cassette_import.rewrite.scopes import clone
 from cassette_import.source import SourceFile
 from cassette_import.units import Record, Unit, VariantLike
+
+_NOT_YET: Final = -1
+"""No generation: a variant that has to look at all functions again."""
 
 MOST_VARIANTS: Final = 4
 """How many variants one function's code carries; the least recently added one that is not active goes first."""
@@ -133,9 +136,17 @@ class Registry:
             for function in live.functions_of(files):
                 unit = self.unit_of(function.__code__)
                 if unit is not None and unit.reason is None:
-                    self._gate(function, unit, variant)
-            if not self._some_module_is_being_executed():
-                variant.armed[roots] = self.generation
+                    self._gate(function, unit)
+            executed = self._some_module_is_being_executed()
+            variant.armed[roots] = self.generation if not executed else _NOT_YET
+
+    def arm_active(self) -> None:
+        """The same for all variants that some thread or task is in: functions are there that they have not seen."""
+        with self.lock:
+            for variant in list(self._armed):
+                if variant.active:
+                    for roots in list(variant.armed):
+                        self.arm(variant, roots)
 
     def _some_module_is_being_executed(self) -> bool:
         """Whether functions may still be made by a module level that has not seen a gate."""
@@ -155,22 +166,29 @@ class Registry:
         if function.__code__ is unit.plain or variant not in unit.variants:
             self.arm(variant, roots)
 
-    def _disarm(self, code_has: Sequence[VariantLike]) -> None:
-        """Live functions got code without some variants: those look at all functions again when they are entered
-        next."""
-        for variant in self._armed:
-            if variant not in code_has:
-                variant.armed.clear()
+    def _disarm(self, code_has: Sequence[VariantLike]) -> bool:
+        """Live functions get code without some variants: those look at all functions again when they are entered
+        next. Return whether some of them are active: they will not be entered again, and need other code."""
+        lacking = [(variant, dict(variant.armed)) for variant in self._armed if variant not in code_has]
+        for variant, _ in lacking:
+            variant.armed.clear()
+        # Whoever enters a variant makes it active first, and then looks whether it is armed. Here it is the other way
+        # round: one of the two sees what the other one does.
+        active = [(variant, armed) for variant, armed in lacking if variant.active]
+        for variant, armed in active:
+            variant.armed.update(armed)
         self._armed = [variant for variant in self._armed if variant.armed]
+        return bool(active)
 
-    def _gate(self, function: FunctionType, unit: Unit, variant: VariantLike) -> None:
+    def _gate(self, function: FunctionType, unit: Unit) -> None:
         if not any(reference() is function for reference in unit.known):
             unit.known.append(weakref.ref(function))
-        if variant in unit.variants:
-            if unit.code is not None and function.__code__ is not unit.code:
-                function.__code__ = unit.code
-        elif function.__code__ is not unit.gate:
+        if function.__code__ is unit.gate:
+            return  # it may be there for another variant, which the unit's code does not have
+        if unit.code is None or any(armed not in unit.variants for armed in self._armed):
             function.__code__ = self.gate_of(unit)
+        elif function.__code__ is not unit.code:
+            function.__code__ = unit.code
 
     def gate_of(self, unit: Unit) -> CodeType:
         if unit.gate is None:
@@ -233,18 +251,24 @@ class Registry:
             try:
                 with self.lock:
                     unit = self._entered(unit, here)
-                    record = unit.record
-                    if record.installed or record.filename in activation.roots:
-                        code = self._body(unit, activation.variant)
-                    else:
-                        code = unit.plain  # its file was overdubbed for a root function that is not running here
-                    self._disarm(unit.variants if code is unit.code else ())
-                    return self._switch(unit, code, here)
+                    return self._switch(unit, self._code_for(unit, activation), here)
             finally:
                 BUSY.now = False
         finally:
             resume_watching()
             ACTIVE.reset(token)
+
+    def _code_for(self, unit: Unit, activation: Activation) -> CodeType:
+        """The code that the unit is to have when it is entered in an activation."""
+        record = unit.record
+        meant = record.installed or record.filename in activation.roots
+        while True:
+            if meant or any(variant.active for variant in self._armed):
+                code = self._body(unit, activation.variant if meant else None)
+            else:
+                code = unit.plain  # its file was overdubbed for a root function that is not running any more
+            if unit.reason is not None or not self._disarm(unit.variants if code is unit.code else ()):
+                return code
 
     def _switch(self, unit: Unit, code: CodeType, here: Callable[[], Any]) -> Callable[..., Any]:
         assert isinstance(here, FunctionType)
@@ -295,9 +319,9 @@ class Registry:
         """The unit's code with a branch for every variant that may be met."""
         if unit.reason is not None:
             return unit.plain
-        if variant is not None and variant in unit.variants and unit.code is not None:
-            return unit.code
         wanted = self._wanted(unit, variant)
+        if unit.code is not None and all(other in unit.variants for other in wanted):
+            return unit.code
         try:
             code = on_a_fresh_stack(lambda: bodies.make(unit, wanted))
         except PassError:
@@ -343,21 +367,26 @@ class Registry:
 
     # ---- modules imported while a context is active
 
-    def wants_module_level(self) -> bool:
-        """Whether a context is active here, so that a module imported now is overdubbed at its module level too."""
-        return ACTIVE.get().variant is not None
+    def wants_module_level(self, filename: str | None = None) -> bool:
+        """Whether a module that is executed now is to be executed with code of ours.
+
+        A context may be active here: then its module level is overdubbed. Or elsewhere, or it is executed again after
+        contexts were active: then its functions have gates from the beginning, so that no thread meets them without.
+        """
+        record = self.records.get(filename) if filename is not None else None
+        return bool(NAMES["@on"]) or (record is not None and bool(record.units))
 
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:
         """What to execute for a module that is imported while a context is active."""
         variant = ACTIVE.get().variant
-        assert variant is not None
         token = ACTIVE.set(INACTIVE)
         try:
             with self.lock:
                 record = self._record(filename)
                 record.names.add(module_name)
                 record.source.refresh(module_name, source=source)
-                return self._with_gates(bodies.module_level(record, variant, source, plain))
+                made = bodies.module_level(record, variant, source, plain) if variant is not None else plain
+                return self._with_gates(made)
         finally:
             ACTIVE.reset(token)
 

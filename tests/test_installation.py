@@ -37,6 +37,9 @@ class Registry:
             del self.admitted[name]
             self.dismissed.append(name)
 
+    def arm_active(self):
+        pass
+
     def wants_module_level(self):
         return False
 

@@ -1,0 +1,185 @@
+"""Entering and leaving: how an activation comes into use and goes out of it, also while other threads do the same.
+
+Knows variants and which of them functions have bodies for; must not know hooks, or what instances of contexts hold.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cassette_import import runtime
+from cassette_import.active import ACTIVE, IN_USE, INACTIVE, Activation, Lasting, forget_prefixes, leave, use
+from cassette_import.specialize import registry
+from cassette_import.variants import Variant, variants
+
+
+def variant_of(contexts: tuple[Any, ...]) -> Variant | None:
+    """Replaced by `context`, which knows what decides of a context; here to break no arrow."""
+    raise NotImplementedError
+
+
+def enter(activation: Activation) -> None:
+    """Make an activation the one of this thread and task."""
+    start(activation)
+    ACTIVE.set(activation)
+
+
+def start(activation: Activation) -> None:
+    """Say that an activation is in use, until its `end`."""
+    if activation.variant is not None:
+        activation.variant.active += 1
+    use(activation)
+    freshen(activation)
+
+
+def lasting(contexts: tuple[Any, ...], roots: frozenset[str]) -> Activation:
+    """An activation that is in use as long as somebody holds it, or until its `end`."""
+    variant = variant_of(contexts)
+    if variant is None:
+        return INACTIVE
+    made = Lasting(contexts, variant, roots)
+    freshen(made)
+    return made
+
+
+def freshen(activation: Activation) -> None:
+    """Have the variant of an activation in use be what it should be now, and every function meet it.
+
+    Whoever enters chooses the variant first and says then that it is in use. In between, another thread may have
+    registered a hook of a new kind, or specialised functions for the variants that were in use. From now on it
+    minds this one.
+    """
+    variant = activation.variant
+    if variant is None:
+        return
+    if variants.of(variant.keys) is not variant:
+        _move(activation)
+    elif variant.armed.get(activation.roots) != registry.generation:
+        registry.arm(variant, activation.roots)
+
+
+def _move(activation: Activation) -> None:
+    """Give an activation in use the variant that its contexts have now."""
+    new = variant_of(activation.contexts)
+    if new is None:
+        return
+    new.active += 1
+    if new.armed.get(activation.roots) != registry.generation:
+        registry.arm(new, activation.roots)  # while the old one still is what functions are entered for
+    old = activation.variant
+    if old is None:  # it was left meanwhile
+        new.active -= 1
+    else:
+        old.active -= 1
+        activation.variant = new
+        forget_prefixes(activation)
+
+
+def end(activation: Activation) -> None:
+    """An activation is over: nothing is active any more for whoever holds it still."""
+    if activation.left:
+        return
+    activation.left = True
+    leave(activation)
+    activation.heirs = None
+    variant, activation.variant = activation.variant, None
+    if variant is not None:
+        variant.active -= 1
+    for prefix in forget_prefixes(activation):
+        prefix.left, prefix.variant = True, None
+
+
+def make_prefix(activation: Activation, level: int) -> Activation:
+    """What is active while a hook or overload of context `level` runs: the contexts outside it."""
+    contexts = activation.contexts[:level]
+    variant = variant_of(contexts)
+    if isinstance(activation, Lasting):  # nobody may hold it but those who run in it
+        activation = Activation(activation.contexts, activation.variant, activation.roots)
+    prefix = Activation(contexts, variant, activation.roots, outer=activation, suspended=activation)
+    if variant is not None:
+        variant.active += 1  # what functions are specialised for meanwhile includes it
+    freshen(prefix)
+    return prefix
+
+
+runtime.make_prefix = make_prefix
+
+
+def depart(activation: Activation) -> None:
+    """End an activation of this thread and task, and go on in the one outside it."""
+    if activation.successor is not None:
+        depart(activation.successor)
+        return
+    end(activation)
+    ACTIVE.set(_alive(activation.outer))
+
+
+def _alive(activation: Activation | None) -> Activation:
+    """The innermost activation, from this one outwards, that is not over."""
+    while activation is not None and activation.left:
+        activation = activation.outer
+    return activation or INACTIVE
+
+
+def exit_context(context: Any) -> None:
+    """Leave the innermost entry of a context: of this thread and task, or if there is none, the only one there is.
+
+    It need not be what was entered last: a generator may be closed when something else has been entered.
+    """
+    here = ACTIVE.get()
+    found: Activation | None = here
+    while found is not None and (found.left or found.entered is not context):
+        found = found.outer
+    if found is here:
+        depart(here)
+    elif found is not None:
+        end(found)
+        ACTIVE.set(_without(here, found))
+    else:
+        elsewhere = [item for item in IN_USE.values() if item.entered is context]
+        if len(elsewhere) == 1:  # a task that cleans up after another one, for example
+            end(elsewhere[0])
+
+
+def _without(activation: Activation, gone: Activation) -> Activation:
+    """What is active once a context further out is left."""
+    if activation is gone or activation.outer is None:
+        return _alive(gone.outer)
+    if activation.suspended is not None or activation.left:
+        return activation  # a hook that leaves a context: the next event is without it
+    outer = _without(activation.outer, gone)
+    contexts = (*outer.contexts, activation.entered)
+    new = Activation(contexts, variant_of(contexts), activation.roots, outer, None, activation.entered)
+    start(new)
+    activation.successor = new
+    end(activation)
+    return new
+
+
+def heirs_of(activation: Activation) -> Activation:
+    """What a thread, job or task has that is started in an activation: the contexts that say `inherit`."""
+    if activation.variant is None:
+        return INACTIVE
+    heirs = activation.heirs
+    if heirs is None:
+        contexts = tuple(context for context in activation.contexts if context.inherit)
+        heirs = activation.heirs = lasting(contexts, activation.roots)
+        if heirs is not INACTIVE:
+            heirs.heirs = heirs
+    return heirs
+
+
+def _before_fork() -> None:
+    # A child in which somebody else was specialising would wait for it for ever.
+    registry.lock.acquire()
+    variants.lock.acquire()
+
+
+def _after_fork() -> None:
+    variants.lock.release()
+    registry.lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
