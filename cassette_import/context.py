@@ -23,7 +23,7 @@ from cassette_import import (
     waiting,
 )
 from cassette_import.activations import depart, enter
-from cassette_import.active import ACTIVE, Activation
+from cassette_import.active import ACTIVE, INACTIVE, Activation
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
@@ -364,7 +364,7 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     if function is None or not registry.overdubbable(function):
         return False
     here = ACTIVE.get()
-    if here.variant is None:
+    if here is INACTIVE or here.left:
         return True
     record = registry.records.get(function.__code__.co_filename)
     return record is not None and (record.installed or record.filename in here.roots)

@@ -7,6 +7,7 @@ hooks.
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import threading
 import warnings
@@ -23,6 +24,9 @@ from cassette_import.rewrite.locate import is_function, match, nested_functions
 from cassette_import.rewrite.scopes import clone
 from cassette_import.source import SourceFile
 from cassette_import.units import Record, Unit, VariantLike
+
+_OURSELVES: Final = os.path.join(os.path.dirname(__file__), "")
+"""What does the overdubbing is not overdubbed: it would need itself without end."""
 
 _NOT_YET: Final = -1
 """No generation: a variant that has to look at all functions again."""
@@ -76,7 +80,7 @@ class Registry:
         code = function.__code__
         filename = code.co_filename
         record = self.records.get(filename)
-        if record is not None and record.installed:
+        if (record is not None and record.installed) or filename.startswith(_OURSELVES):
             return None
         with self.lock:
             record = self.records.get(filename)
@@ -98,6 +102,8 @@ class Registry:
         if unit is not None:
             return unit.reason is None
         filename = function.__code__.co_filename
+        if filename.startswith(_OURSELVES):
+            return False
         record = self.records.get(filename)
         source = record.source if record is not None else SourceFile(filename)
         if record is None:

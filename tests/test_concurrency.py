@@ -16,7 +16,7 @@ import traceback
 
 import pytest
 
-from cassette_import import Context, current, install, overdub
+from cassette_import import Context, canrecurse, current, fallback, install, overdub, recurse
 from cassette_import.active import ACTIVE, INACTIVE, NAMES
 from cassette_import.live import functions_of
 
@@ -604,6 +604,30 @@ def test_an_overdubbed_generator_meets_a_hook_that_was_registered_while_it_was_s
     Ctx.posthook.register(operator.add)(lambda ctx, result, f, *args: seen.append(args))
     next(iterator)
     assert seen == [(1, 1)]
+
+
+def test_an_overload_of_every_call_does_not_meet_what_drives_a_generator(make_program):
+    class CatchAll(Context):
+        def overdub(self, f, *args, **kwargs):
+            return (recurse if canrecurse(self, f, *args, **kwargs) else fallback)(self, f, *args, **kwargs)
+
+    program = make_program("""
+        def numbers():
+            received = yield 1
+            yield received
+            raise ValueError
+
+        def main():
+            iterator = numbers()
+            found = [iterator.send(None), iterator.send(2)]
+            try:
+                next(iterator)
+            except ValueError:
+                found.append(3)
+            return found
+    """)
+    assert overdub(CatchAll(), program.main) == [1, 2, 3]
+    assert not canrecurse(CatchAll(), type(overdub(CatchAll(), program.numbers)).send)
 
 
 def test_a_plain_generator_meets_the_context_of_whoever_advances_it(program):

@@ -40,7 +40,7 @@ class Registry:
     def arm_active(self):
         pass
 
-    def wants_module_level(self):
+    def wants_module_level(self, filename=None):
         return False
 
     def specialised(self, module_name):
