@@ -381,7 +381,9 @@ def test_a_process_that_an_executor_forks_has_no_contexts(program):
 def test_a_process_that_is_forked_while_another_thread_specialises_can_do_so_too(program):
     run("""
         import os, signal, threading, warnings
+        from cassette_import import Context
         from cassette_import.specialize import registry
+        assert Context
         warnings.simplefilter("ignore")
         holding, go_on = threading.Event(), threading.Event()
         def hold():
