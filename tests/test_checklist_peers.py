@@ -110,7 +110,7 @@ PROGRAMS = {
                 warn(), [warn() for _ in range(1)]
             inside = collections.namedtuple("Inside", "x"), typing.TypeVar("U")
             return (
-                B().m(-1), asyncio.run(B().a(-2)), A.sizes, who(), [who() for _ in range(1)][0] in ("main", "<listcomp>"),
+                B().m(-1), asyncio.run(B().a(-2)), A.sizes, who(), [who() for _ in range(1)],
                 pickle.loads(pickle.dumps((N(1), T))) == (N(1), T), [i.__module__ == __name__ for i in inside],
                 [w.lineno for w in caught],
             )

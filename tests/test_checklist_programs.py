@@ -34,7 +34,8 @@ PROGRAMS = {
         level = sys._getframe(0).f_back.f_code.co_name
 
         def main():
-            return names(1), [names(1) for _ in range(1)], level, importlib.import_module(__name__) is sys.modules[__name__]
+            again = importlib.import_module(__name__)
+            return names(1), [names(1) for _ in range(1)], level, again is sys.modules[__name__]
     """,
     "V5_modules_show_no_names_of_ours": """
         import sys
@@ -67,7 +68,8 @@ PROGRAMS = {
             exec("def g(x):\\n    return abs(x) + y\\nfound = g(-1)", namespace)
             code = compile("abs(-5) + len(D.__name__)", "text", "eval")
             local = len("abc")
-            return namespace["found"], eval(code), eval("local + 1"), eval("[local for _ in 'ab']"), D(-1), N(1, b=abs(-2))
+            evaluated = eval(code), eval("local + 1"), eval("[local for _ in 'ab']")
+            return namespace["found"], evaluated, D(-1), N(1, b=abs(-2))
     """,
 }
 

@@ -145,6 +145,7 @@ def debugged(done):
 @pytest.mark.parametrize("script", SCRIPTS)
 @parametrize_ways
 def test_pdb_shows_what_it_shows_of_the_plain_program(way, script, project):
+    """V4."""
     python = project(program=DEBUGGED)
     # The session begins before the program is imported.
     stdin = "\n".join(["tbreak driver.py:13", "c", *SCRIPTS[script].split("; "), "q", ""])
@@ -157,6 +158,7 @@ def test_pdb_shows_what_it_shows_of_the_plain_program(way, script, project):
 @pytest.mark.parametrize("script", STEPS)
 @parametrize_ways
 def test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks(way, script, project):
+    """V4."""
     python = project(program=DEBUGGED)
     skipped = "cassette_import cassette_import.* contexts"
     stdin = "\n".join([*STEPS[script].split("; "), ""])
@@ -289,6 +291,7 @@ CORES = ["ctrace", "pytrace", *(["sysmon"] if sys.version_info >= (3, 12) else [
 @pytest.mark.parametrize("core", CORES)
 @parametrize_ways
 def test_coverage_is_that_of_the_plain_run(way, core, branch, project):
+    """V3."""
     pytest.importorskip("coverage")
     if core == "sysmon" and branch and sys.version_info < (3, 14):
         pytest.skip("before Python 3.14, this core of coverage knows no branches")
@@ -346,6 +349,7 @@ WORKERS = """
 
 @parametrize_ways
 def test_processes_are_forked_and_spawned_from_the_program(way, project):
+    """M5, V9."""
     python = project(program=WORKERS)
     expected = python("plain", "-W", "ignore", "driver.py")
     assert expected.status == 0, expected.stderr
