@@ -68,7 +68,7 @@ PROGRAMS = {
             exec("def g(x):\\n    return abs(x) + y\\nfound = g(-1)", namespace)
             code = compile("abs(-5) + len(D.__name__)", "text", "eval")
             local = len("abc")
-            evaluated = eval(code), eval("local + 1"), eval("[local for _ in 'ab']")
+            evaluated = eval(code), eval("local + 1"), eval("[1 for _ in 'ab']")
             return namespace["found"], evaluated, D(-1), N(1, b=abs(-2))
     """,
 }

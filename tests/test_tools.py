@@ -85,7 +85,7 @@ RECURSIONS = """
         finally:
             sys.setrecursionlimit(old)
 """
-MOST_FRAMES_MISSING = 5
+MOST_FRAMES_MISSING = 8
 """By how much less deep a recursion may get, however deep that is: `docs/transparency.md` says so."""
 
 
