@@ -3,7 +3,6 @@
 import gc
 import importlib
 import itertools
-import re
 import sys
 import textwrap
 
@@ -123,11 +122,8 @@ def Recorder():
 
 
 def pytest_collection_modifyitems(items):
-    """Expect the tests of known limits to fail, with the reason.
-
-    Not strictly: some limits are met on some versions of Python only.
-    """
+    """Expect the tests of known limits to fail, with the reason."""
     for item in items:
-        for pattern, reason in KNOWN_LIMITS:
-            if re.search(pattern, item.nodeid):
-                item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
+        reason = KNOWN_LIMITS.get(f"{item.path.name}::{item.name}")
+        if reason is not None:
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

@@ -1,37 +1,154 @@
 """Tests of what is promised and not kept yet, each with its reason; `docs/transparency.md` tells more.
 
-They run, and are expected to fail. An entry goes away with the limit that it names.
+They run, and have to fail: an entry names tests exactly, with the versions of Python that it is true of, and goes
+away with its limit. `tests/test_known_limits.py` checks that there are such tests.
 """
 
+import itertools
+import sys
+from collections.abc import Iterable, Iterator
+
+VERSION = sys.version_info[:2]
+OLDEST = VERSION < (3, 12)
+IS_3_12 = VERSION == (3, 12)
+
 FRAMES = "frame.f_locals of a function in an intercepting context shows temporaries with names that start with @"
-LINES = "an expression over several lines gives a tracer more line events when its calls are events"
+LINES = "an event gives a tracer more line events when its hooks run"
 DYING = "after an exception, temporaries of its event live until the next event or the end of the function"
+KEEPING = "what hooks look at lives until they have looked, and operands die in another order"
 STARTED = "a generator that was started before any context was entered keeps running plain"
 IN_FLIGHT = "a hook of a new kind, registered while a function runs, counts there from its next entry on"
-LOOKING = "what hooks look at lives until they have looked, and operands die in another order"
-LOOPS = "a loop whose steps are events takes frames of its own, so a recursion through loops gets less deep"
-LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that have an errorhook take a frame of their own"
+LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that hooks look at may take a frame of their own"
 COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
-PROFILERS = "a profiler in C may see hidden frames return, which it pairs with other calls"
-FLAGS = "a gate that types.coroutine marked, in a module imported inside of a context, does not keep the mark"
+PROFILERS = "profilers and tracers in C may see hidden frames return, which they pair with other calls"
+CODE = "code that has met a context is another code object, and wants the names that we keep in builtins"
+SPLATS = "a call with splats is made from a hidden frame, to which profilers ascribe calls of C functions"
+BOUND = "sys.monitoring is told of the bound method that is called, not of its function and receiver"
+ORIGINS = "on 3.11, the origin of a coroutine, and faulthandler everywhere, look at hidden frames too"
+UNWINDING = "an exception that leaves a hidden frame is told to tracers as a return of the frame that is seen"
+LOOPS = "loops that have met a context that sees their steps run in hidden frames, which tracers and profilers notice"
+BRANCHES = "coverage misses the end of a loop whose steps are events"
+BREAKPOINT = "breakpoint() is an event, so that the debugger stops in its posthook first"
+INSERTED = "in a module whose assertions pytest rewrites, the operators and calls that pytest inserts are events too"
+BASES = "the bases of a generic class in a function do not see its type parameters where names are events"
+ENDING = "when the interpreter ends, builtins is reset, and code that has met a context misses our names there"
 
-_INTERCEPTED = r".*-(in_a_context_(with_|of_all|that_looks)|installed_after|imported_inside|in_two_contexts)"
-_LOOKING = r".*that_looks_at_all_events"
+HOOKED = (
+    "in_a_context_with_empty_hooks",
+    "in_a_context_with_an_empty_errorhook",
+    "installed_after_its_import",
+    "imported_inside_of_the_context",
+    "in_two_contexts",
+    "in_a_context_of_all_events",
+    "in_a_context_that_looks_at_all_events",
+    "imported_inside_of_a_context_that_looks_at_all_events",
+)
+"""The ways of `test_contract_transparency.py` with hooks."""
+GUARDED = HOOKED[1:2]
+BLIND = HOOKED[:1] + HOOKED[2:5]
+LOOKING_AT_ALL = HOOKED[6:]
+OF_ALL = HOOKED[5:]
 
-KNOWN_LIMITS = [
-    (r"test_overload_registered_while_a_function_runs_counts_in_that_function", IN_FLIGHT),
-    (r"test_generator_(advanced_now_inside_now_outside_follows|made_outside_and_advanced_inside)", STARTED),
-    (r"behaves_the_same\[locals_(in_the_frames|of_the_caller_by_frame|under_another_name)" + _INTERCEPTED, FRAMES),
-    (r"behaves_the_same\[assertions" + _INTERCEPTED, COLUMNS),
-    (r"behaves_the_same\[profiles_by_cprofile-(in_|after_|installed_after|imported_)", PROFILERS),
-    (r"behaves_the_same\[line_events_of_" + _INTERCEPTED, LINES),
-    (r"behaves_the_same\[(exception_frees|left_op|locals_die|result_that_nobody|traceback_does)" + _LOOKING, LOOKING),
-    (r"behaves_the_same\[recursion_through_generators_.*all_events", LOOPS),
-    (r"behaves_the_same\[awaitable_objects_and_hand_made_coroutines-imported_inside", FLAGS),
-    (r"behaves_the_same\[recursion_through_(lambdas|comprehensions).*-in_a_context_with_an_empty_errorhook", LAMBDAS),
+
+def named(test: str, *parameters: Iterable[str]) -> Iterator[str]:
+    """The tests of this name with every combination of the parameters."""
+    if not parameters:
+        yield test
+    for combination in itertools.product(*parameters) if parameters else ():
+        yield f"{test}[{'-'.join(combination)}]"
+
+
+def same(programs: Iterable[str], ways: Iterable[str]) -> Iterator[str]:
+    return named("test_contract_transparency.py::test_program_behaves_the_same", programs, ways)
+
+
+def tool(programs: Iterable[str], ways: Iterable[str]) -> Iterator[str]:
+    return named("test_tools.py::test_tool_finds_what_it_finds_in_the_plain_program", programs, ways)
+
+
+def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
+    return named(f"test_tools_processes.py::{test}", *parameters)
+
+
+LOOKING, NOOP, AFTER = "in_a_looking_context", "in_noop", "after_a_context"
+GENERATOR = "test_contract_verbs.py::test_generator_"
+SHOWS, STEPS = (
+    "test_pdb_shows_what_it_shows_of_the_plain_program",
+    "test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks",
+)
+COVERAGE = "test_coverage_is_that_of_the_plain_run"
+WITH_CONTEXT = ("noop", "looking")
+LINES_AND_BRANCHES = ("lines", "branches")
+RECURSION = "recursion_through_{}_goes_as_deep_as_ever"
+SOURCE = "test_checklist_source.py::test_program_"
+GENERIC = ["R2_type_parameters_and_aliases"]
+
+_LIMITS: list[tuple[str, Iterable[str], bool]] = [
+    # What is promised.
     (
-        r"behaves_the_same\[(exception_frees_arguments|left_operands_die|locals_die|result_that_nobody_keeps"
-        r"|traceback_does_not_keep).*-in_a_context_with_an_empty_errorhook",
-        DYING,
+        IN_FLIGHT,
+        ["test_contract_hooks.py::test_overload_registered_while_a_function_runs_counts_in_that_function"],
+        True,
     ),
+    (STARTED, [f"{GENERATOR}advanced_now_inside_now_outside_follows"], True),
+    (STARTED, [f"{GENERATOR}made_outside_and_advanced_inside_is_inside"], True),
+    (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
+    (FRAMES, same(["locals_under_another_name"], HOOKED), True),
+    (COLUMNS, same(["assertions"], HOOKED), OLDEST),
+    (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], "in_a_context_without_hooks", AFTER]), OLDEST),
+    (PROFILERS, same(["profiles_by_cprofile"], OF_ALL), True),
+    (LINES, same(["line_events_of_a_tracer"], GUARDED), True),
+    (LINES, same(["line_events_of_a_tracer", "line_events_of_a_tracer_in_generators_and_methods"], BLIND), IS_3_12),
+    (LINES, same(["line_events_of_a_tracer", "line_events_of_a_tracer_in_generators_and_methods"], OF_ALL), True),
+    (LINES, same(["line_events_of_a_loop_with_one_call"], OF_ALL), True),
+    (LINES, same(["line_events_of_sys_monitoring"], [*BLIND, "in_a_context_of_all_events"]), IS_3_12),
+    (LAMBDAS, same([RECURSION.format("lambdas_and_closures")], GUARDED), True),
+    (LAMBDAS, same([RECURSION.format("comprehensions")], [*GUARDED, *LOOKING_AT_ALL]), OLDEST),
+    (DYING, same(["exception_frees_arguments_when_it_is_handled"], GUARDED), True),
+    (DYING, same(["traceback_does_not_keep_temporaries"], GUARDED), True),
+    (DYING, same(["locals_die_when_the_function_returns"], GUARDED), VERSION < (3, 14)),
+    (DYING, same(["left_operands_die_before_the_end_of_the_statement"], GUARDED), VERSION < (3, 15)),
+    (DYING, same(["result_that_nobody_keeps_dies_at_once"], GUARDED), VERSION < (3, 15)),
+    (KEEPING, same(["exception_frees_arguments_when_it_is_handled"], LOOKING_AT_ALL), True),
+    (KEEPING, same(["traceback_does_not_keep_temporaries"], LOOKING_AT_ALL), True),
+    (KEEPING, same(["locals_die_when_the_function_returns"], LOOKING_AT_ALL), VERSION < (3, 14)),
+    (KEEPING, same(["left_operands_die_before_the_end_of_the_statement"], LOOKING_AT_ALL), VERSION < (3, 15)),
+    (KEEPING, same(["result_that_nobody_keeps_dies_at_once"], LOOKING_AT_ALL), VERSION < (3, 15)),
+    # What tools find.
+    (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, LOOKING]), True),
+    (CODE, ["test_checklist_programs.py::test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program"], True),
+    (
+        CODE,
+        ["test_checklist_programs.py::test_V8_code_that_has_met_a_context_runs_in_a_process_that_knows_nothing_of_us"],
+        True,
+    ),
+    (ENDING, ["test_checklist_programs.py::test_V14_functions_that_run_when_the_interpreter_ends"], True),
+    (BASES, named(f"{SOURCE}is_what_it_was", GENERIC, [AFTER, LOOKING]), not OLDEST),
+    (
+        BASES,
+        named(f"{SOURCE}whose_module_level_runs_in_a_context_is_what_it_was", GENERIC, ["Looking"]),
+        not OLDEST,
+    ),
+    (DYING, tool(["del_of_an_argument_runs_when_the_call_fails"], [LOOKING]), True),
+    (KEEPING, tool(["del_runs_when_the_last_reference_goes"], [NOOP, LOOKING]), not OLDEST),
+    (SPLATS, tool(["sys_setprofile_calls_of_c_functions_with_splats"], [LOOKING]), True),
+    (SPLATS, tool(["cprofile_call_counts_of_builtins_called_with_splats"], [NOOP, LOOKING]), True),
+    (LOOPS, tool(["sys_settrace_calls_and_returns", "cprofile_call_counts"], [AFTER, NOOP, LOOKING]), True),
+    (LOOPS, tool(["sys_setprofile_calls_and_returns"], [AFTER, NOOP, LOOKING]), not OLDEST),
+    (PROFILERS, tool(["cprofile_call_counts_by_caller"], [NOOP, LOOKING]), True),
+    (BRANCHES, process(COVERAGE, WITH_CONTEXT, ["ctrace"], LINES_AND_BRANCHES), True),
+    (UNWINDING, process(COVERAGE, WITH_CONTEXT, ["pytrace"], LINES_AND_BRANCHES), not OLDEST),
+    (UNWINDING, process(STEPS, WITH_CONTEXT, ["steps_through_an_exception"]), not OLDEST),
+    (ORIGINS, tool(["asyncio_debug_mode"], [NOOP, LOOKING]), OLDEST),
+    (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
+    (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
+    (BREAKPOINT, process("test_breakpoint_in_the_program_starts_pdb_there", WITH_CONTEXT), True),
+    (INSERTED, ["test_checklist_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
+    (LINES, process(SHOWS, WITH_CONTEXT, ["goes_over_calls", "runs_until_a_line", "jumps"]), not OLDEST),
+    (LINES, process(SHOWS, ["noop"], ["breaks_in_a_generator"]), IS_3_12),
+    (LINES, process(STEPS, ["noop"], ["steps_into_generators"]), IS_3_12),
+    (LINES, process(STEPS, ["looking"], ["steps_into_generators"]), not OLDEST),
 ]
+
+KNOWN_LIMITS: dict[str, str] = {test: reason for reason, tests, is_so in _LIMITS if is_so for test in tests}
+"""The reason for each test that has to fail on this version of Python, by file and name."""

@@ -479,6 +479,7 @@ def test_wrong_usage_is_one_line_and_status_2(words, message, folder):
     ],
 )
 def test_everything_from_the_script_or_module_on_belongs_to_the_program(words, program):
+    """M4."""
     assert cli.build_parser().parse_args(["run", *words]).program == program
 
 

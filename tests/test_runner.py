@@ -260,6 +260,7 @@ def context(request):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_script_runs_as_python_runs_it(program, context, tmp_path):
+    """M1, and M5 for the one that has worker processes."""
     write(tmp_path, script=PROGRAMS[program])
     assert_no_difference("script.py", "-x", "--", "--y=1", "-c", folder=tmp_path, context=context, stdin="input")
 
@@ -292,6 +293,7 @@ def test_a_module_runs_as_python_runs_it(program, context, tmp_path):
     "name", ["package", "package.module", "package.broken", "package.nope", "empty", "nope", "nope.x"]
 )
 def test_a_module_in_a_package_runs_as_python_runs_it(name, context, tmp_path):
+    """M3."""
     write(
         tmp_path,
         {

@@ -1,0 +1,79 @@
+"""Runs a program plain and installed, and compares what its `main()` gives."""
+
+import importlib
+import re
+import sys
+
+from cassette_import import Context, Events, install
+from cassette_import.contexts import Noop
+
+
+class Looking(Context, events=Events.ALL):
+    """Its hooks look at all that they are given, and keep nothing of it."""
+
+    def prehook(self, f, *args, **kwargs):
+        self.seen = len(args) + len(kwargs)
+
+    def posthook(self, result, f, *args, **kwargs):
+        self.same = result is f
+        self.seen = len(args) + len(kwargs)
+
+
+def inactive(main):
+    return main()
+
+
+def after_a_context(main):
+    with Looking():
+        main()
+    return main()
+
+
+def in_noop(main):
+    with Noop():
+        return main()
+
+
+def in_a_looking_context(main):
+    with Looking():
+        return main()
+
+
+WAYS = [inactive, after_a_context, in_noop, in_a_looking_context]
+
+
+def observe(way, main):
+    """What comes out, without addresses."""
+    try:
+        kind, text = "value", repr(way(main))
+    except Exception as error:
+        kind, text = type(error).__name__, str(error)
+    return kind, re.sub(r"\b0x[0-9a-f]+", "0x", text)
+
+
+def assert_same(way, source, make_package):
+    """The program gives installed what it gives plain."""
+
+    def load():
+        sys.modules.pop(name, None)
+        return importlib.import_module(name).main
+
+    name = make_package(source)
+    plain = load()
+    if way is after_a_context:  # whatever a program keeps, it has it from two runs
+        plain()
+    expected = observe(inactive, plain)
+    main = load()
+    install([name])
+    assert observe(way, main) == expected
+
+
+def assert_same_when_imported_in(context, source, make_package):
+    """The same, with the module level overdubbed too."""
+    name = make_package(source)
+    expected = observe(inactive, importlib.import_module(name).main)
+    del sys.modules[name]
+    install([name])
+    with context:
+        main = importlib.import_module(name).main
+        assert observe(inactive, main) == expected
