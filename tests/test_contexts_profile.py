@@ -317,7 +317,12 @@ def test_a_pair_of_hooks_that_was_torn_apart_is_mended(profile, tmp_path):
     profile.posthook(None, outer)
     profile.prehook(len, [])
     profile.posthook(0, len, [])
-    assert stats(profile, tmp_path)["<built-in method builtins.len>"][4] == {}
+    profile.posthook(None, outer)
+    profile.prehook(max, [])
+    profile.posthook(0, max, [])
+    found = stats(profile, tmp_path)
+    assert found["<built-in method builtins.len>"][4].keys() == {"outer"}
+    assert found["<built-in method builtins.max>"][4] == {}
 
 
 def test_the_table_is_sorted_as_it_was_told_and_cut_short(program):
