@@ -324,7 +324,10 @@ def test_of_several_contexts_the_one_that_knows_the_suffix_writes_the_file(folde
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-o", "out.xyz"], "out.xyz: unknown format; known are .json, .prof, .speedscope.json, .txt"),
+        (
+            ["-o", "out.xyz"],
+            "out.xyz: unknown format; known are .collapsed, .folded, .html, .json, .prof, .speedscope.json, .txt",
+        ),
         (["-c", "noop", "-o", "out.prof"], "out.prof: Noop writes no files"),
         (["-c", "none", "-o", "out.prof"], "out.prof: no context is active that could write it"),
         (["-o", "nowhere/out.prof"], "nowhere/out.prof: there is no directory .*/nowhere"),
