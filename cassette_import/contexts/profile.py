@@ -61,7 +61,9 @@ class Profile(Context, events=Events.CALLS):
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
 
-    def __new__(cls, *, sites: bool = False, **options: Any) -> Profile:
+    def __new__(
+        cls, *, sort: str = "own", limit: int = 30, paths: int = 500_000, sites: bool = False, overhead: bool = True
+    ) -> Profile:
         """Make an instance of the type that looks at call sites, or of the one that does not."""
         return super().__new__(_SiteProfile if sites and cls is Profile else cls)
 

@@ -80,7 +80,17 @@ class Trace(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
 
-    def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
+    def __new__(
+        cls,
+        *,
+        depth: int | None = None,
+        package: str | None = None,
+        predicate: Predicate | str | None = None,
+        mask: str = "",
+        width: int = 60,
+        file: IO[str] | None = None,
+        events: Events | str | None = None,
+    ) -> Trace:
         """Make an instance of the type that sees these events."""
         return super().__new__(seeing(cls, events))
 
