@@ -8,14 +8,12 @@ not know how it is shown.
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Mapping
-from time import perf_counter
-from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cassette_import import overdub
 
-from . import profile_workloads
+from .profile_workloads import WORKLOADS, no_calls, order
 
 if TYPE_CHECKING:
     from .profile import Profile
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTHING", "Cost", "Costs", "costs"]
 
 _COUNT: Final = 1000
-_ROUNDS: Final = 7
+_ROUNDS: Final = 9
 
 
 class Cost(NamedTuple):
@@ -37,18 +35,16 @@ class Cost(NamedTuple):
 class Costs:
     """The cost of an event by the kind of what is called."""
 
-    def __init__(self, known: Mapping[Any, Cost], others: Cost) -> None:
+    def __init__(self, known: Mapping[str, Cost]) -> None:
         self._known = known
-        self._others = others
 
     def of(self, node: Node) -> Cost:
         """The cost of one call of this node."""
-        return self._known.get(node.kind, self._others)
+        return self._known.get(node.kind, _NO_COST)
 
 
-NOTHING: Final = Costs({}, Cost())
-
-
+_NO_COST: Final = Cost()
+NOTHING: Final = Costs({})
 _KNOWN: Final[dict[type, Costs]] = {}
 
 
@@ -61,32 +57,21 @@ def costs(profile_type: type[Profile]) -> Costs:
 
 
 def _calibrated(profile_type: type[Profile]) -> Costs:
-    loop = min(_empty_loop(_COUNT) for _ in range(_ROUNDS))
-    method_in_c = _measured(profile_type, profile_workloads.calls_of_methods_in_c, loop)
-    known = {
-        FunctionType: _measured(profile_type, profile_workloads.calls_of_functions, loop),
-        "method": _measured(profile_type, profile_workloads.calls_of_methods, loop),
-        BuiltinFunctionType: _measured(profile_type, profile_workloads.calls_to_c, loop),
-        type: _measured(profile_type, profile_workloads.calls_of_classes, loop),
-    }
-    return Costs(known, method_in_c)
+    numbers = order(_COUNT)
+    loop = min(no_calls(numbers) for _ in range(_ROUNDS))
+    return Costs({kind: _measured(profile_type, workload, numbers, loop) for kind, workload in WORKLOADS.items()})
 
 
-def _measured(profile_type: type[Profile], workload: Callable[[int], float], loop: float) -> Cost:
+def _measured(
+    profile_type: type[Profile], workload: Callable[[Sequence[int]], float], numbers: Sequence[int], loop: float
+) -> Cost:
     """The cost of the calls that a workload makes. The least of several tries is the one that was disturbed least."""
-    plain = min(workload(_COUNT) for _ in range(_ROUNDS))
-    calls, taken = [], []
+    plain = min(workload(numbers) for _ in range(_ROUNDS))
+    inner, whole = [], []
     for _ in range(_ROUNDS):
         profile = profile_type()
-        taken.append(overdub(profile, workload, _COUNT))
-        calls += [node.total for thread in profile.threads() for node in thread.root.below() if node.calls == _COUNT]
-    inside = max(0.0, min(calls, default=0.0) - (plain - loop))
-    outside = max(0.0, min(taken) - plain - inside)
-    return Cost(inside / _COUNT, outside / _COUNT)
-
-
-def _empty_loop(count: int) -> float:
-    began = perf_counter()
-    for _ in range(count):
-        pass
-    return perf_counter() - began
+        whole.append(overdub(profile, workload, numbers))
+        inner.append(sum(node.total for thread in profile.threads() for node in thread.root.below() if node.calls > 1))
+    inside = max(0.0, min(inner) - max(0.0, plain - loop))
+    outside = max(0.0, min(whole) - plain - inside)
+    return Cost(inside / len(numbers), outside / len(numbers))

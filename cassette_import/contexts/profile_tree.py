@@ -6,7 +6,7 @@ Knows functions and their labels; must not know hooks, or how time is measured.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import CodeType, FunctionType
+from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final
 
 from .naming import Label
@@ -20,8 +20,8 @@ class Node:
     """One path of calls: a function, called by the node above it.
 
     A path is never under way twice in a thread; its call under way, if there is one, began at `start`. `key` is what
-    the hooks know the function by: itself if it lasts, else its `id()` while the call is under way. `kind` is the type
-    of what was called. Of the calls made here, `last` is the latest one, and `following` of a node is the one that
+    the hooks know the function by: itself if it lasts, else its `id()` while the call is under way. `kind` says what
+    was called. Of the calls made here, `last` is the latest one, and `following` of a node is the one that
     came after it when it was last there. `inner` is the part of `total` that went into folded nodes.
     """
 
@@ -30,7 +30,7 @@ class Node:
         "total",
     )  # fmt: skip
 
-    def __init__(self, label: Label, parent: Node | None, kind: Any) -> None:
+    def __init__(self, label: Label, parent: Node | None, kind: str) -> None:
         self.label = label
         self.parent: Any = parent
         self.kind = kind
@@ -84,7 +84,7 @@ class Thread:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.root = self.node = Node(("~", 0, f"<{name}>"), None, None)
+        self.root = self.node = Node(("~", 0, f"<{name}>"), None, "")
         self.folded: dict[tuple[Label, Label, bool, bool], list[Node]] = {}
         self.entered = 0
 
@@ -101,14 +101,21 @@ def site_of(node: Node, code: CodeType, offset: int) -> Site:
     return site
 
 
-def kind_of(function: Any) -> type | str:
-    """What decides how dear an event is: the type of the callee, and for a function whether it is a method."""
-    if type(function) is FunctionType and "." in function.__qualname__.rpartition("<locals>.")[2]:
-        return "method"
-    return type(function)
+def kind_of(function: Any) -> str:
+    """The kind of callee, which decides how dear an event is.
+
+    >>> kind_of(len), kind_of(list.append), kind_of(dict), kind_of(kind_of)
+    ('builtin', 'method in C', 'class', 'function')
+    """
+    kind = type(function)
+    if kind is FunctionType:
+        return "method" if "." in function.__qualname__.rpartition("<locals>.")[2] else "function"
+    if kind is BuiltinFunctionType:
+        return "builtin"
+    return "class" if issubclass(kind, type) else "method in C"
 
 
-def folded(thread: Thread, label: Label, kind: Any) -> Node:
+def folded(thread: Thread, label: Label, kind: str) -> Node:
     """A node for all paths from one function to another, once there are too many to keep apart.
 
     Its place in the tree changes with each call, so it notes at once what is otherwise found out from the
