@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 from cassette_import import Events, overdub
-from cassette_import.contexts import Profile, profile_figures
+from cassette_import.contexts import Profile, profile_figures, profile_overhead
 
 PROGRAM = """
     import asyncio
@@ -523,3 +523,14 @@ def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
     found = stats(profile, tmp_path)
     names = ("len", "max", "min", "abs")
     assert [found[f"<built-in method builtins.{name}>"][1] for name in names] == [30, 20, 10, 10]
+
+
+def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(program, monkeypatch):
+    with Profile() as profile:
+        program.fib(18)
+    dear = profile_overhead.Costs({"function": profile_overhead.Cost(1.0, 1.0)})
+    monkeypatch.setitem(profile_overhead._KNOWN, Profile, dear)
+    reading = profile_figures.Reading(profile)
+    figures = {label[2]: entry for label, (entry, _) in reading.functions().items()}["fib"]
+    assert figures.own > 0
+    assert reading.left_out < figures.calls * 0.001

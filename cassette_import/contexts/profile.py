@@ -46,8 +46,8 @@ class Profile(Context, events=Events.CALLS):
         and caller, but is no longer part of the tree that the flame graph and `speedscope` show, so that memory
         stays bounded.
     sites:
-        Whether calls are also counted per call site: the line and column that they are made from. It costs three
-        quarters more time.
+        Whether calls are also counted per call site: the line and column that they are made from. An event then
+        costs two to five times as much.
     overhead:
         Whether the time that measuring takes is left out. What one event costs is measured once per process.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from .naming import Label
 from .profile_overhead import NOTHING, Costs, costs
@@ -26,6 +26,22 @@ class Time(NamedTuple):
     calls: int
     own: float
     total: float
+
+
+class _Raw(NamedTuple):
+    """A node as it was measured; `folded` is the time of calls made here whose paths are not kept apart."""
+
+    node: Node
+    calls: int
+    total: float
+    own: float
+    folded: float
+    cost: float
+    children: list[Node]
+
+
+_ENOUGH: Final = 300
+"""So many calls even out what happens to single ones."""
 
 
 class Figures:
@@ -67,9 +83,13 @@ class Reading:
         self.left_out = 0.0
         self._now = perf_counter()
         self._costs: Costs = costs(type(profile)) if profile.subtracts_overhead and self.threads else NOTHING
-        self._times: dict[int, Time] = {}
+        self._raw: dict[int, _Raw] = {}
         for thread in self.threads:
             self._read(thread)
+        self._scale = self._bounded_scale()
+        self._times: dict[int, Time] = {}
+        for raw in self._raw.values():
+            self._take_off(raw)
 
     def time_of(self, node: Node) -> Time:
         """What a node took, without the cost of measuring."""
@@ -86,34 +106,43 @@ class Reading:
             node = node.parent
         if thread.entered:
             under_way[id(thread.root)] = now - thread.root.start
-        raw: dict[int, float] = {}
         for nodes in list(thread.folded.values()):
             for node in nodes:
-                self._measure(node, raw, under_way, inner)
+                self._measure(node, under_way, inner[id(node)])
         for node, leaving in walk(thread):
             if leaving:
-                self._measure(node, raw, under_way, inner)
+                self._measure(node, under_way, inner[id(node)])
 
-    def _measure(self, node: Node, raw: dict[int, float], under_way: dict[int, float], inner: dict[int, float]) -> None:
-        """Take off what the calls made here, and the measuring of them, have taken. Those are known by now."""
-        total = raw[id(node)] = node.total + under_way.get(id(node), 0.0)
-        calls = node.calls + (id(node) in under_way)
-        own = total - node.inner - inner[id(node)]
-        below = node.inner + inner[id(node)]
-        cost = 0.0
-        for child in node.below():
-            if id(child) in self._times:  # else it is newer than this reading
-                own -= raw[id(child)]
-                below += self._times[id(child)].total
-                cost += self._times[id(child)].calls * self._costs.of(child).outside
-        if node.parent is None:
-            calls = int(total > 0.0)
-        else:
+    def _measure(self, node: Node, under_way: dict[int, float], inner: float) -> None:
+        """What was measured, and what of it is the cost of measuring. The calls made here are known by now."""
+        total = node.total + under_way.get(id(node), 0.0)
+        calls = node.calls + (id(node) in under_way) if node.parent is not None else int(total > 0.0)
+        # A child that is not known is newer than this reading.
+        children = [child for child in node.below() if id(child) in self._raw]
+        own = total - node.inner - inner - sum(self._raw[id(child)].total for child in children)
+        cost = sum(self._raw[id(child)].calls * self._costs.of(child).outside for child in children)
+        if node.parent is not None:
             cost += calls * self._costs.of(node).inside
-        own = max(0.0, own)
-        cost = min(cost, own)
+        self._raw[id(node)] = _Raw(node, calls, total, max(0.0, own), node.inner + inner, cost, children)
+
+    def _bounded_scale(self) -> float:
+        """By how much the estimated costs are to be cut, if some function did not even take as long as they are.
+
+        The estimate may have been made while the machine was slower than it was for the program.
+        """
+        ratios = [
+            raw.own / raw.cost
+            for raw in self._raw.values()
+            if raw.cost and max([raw.calls, *(self._raw[id(child)].calls for child in raw.children)]) >= _ENOUGH
+        ]
+        return min([1.0, *ratios])
+
+    def _take_off(self, raw: _Raw) -> None:
+        cost = min(raw.cost * self._scale, raw.own)
         self.left_out += cost
-        self._times[id(node)] = Time(calls, own - cost, own - cost + below)
+        own = raw.own - cost
+        below = raw.folded + sum(self._times[id(child)].total for child in raw.children)
+        self._times[id(raw.node)] = Time(raw.calls, own, own + below)
 
     def functions(self) -> dict[Label, tuple[Figures, Callers]]:
         """The figures of each function, and of it by caller."""
@@ -165,7 +194,9 @@ class Reading:
                     if type(key) is tuple and site.calls:
                         figures = found.setdefault(_call_site(site, node.label), Figures())
                         figures.calls += site.calls
-                        figures.cumulative += max(0.0, site.total - site.calls * self._costs.of(node).inside)
+                        figures.cumulative += max(
+                            0.0, site.total - site.calls * self._scale * self._costs.of(node).inside
+                        )
         return found
 
 
