@@ -166,10 +166,14 @@ def test_the_costliest_functions_of_pyperformances_workloads_are_those_of_cprofi
 def test_the_times_of_functions_that_take_long_are_those_of_cprofile(make_program):
     program = make_program(LONG)
     of_ours(program.run)
-    rounds = [(of_ours(program.run)[0], of_cprofile(program.run)) for _ in range(5)]
-    ours, theirs = (least(figures) for figures in zip(*rounds, strict=True))
     long = ("spin", "f1", "f2", "f4", "<built-in method builtins.sorted>", "<built-in method builtins.sum>")
-    top = [label for label in ours.keys() & theirs.keys() if label[2] in long]
+    rounds = []
+    for _ in range(25):  # what disturbs a round makes it longer, so the least of many is right; mostly the first are
+        rounds.append((of_ours(program.run)[0], of_cprofile(program.run)))
+        ours, theirs = (least(figures) for figures in zip(*rounds, strict=True))
+        top = [label for label in ours.keys() & theirs.keys() if label[2] in long]
+        if all(ours[label] == pytest.approx(theirs[label], rel=0.1) for label in top):
+            break
     assert len(top) == len(long)
     for label in top:
         assert ours[label] == pytest.approx(theirs[label], rel=0.1), label
