@@ -113,7 +113,7 @@ def of_ours(function, *arguments):
 def least(rounds):
     """For each function that is in all rounds, the least of each figure: what was disturbed least."""
     labels = set.intersection(*[set(one) for one in rounds])
-    return {label: tuple(map(min, *[one[label] for one in rounds])) for label in labels}
+    return {label: tuple(map(min, zip(*[one[label] for one in rounds], strict=True))) for label in labels}
 
 
 def costliest(figures, among, count=10):
