@@ -34,25 +34,25 @@ LONG = """
             count -= 1
         return total
 
-    def f0(): return spin(800)
+    def f0(): return spin(6000)
     def f1():
-        count = 9000
+        count = 30000
         while count: count -= 1
     def f2():
-        count = 7000
+        count = 24000
         while count: count -= 1
     def f3():
-        count = 5000
+        count = 15000
         while count: count -= 1
         f4()
     def f4():
-        count = 3500
+        count = 20000
         while count: count -= 1
     def f5(): return sorted(range(8000), reverse=True)
     def f6(): return sum(range(20000))
 
     def main():
-        for _ in range(100):
+        for _ in range(50):
             f0(), f1(), f2(), f3(), f4(), f5(), f6()
 
     def run():
