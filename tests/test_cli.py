@@ -300,6 +300,24 @@ def test_the_format_of_a_file_is_that_of_its_suffix(name, begins, folder):
     assert (folder / name).read_bytes().startswith(begins)
 
 
+@pytest.mark.parametrize("name", ["out.html", "out.folded", "out.prof", "out.json"])
+def test_a_profile_is_written_when_the_program_raises_or_is_interrupted(name, folder):
+    for error in ("ValueError('mine')", "KeyboardInterrupt", "SystemExit(3)"):
+        write(folder, "app.py", f"def fail():\n    raise {error}\nlen('abc')\nfail()\n")
+        plain = run("app.py", folder=folder)
+        done = cassette("run", "-o", name, "app.py", folder=folder)
+        assert (done.status, done.stderr) == (plain.status, plain.stderr)
+        assert b"fail" in (folder / name).read_bytes()
+        (folder / name).unlink()
+
+
+def test_a_trace_for_chrome_is_complete_when_the_program_raises(folder):
+    write(folder, "app.py", "def fail():\n    raise ValueError('mine')\nfail()\n")
+    assert cassette("run", "-c", "trace", "-o", "out.json", "app.py", folder=folder).status == 1
+    events = json.loads((folder / "out.json").read_text())
+    assert [event["ph"] for event in events] == ["M", "B", "B", "E", "E"]
+
+
 def test_a_file_is_written_where_it_was_asked_for_wherever_the_program_goes(folder):
     write(folder, "app.py", "import os; len(''); os.chdir('/')")
     assert cassette("run", "-o", "out.txt", "--report", "report.json", "app.py", folder=folder).status == 0
@@ -324,7 +342,10 @@ def test_of_several_contexts_the_one_that_knows_the_suffix_writes_the_file(folde
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-o", "out.xyz"], "out.xyz: unknown format; known are .json, .prof, .speedscope.json, .txt"),
+        (
+            ["-o", "out.xyz"],
+            "out.xyz: unknown format; known are .collapsed, .folded, .html, .json, .prof, .speedscope.json, .txt",
+        ),
         (["-c", "noop", "-o", "out.prof"], "out.prof: Noop writes no files"),
         (["-c", "none", "-o", "out.prof"], "out.prof: no context is active that could write it"),
         (["-o", "nowhere/out.prof"], "nowhere/out.prof: there is no directory .*/nowhere"),

@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 from cassette_import import Events, overdub
-from cassette_import.contexts import Profile
+from cassette_import.contexts import Profile, profile_figures, profile_overhead
 
 PROGRAM = """
     import asyncio
@@ -317,7 +317,12 @@ def test_a_pair_of_hooks_that_was_torn_apart_is_mended(profile, tmp_path):
     profile.posthook(None, outer)
     profile.prehook(len, [])
     profile.posthook(0, len, [])
-    assert stats(profile, tmp_path)["<built-in method builtins.len>"][4] == {}
+    profile.posthook(None, outer)
+    profile.prehook(max, [])
+    profile.posthook(0, max, [])
+    found = stats(profile, tmp_path)
+    assert found["<built-in method builtins.len>"][4].keys() == {"outer"}
+    assert found["<built-in method builtins.max>"][4] == {}
 
 
 def test_the_table_is_sorted_as_it_was_told_and_cut_short(program):
@@ -394,3 +399,138 @@ def test_a_recursion_deeper_than_the_limit_for_our_own_can_be_shown(profile, tmp
         profile.posthook(None, deeper)
     assert stats(profile, tmp_path)["deeper"][:2] == (1, 5000)
     assert len(speedscope(profile, tmp_path)["profiles"][0]["events"]) == 10_000
+
+
+def collapsed(profile, tmp_path, suffix=".folded"):
+    """Microseconds by path."""
+    path = tmp_path / f"out{suffix}"
+    profile.formats[suffix](str(path))
+    lines = [line.rpartition(" ") for line in path.read_text().splitlines()]
+    return {stack: int(figure) for stack, _, figure in lines}
+
+
+@pytest.mark.parametrize("suffix", [".folded", ".collapsed"])
+def test_collapsed_stacks_have_a_line_for_each_path_with_its_own_microseconds(suffix, program, tmp_path):
+    with Profile(overhead=False) as profile:
+        program.nap()
+    found = {stack.rpartition(";")[2]: figure for stack, figure in collapsed(profile, tmp_path, suffix).items()}
+    assert found["<built-in method time.sleep>"] >= 30_000
+    stacks = list(collapsed(profile, tmp_path))
+    assert stacks[0] == "<MainThread>"
+    assert all(stack.startswith("<MainThread>;") for stack in stacks[1:])
+    line = program.sleep.__code__.co_firstlineno
+    assert any(stack.endswith(f"__init__.py:{line}(sleep);<built-in method time.sleep>") for stack in stacks)
+
+
+def test_a_name_with_the_separator_of_collapsed_stacks_is_kept_on_one_line_in_one_piece(tmp_path):
+    function = eval("lambda: 0")
+    function.__code__ = function.__code__.replace(co_name="a;b c\nd")
+    made = Profile(overhead=False)
+    made.prehook(function)
+    time.sleep(0.001)
+    made.posthook(None, function)
+    assert list(collapsed(made, tmp_path)) == ["<MainThread>;<string>:1(a,b c d)"]
+
+
+def test_calls_are_counted_per_call_site_if_asked_for(program):
+    with Profile(sites=True) as profile:
+        program.nap()
+        program.fib(5)
+    lines = profile.summary().splitlines()
+    sites = lines[lines.index("") + 1 :]
+    sites = sites[sites.index("") + 2 :]
+    first = program.fib.__code__.co_firstlineno
+    assert sum(f"__init__.py:{first + 1}:" in line and " in fib: fib" in line for line in sites) == 2
+    naps = [line.split() for line in sites if " in nap: sleep" in line]
+    assert [(calls, float(seconds) > 0.009) for calls, seconds, *_ in naps] == [("1", True), ("1", True)]
+    assert isinstance(profile, Profile)
+
+
+def test_call_sites_and_the_tree_are_the_same_story(program, tmp_path):
+    with Profile(sites=True) as profile:
+        program.fib(8)
+        program.survive()
+    sites = profile_figures.Reading(profile).call_sites()
+    calls = sum(figures.calls for site, figures in sites.items() if site.label[2] == "fib")
+    assert calls == stats(profile, tmp_path)["fib"][1]
+    assert [site.caller for site in sites if site.label[2] == "fail"] == ["survive"]
+
+
+def test_the_time_of_a_block_outside_all_calls_is_that_of_the_thread(program, tmp_path):
+    with Profile() as profile:
+        program.nap()
+        time.sleep(0.02)
+    time.sleep(0.02)
+    with profile:
+        program.nap()
+    found = stats(profile, tmp_path)["<MainThread>"]
+    assert found[:2] == (1, 1)
+    assert 0.02 <= found[2] < found[3] - 0.05
+
+
+def test_a_block_in_a_block_is_counted_once(program, tmp_path):
+    profile = Profile()
+    began = time.perf_counter()
+    with profile:
+        with profile:
+            program.nap()
+        time.sleep(0.01)
+    took = time.perf_counter() - began
+    assert stats(profile, tmp_path)["<MainThread>"][3] <= took
+
+
+def test_what_measuring_costs_is_left_out_unless_asked_for(program):
+    with Profile() as profile, Profile(overhead=False) as raw:
+        program.fib(12)
+    reading, untouched = profile_figures.Reading(profile), profile_figures.Reading(raw)
+    assert reading.left_out > 0
+    assert untouched.left_out == 0
+    assert "measuring took" in profile.summary()
+    assert "measuring took" not in raw.summary()
+
+
+def test_own_times_and_what_was_left_out_add_up_to_the_time_in_the_block(program):
+    with Profile() as profile:
+        began = time.perf_counter()
+        for _ in range(20):
+            program.fib(12)
+            program.survive()
+            program.call_closures(10)
+        took = time.perf_counter() - began
+    reading = profile_figures.Reading(profile)
+    total = sum(figures.own for figures, _ in reading.functions().values()) + reading.left_out
+    assert total == pytest.approx(took, rel=0.05)
+
+
+def test_no_time_is_negative(program, tmp_path):
+    with Profile(sites=True) as profile:
+        program.fib(10)
+        program.use_builtins()
+    assert all(own >= 0 and cumulative >= 0 for _, _, own, cumulative, _ in stats(profile, tmp_path).values())
+    assert all(figures.cumulative >= 0 for figures in profile_figures.Reading(profile).call_sites().values())
+
+
+def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
+    def outer():
+        pass
+
+    functions = [len, max, min, len, len, abs, max]
+    profile.prehook(outer)
+    for function in functions * 10:
+        profile.prehook(function)
+        profile.posthook(None, function)
+    profile.posthook(None, outer)
+    found = stats(profile, tmp_path)
+    names = ("len", "max", "min", "abs")
+    assert [found[f"<built-in method builtins.{name}>"][1] for name in names] == [30, 20, 10, 10]
+
+
+def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(program, monkeypatch):
+    with Profile() as profile:
+        program.fib(18)
+    dear = profile_overhead.Costs({"function": profile_overhead.Cost(1.0, 1.0)})
+    monkeypatch.setitem(profile_overhead._KNOWN, Profile, dear)
+    reading = profile_figures.Reading(profile)
+    figures = {label[2]: entry for label, (entry, _) in reading.functions().items()}["fib"]
+    assert figures.own > 0
+    assert reading.left_out < figures.calls * 0.001

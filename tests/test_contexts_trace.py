@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 import threading
@@ -162,12 +163,12 @@ def test_a_line_that_was_begun_is_ended_at_the_end(tmp_path):
     trace.formats[".txt"](str(path))
 
 
-def test_json_has_one_object_a_line(program, tmp_path):
-    path = tmp_path / "trace.json"
+def test_json_lines_have_one_object_a_line(program, tmp_path):
+    path = tmp_path / "trace.jsonl"
     trace = Trace()
     trace.stream(str(path))
     overdub(trace, program.survive)
-    trace.formats[".json"](str(path))
+    trace.formats[".jsonl"](str(path))
     entries = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(entry["event"], entry["function"], entry["depth"]) for entry in entries] == [
         ("call", "parse", 0),
@@ -178,6 +179,170 @@ def test_json_has_one_object_a_line(program, tmp_path):
     assert (entries[0]["args"], entries[0]["kwargs"]) == (["'x'"], {"strict": "True"})
     assert entries[2]["value"].startswith("ValueError(")
     assert sorted(entry["at"] for entry in entries) == [entry["at"] for entry in entries]
+
+
+def chrome_events(path):
+    """The events of a trace for Chrome, ended or not."""
+    text = path.read_text().rstrip()
+    return json.loads(text if text.endswith("\n]") else text + "\n]")
+
+
+def test_a_trace_for_chrome_nests_calls_in_time(program, tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace()
+    trace.stream(str(path))
+    overdub(trace, program.survive)
+    trace.formats[".json"](str(path))
+    named, *events = json.loads(path.read_text())
+    assert (named["ph"], named["name"], named["args"]) == ("M", "thread_name", {"name": "MainThread"})
+    assert [(event["ph"], event.get("name"), event["args"]) for event in events[:2]] == [
+        ("B", "parse", {"0": "'x'", "strict": "True"}),
+        ("B", "int", {"0": "'x'"}),
+    ]
+    assert [event["ph"] for event in events] == ["B", "B", "E", "E"]
+    assert events[2]["args"]["exception"].startswith("ValueError(")
+    assert [event["ts"] for event in events] == sorted(event["ts"] for event in events)
+    assert {(event["pid"], event["tid"]) for event in [named, *events]} == {(os.getpid(), 1)}
+
+
+def test_a_trace_for_chrome_that_was_cut_off_can_be_read_up_to_there(tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace()
+    trace.stream(str(path))
+    trace.prehook(len, "abc")
+    assert [event["ph"] for event in chrome_events(path)] == ["M", "B"]
+    trace.formats[".json"](str(path))
+    trace.formats[".json"](str(path))  # a second time changes nothing
+    assert len(json.loads(path.read_text())) == 2
+
+
+def test_a_trace_for_chrome_without_calls_is_an_empty_list(tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace()
+    trace.stream(str(path))
+    trace.formats[".json"](str(path))
+    assert json.loads(path.read_text()) == []
+
+
+def test_threads_have_lanes_of_their_own_in_a_trace_for_chrome(program, tmp_path):
+    path = tmp_path / "trace.json"
+    trace = Trace()
+    trace.stream(str(path))
+
+    def work():
+        with trace:
+            program.total(["1"])
+
+    work()
+    thread = threading.Thread(target=work, name="worker")
+    thread.start()
+    thread.join()
+    trace.formats[".json"](str(path))
+    events = json.loads(path.read_text())
+    assert {event["tid"]: event["args"]["name"] for event in events if event["ph"] == "M"} == {
+        1: "MainThread",
+        2: "worker",
+    }
+    for lane in (1, 2):
+        phases = [event["ph"] for event in events if event["tid"] == lane]
+        assert phases == ["M", "B", "B", "E", "E", "B", "E"]
+
+
+def test_calls_of_a_package_only_are_shown_at_the_level_of_what_is_shown_around_them(program):
+    assert traced(lambda: program.total(["1", "22"]), package=program.__name__) == [
+        "total(['1', '22'])",
+        "  parse('1') -> 1",
+        "  parse('22') -> 22",
+        "  -> 23",
+    ]
+    assert traced(lambda: program.total(["1", "22"]), package="builtins+nothing") == [
+        "int('1') -> 1",
+        "int('22') -> 22",
+        "sum([1, 22]) -> 23",
+    ]
+    assert traced(lambda: program.total(["1"]), package=program.__name__[:-1]) == []
+
+
+def test_depth_counts_the_levels_that_are_shown(program):
+    def run():
+        return program.total(["1"])
+
+    assert traced(run, package="builtins", depth=1) == ["int('1') -> 1", "sum([1]) -> 1"]
+
+
+def test_a_predicate_chooses_calls(program):
+    file = io.StringIO()
+    trace = Trace(file=file, predicate=lambda function, args, kwargs: args[0] == "22")
+    overdub(trace, lambda: program.total(["1", "22"]))
+    assert file.getvalue().splitlines() == ["parse('22')", "  int('22') -> 22", "  -> 22"]
+    assert trace.summary() == "trace: 2 calls, 4 others not shown"
+
+
+def test_a_predicate_that_fails_shows_the_call_and_is_told_of(program):
+    file = io.StringIO()
+    trace = Trace(file=file, predicate=lambda function, args, kwargs: args[5])
+    assert overdub(trace, program.parse, "1") == 1
+    assert file.getvalue() == "int('1') -> 1\n"
+    assert trace.summary() == "trace: 1 call; the predicate failed 1 times"
+
+
+def wants_parse(function, args, kwargs):
+    return function.__name__ == "parse"
+
+
+def test_a_predicate_can_be_named(program):
+    lines = traced(lambda: program.total(["1"]), predicate=f"{__name__}:wants_parse")
+    assert lines == ["parse('1') -> 1"]
+
+
+@pytest.mark.parametrize("named", ["no_such_module:f", f"{__name__}:no_such_name", ":f"])
+def test_a_predicate_that_is_nowhere_is_an_error(named):
+    with pytest.raises(ValueError, match=r"predicate '.*'"):
+        Trace(predicate=named)
+
+
+def test_a_predicate_that_cannot_be_called_is_an_error():
+    with pytest.raises(TypeError, match="module:function"):
+        Trace(predicate=3)
+    with pytest.raises(TypeError, match="module:function"):
+        Trace(predicate="no_colon")
+
+
+def test_secrets_are_masked_by_the_names_of_parameters_keywords_keys_and_functions(make_program):
+    program = make_program(
+        """
+        import os
+
+
+        class Client:
+            def __init__(self, user, password):
+                self.user = user
+
+            def get_token(self):
+                return "t0k3n-value"
+
+
+        def connect(settings, **more):
+            return Client("me", settings["password"]).get_token()
+
+
+        def main():
+            os.environ["API_TOKEN"] = "from-outside"
+            token = connect({"user": "me", "password": "hunter22"}, api_token=b"abcdef")
+            len(token)
+            len("Bearer " + token)
+            len(os.getenv("API_TOKEN"))
+            setattr(Client, "password", "also-this")
+        """
+    )
+    text = "\n".join(traced(program.main, mask="*password*|*token"))
+    for secret in ("hunter22", "t0k3n", "abcdef", "from-outside", "also-this"):
+        assert secret not in text
+    assert "connect({'user': 'me', 'password': ***}, api_token=***)" in text
+    assert "Client('me', ***)" in text
+    assert "get_token(<" in text
+    assert "len('***') -> 18" in text
+    assert "os.getenv('API_TOKEN') -> ***" in text or "getenv('API_TOKEN') -> ***" in text
 
 
 def test_threads_are_told_apart_and_each_has_its_own_tree(program):

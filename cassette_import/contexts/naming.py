@@ -11,7 +11,7 @@ import threading
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["Label", "Named", "described", "display", "thread_name"]
+__all__ = ["Label", "Named", "described", "display", "module_of", "parameter_names", "thread_name"]
 
 Label: TypeAlias = tuple[str, int, str]
 """File, line and name, as `pstats` has it; of a builtin, `("~", 0, "<built-in method builtins.len>")`."""
@@ -102,6 +102,38 @@ def display(function: Any) -> str:
     if issubclass(kind, type):
         return str(_type_attribute(function, "__qualname__"))
     return f"<{_class_name(kind)} object>"
+
+
+def module_of(function: Any) -> str:
+    """The module that a function belongs to; for a method, that of its class.
+
+    >>> module_of(display) == __name__, module_of(list.append), module_of(functools.partial(len))
+    (True, 'builtins', 'functools')
+    """
+    kind = type(function)
+    if kind is FunctionType or issubclass(kind, BuiltinFunctionType) or kind is _LRU_CACHE:
+        found: Any = function.__module__
+    elif kind in _DESCRIPTORS:
+        found = _type_attribute(function.__objclass__, "__module__")
+    else:
+        found = _type_attribute(function if issubclass(kind, type) else kind, "__module__")
+    return found if isinstance(found, str) else "builtins"
+
+
+def parameter_names(function: Any) -> tuple[str | None, ...]:
+    """The names of the parameters that positional arguments go to, as far as they have any.
+
+    >>> parameter_names(display), parameter_names(len)
+    (('function',), ())
+    """
+    skip = 0
+    if issubclass(type(function), type):
+        found = _found(function, "__init__")
+        function, skip = found, 1
+    if type(function) is not FunctionType:
+        return ()
+    code = function.__code__
+    return code.co_varnames[skip : code.co_argcount]
 
 
 def _wrapped_name(function: Any) -> str:

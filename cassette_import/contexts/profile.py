@@ -1,66 +1,39 @@
 """`Profile`: how often every function is called, and how long it takes, by itself and with what it calls.
 
-The hooks build one tree of calls per thread, a node per path from the outermost call: one dictionary look-up
-per event, and no lock. Everything else is worked out from the trees afterwards, in `profile_report`.
+The hooks build one tree of calls per thread, a node per path from the outermost call. They take no lock, and mostly
+find the next node by asking which one came after the last one before: programs repeat themselves. Everything else is
+worked out from the trees afterwards, in `profile_figures`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from threading import get_ident
+import sys
+import threading
+from collections.abc import Mapping
 from time import perf_counter
-from typing import Any, ClassVar, Final
+from types import CodeType, FunctionType
+from typing import Any, ClassVar, TypeVar
 
 from cassette_import import Context, Events
 
-from . import profile_report
-from .naming import Label, described, thread_name
+from . import flamegraph, profile_report
+from .naming import described, thread_name
+from .profile_tree import NO_CHILDREN, NOBODY, Node, Thread, folded, kind_of, site_of
 from .report import Writer
 
 __all__ = ["Profile"]
 
-_NO_CHILDREN: Final[dict[Any, Node]] = {}  # shared by all nodes that have none; never written to
+Self = TypeVar("Self", bound="Profile")
 
 
-class Node:
-    """One path of calls: a function, called by the node above it.
+class _Here(threading.local):
+    """The record of this thread."""
 
-    `active` is the function while its call is under way and began at `start`; a path is never under way twice
-    in a thread. `inner` is the part of `total` that went into calls further down.
-    """
-
-    __slots__ = ("active", "calls", "children", "inner", "label", "parent", "start", "total")
-
-    def __init__(self, label: Label, parent: Node | None) -> None:
-        self.label = label
-        self.parent: Any = parent
-        self.children: dict[Any, Node] = _NO_CHILDREN  # by label, and by id() for functions that last
-        self.active: Any = None
-        self.calls = 0
-        self.start = self.total = self.inner = 0.0
-
-    def below(self) -> Iterator[Node]:
-        """The nodes of the calls made here."""
-        # Other threads may be adding to it.
-        return (node for key, node in list(self.children.items()) if type(key) is tuple)
-
-
-class Thread:
-    """The tree of one thread, and the node of the innermost call under way.
-
-    Threads that have the same identifier, one after the other, share a tree: there may be very many of them.
-    """
-
-    __slots__ = ("folded", "name", "node", "root")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.root = self.node = Node(("~", 0, "<thread>"), None)
-        self.folded: dict[tuple[Label, Label, bool, bool], list[Node]] = {}
+    thread: Thread
 
 
 class Profile(Context, events=Events.CALLS):
-    """Counts calls and measures time, per function and per caller.
+    """Counts calls and measures time, per function, per caller, and if wanted per call site.
 
     Parameters
     ----------
@@ -70,7 +43,13 @@ class Profile(Context, events=Events.CALLS):
         How many functions the table on the terminal shows. Files hold all of them.
     paths:
         How many different paths of calls are kept apart. What comes later is still counted for each function
-        and caller, but is no longer part of the tree that `speedscope` shows, so that memory stays bounded.
+        and caller, but is no longer part of the tree that the flame graph and `speedscope` show, so that memory
+        stays bounded.
+    sites:
+        Whether calls are also counted per call site: the line and column that they are made from. An event then
+        costs two to five times as much.
+    overhead:
+        Whether the time that measuring takes is left out. What one event costs is measured once per process.
 
     Example
     -------
@@ -82,88 +61,147 @@ class Profile(Context, events=Events.CALLS):
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
 
-    def __init__(self, *, sort: str = "own", limit: int = 30, paths: int = 500_000) -> None:
+    def __new__(
+        cls, *, sort: str = "own", limit: int = 30, paths: int = 500_000, sites: bool = False, overhead: bool = True
+    ) -> Profile:
+        """Make an instance of the type that looks at call sites, or of the one that does not."""
+        return super().__new__(_SiteProfile if sites and cls is Profile else cls)
+
+    def __init__(
+        self, *, sort: str = "own", limit: int = 30, paths: int = 500_000, sites: bool = False, overhead: bool = True
+    ) -> None:
         super().__init__()
         if sort not in profile_report.ORDERS:
             raise ValueError(f"sort is one of {', '.join(profile_report.ORDERS)}, not {sort!r}")
         self._sort = sort
         self._limit = limit
         self._paths = paths
+        self.subtracts_overhead = overhead
+        self._here = _Here()
         self._threads: dict[int, Thread] = {}
-        # Nodes remember functions by id(), which holds as long as the function is alive.
+        # Nodes remember functions and code by id(), which holds as long as they are alive.
         self._kept: dict[int, Any] = {}
 
-    # The hooks run for every call of the program. `active` is compared because a pair may be torn apart by an
-    # interrupt that arrives in a hook itself.
+    def __enter__(self: Self) -> Self:
+        """Enter the context, and start the clock of the code in the block itself."""
+        entered = super().__enter__()
+        thread = self._thread()
+        thread.entered += 1
+        if thread.entered == 1:
+            thread.root.start = perf_counter()
+        return entered
+
+    def __exit__(self, *exception: object) -> None:
+        """Stop the clock and leave the context."""
+        thread = self._thread()
+        if thread.entered:
+            thread.entered -= 1
+            if not thread.entered:
+                thread.root.total += perf_counter() - thread.root.start
+        super().__exit__(*exception)
+
+    # The hooks run for every call of the program. Keys are compared because a pair may be torn apart by an interrupt
+    # that arrives in a hook itself.
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Go down to the function's node and start its clock."""
         try:
-            thread = self._threads[get_ident()]
-        except KeyError:
-            thread = self._new_thread()
-        try:
-            node = thread.node.children[id(f)]
-        except KeyError:
-            node = self._node_below(thread, f)
+            thread = self._here.thread
+        except AttributeError:
+            thread = self._thread()
+        above = thread.node
+        node = above.last.following
+        if node.key is not f:
+            try:
+                node = above.children[id(f)]
+            except KeyError:
+                node = self._node_below(thread, f)
+            else:
+                above.last.following = node
+        above.last = node
         thread.node = node
-        node.active = f
         node.start = perf_counter()
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock and go up again."""
         end = perf_counter()
         try:
-            thread = self._threads[get_ident()]
-        except KeyError:  # nothing began in this thread
+            thread = self._here.thread
+        except AttributeError:  # nothing began in this thread
             return
         node = thread.node
-        if node.active is not f:
-            node = self._node_under_way(thread, f)
-        spent = end - node.start
-        node.active = None
+        if node.key is not f:
+            self._leave(thread, f, end)
+            return
         node.calls += 1
-        node.total += spent
-        thread.node = parent = node.parent
-        parent.inner += spent
+        node.total += end - node.start
+        thread.node = node.parent
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """A call that raises takes time as well."""
-        self.posthook(exception, f)
+        self._end(None, f)
 
-    def _new_thread(self) -> Thread:
-        ident = get_ident()
-        thread = self._threads[ident] = Thread(thread_name(ident))
-        return thread
+    _begin, _end = prehook, posthook  # as methods: what the class makes of the names above is for registering
+
+    def _thread(self) -> Thread:
+        """The record of this thread; it is made when the thread is seen first."""
+        try:
+            return self._here.thread
+        except AttributeError:
+            ident = threading.get_ident()
+            thread = self._threads.get(ident)
+            if thread is None:
+                thread = self._threads[ident] = Thread(thread_name(ident))
+            self._here.thread = thread
+            return thread
 
     def _node_below(self, thread: Thread, function: Any) -> Node:
         """The node for a function that is not known by its identity here."""
-        parent = thread.node
-        label, lasts = described(function)
-        node = parent.children.get(label)
+        above = thread.node
+        # A closure is a new function each time, but always has the same code.
+        code = function.__code__ if type(function) is FunctionType else None
+        node: Node | None = above.children.get(id(code)) if code is not None else None
         if node is None:
-            if self._paths <= 0:
-                return _folded(thread, label)
-            self._paths -= 1
-            node = Node(label, parent)
-            if parent.children is _NO_CHILDREN:
-                parent.children = {}
-            parent.children[label] = node
-        if lasts:
-            self._kept[id(function)] = function
-            parent.children[id(function)] = node
+            node = self._labelled_node(thread, function, code)
+        if node.key is not function:  # it does not last, and must not be kept
+            node.key = id(function)
         return node
 
-    def _node_under_way(self, thread: Thread, function: Any) -> Node:
-        """The function's innermost call under way; calls in it whose end was missed are forgotten."""
+    def _labelled_node(self, thread: Thread, function: Any, code: CodeType | None) -> Node:
+        above = thread.node
+        label, lasts = described(function)
+        node: Node | None = above.children.get(label)
+        if node is None:
+            if self._paths <= 0:
+                return folded(thread, label, kind_of(function))
+            self._paths -= 1
+            node = Node(label, above, kind_of(function))
+            if above.children is NO_CHILDREN:
+                above.children = {}
+            above.children[label] = node
+        known = function if lasts else code
+        if known is not None:
+            self._kept[id(known)] = known
+            above.children[id(known)] = node
+        if lasts:
+            node.key = function
+        return node
+
+    def _leave(self, thread: Thread, function: Any, end: float) -> None:
+        """The end of a call whose node is not the current one, or does not have the function as its key."""
+        identity = id(function)
         node = thread.node
-        while node is not thread.root and node.active is not function:
-            node.active = None
+        while node is not thread.root and node.key is not function and node.key != identity:
             node = node.parent
         if node is thread.root:  # its beginning was missed
-            node = Node(described(function).label, thread.root)
-            node.start = perf_counter()
-        return node
+            return
+        thread.node = above = node.parent
+        node.calls += 1
+        node.total += end - node.start
+        if type(node.key) is int:
+            node.key = NOBODY
+        if above.children.get(node.label) is not node:
+            above.inner += end - node.start
 
     def forked(self) -> None:
         """In a copy of the process, begin anew; calls that are under way end unseen."""
@@ -179,33 +217,54 @@ class Profile(Context, events=Events.CALLS):
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.prof` for `pstats` and snakeviz, `.json` for https://www.speedscope.app, `.txt` for the table."""
+        """A writer for each suffix.
+
+        `.html` for an interactive flame graph, `.json` for https://www.speedscope.app, `.prof` for `pstats` and
+        snakeviz, `.collapsed` or `.folded` for tools that make flame graphs, `.txt` for the table.
+        """
         return {
             ".prof": lambda path: profile_report.write_pstats(self, path),
             ".json": lambda path: profile_report.write_speedscope(self, path),
             ".speedscope.json": lambda path: profile_report.write_speedscope(self, path),
+            ".collapsed": lambda path: profile_report.write_collapsed(self, path),
+            ".folded": lambda path: profile_report.write_collapsed(self, path),
+            ".html": lambda path: flamegraph.write(self, path),
             ".txt": lambda path: profile_report.write_table(self, self._sort, path),
         }
 
 
-def _folded(thread: Thread, label: Label) -> Node:
-    """A node for all paths from one function to another, once there are too many to keep apart.
+class _SiteProfile(Profile, events=Events.CALLS):
+    """A profile that also keeps calls from different places apart. A type of its own: each type has its code."""
 
-    Its place in the tree changes with each call, so it notes at once what is otherwise found out from the
-    place: whether the function, and the step from its caller to it, are under way further up already.
-    """
-    parent = thread.node
-    recursive = recursive_step = False
-    node = parent
-    while node is not thread.root and not recursive_step:
-        if node.label == label:
-            recursive = True
-            recursive_step = node.parent.label == parent.label
-        node = node.parent
-    pool = thread.folded.setdefault((parent.label, label, recursive, recursive_step), [])
-    resting = next((node for node in pool if node.active is None), None)
-    if resting is None:
-        resting = Node(label, parent)
-        pool.append(resting)
-    resting.parent = parent
-    return resting
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Note where the call comes from."""
+        frame = sys._getframe(1)
+        self._begin(f)
+        node = self._here.thread.node
+        offset = frame.f_lasti
+        try:
+            site = node.sites[offset]
+        except KeyError:
+            site = None
+        if site is None or site.code is not frame.f_code:
+            site = site_of(node, frame.f_code, offset)
+        node.site = site
+        node.start = perf_counter()
+
+    def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Count for the call site as well."""
+        end = perf_counter()
+        try:
+            node = self._here.thread.node
+        except AttributeError:  # nothing began in this thread
+            return
+        site = node.site
+        if site is not None:
+            site.calls += 1
+            site.total += end - node.start
+            node.site = None
+        self._end(result, f)
+
+    def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """A call that raises has a call site, too."""
+        self.posthook(exception, f)

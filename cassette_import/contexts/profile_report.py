@@ -1,6 +1,6 @@
-"""What a profile shows: the table, the file for `pstats`, and the file for speedscope.
+"""What a profile shows: the table, and the files for `pstats`, for speedscope and for makers of flame graphs.
 
-Knows the trees that `profile` builds; must not know how they are built.
+Knows the figures of a profile; must not know how they were measured.
 """
 
 from __future__ import annotations
@@ -10,52 +10,18 @@ import marshal
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from .naming import Label
+from .profile_figures import Figures, Reading, walk
 from .report import short_path
 
 if TYPE_CHECKING:
-    from .profile import Node, Profile, Thread
+    from .profile import Profile
+    from .profile_tree import Thread
 
-__all__ = ["ORDERS", "table", "write_pstats", "write_speedscope", "write_table"]
-
-
-class Visit(NamedTuple):
-    """A node with what its place in the tree says about it."""
-
-    label: Label
-    caller: Label | None
-    calls: int
-    own: float
-    total: float
-    is_outermost: bool
-    """The function is not under way further up."""
-    is_first_step: bool
-    """Nor is the step from this caller to it."""
-
-
-class Figures:
-    """Calls and times of a function, or of a function as called by one other."""
-
-    __slots__ = ("calls", "cumulative", "own", "primitive")
-
-    def __init__(self) -> None:
-        self.calls = self.primitive = 0
-        self.own = self.cumulative = 0.0
-
-    def add(self, visit: Visit, *, is_outermost: bool) -> None:
-        """Count a node. What a function spends further down in itself is in its outermost call already."""
-        self.calls += visit.calls
-        self.own += visit.own
-        if is_outermost:
-            self.primitive += visit.calls
-            self.cumulative += visit.total
-
-
-Callers: TypeAlias = dict[Label, Figures]
+__all__ = ["ORDERS", "table", "write_collapsed", "write_pstats", "write_speedscope", "write_table"]
 
 ORDERS: Final[dict[str, Callable[[Figures], float]]] = {
     "own": lambda figures: figures.own,
@@ -64,99 +30,54 @@ ORDERS: Final[dict[str, Callable[[Figures], float]]] = {
 }
 
 
-def _extra(thread: Thread) -> dict[int, tuple[float, float]]:
-    """By id(), own and total time so far of the calls that are under way: they count as if they ended now."""
-    now = perf_counter()
-    extra = {}
-    inner = 0.0
-    node = thread.node
-    while node is not thread.root:
-        total = now - node.start
-        extra[id(node)] = total - inner, total
-        inner = total
-        node = node.parent
-    return extra
-
-
-def _measured(node: Node, extra: dict[int, tuple[float, float]]) -> tuple[int, float, float]:
-    """Calls, own and total time of a node."""
-    own, total = extra.get(id(node), (0.0, 0.0))
-    return node.calls + (id(node) in extra), max(0.0, node.total - node.inner + own), node.total + total
-
-
-def _walk(thread: Thread) -> Iterator[tuple[Node, bool]]:
-    """Every node, on the way in and (True) on the way out; a tree may be as deep as a recursion was."""
-    work = [(node, False) for node in thread.root.below()]
-    work.reverse()
-    while work:
-        node, leaving = work.pop()
-        yield node, leaving
-        if not leaving:
-            work.append((node, True))
-            work.extend([(child, False) for child in node.below()][::-1])
-
-
-def _visits(profile: Profile) -> Iterator[Visit]:
-    for thread in profile.threads():
-        extra = _extra(thread)
-        under_way: Counter[Label] = Counter()
-        steps: Counter[tuple[Label, Label]] = Counter()
-        for node, leaving in _walk(thread):
-            label, caller = node.label, node.parent.label
-            change = -1 if leaving else 1
-            if not leaving:
-                place = not under_way[label], not steps[caller, label]
-                yield Visit(label, _caller(thread, caller), *_measured(node, extra), *place)
-            under_way[label] += change
-            steps[caller, label] += change
-        for (caller, label, recursive, recursive_step), nodes in list(thread.folded.items()):
-            for node in nodes:
-                yield Visit(label, _caller(thread, caller), *_measured(node, extra), not recursive, not recursive_step)
-
-
-def _caller(thread: Thread, label: Label) -> Label | None:
-    return None if label == thread.root.label else label
-
-
-def _figures(profile: Profile) -> dict[Label, tuple[Figures, Callers]]:
-    functions: dict[Label, tuple[Figures, Callers]] = {}
-    for visit in _visits(profile):
-        figures, callers = functions.setdefault(visit.label, (Figures(), {}))
-        figures.add(visit, is_outermost=visit.is_outermost)
-        if visit.caller is not None:
-            by_caller = callers.setdefault(visit.caller, Figures())
-            by_caller.add(visit, is_outermost=visit.is_first_step)
-    return {label: entry for label, entry in functions.items() if entry[0].calls}
-
-
 def table(profile: Profile, sort: str, limit: int | None = None) -> str:
-    """The functions, one a line; the most expensive ones first."""
-    functions = [(figures, label) for label, (figures, _) in _figures(profile).items()]
-    if not functions:
+    """The functions, one a line; the most expensive ones first. Then the call sites, if they were looked at."""
+    reading = Reading(profile)
+    functions = [(figures, label) for label, (figures, _) in reading.functions().items()]
+    roots = reading.roots()
+    called = [figures for figures, label in functions if label not in roots]
+    if not called:
         return "profile: nothing was called"
     functions.sort(key=lambda row: (-ORDERS[sort](row[0]), row[1]))
-    calls = sum(figures.calls for figures, _ in functions)
-    primitive = sum(figures.primitive for figures, _ in functions)
+    calls = sum(figures.calls for figures in called)
+    primitive = sum(figures.primitive for figures in called)
     seconds = sum(figures.own for figures, _ in functions)
+    left_out = f"; measuring took {reading.left_out:.3f} more" if reading.left_out else ""
+    folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
     lines = [
-        f"profile: {_plural(calls, 'call')} ({primitive} primitive) of {_plural(len(functions), 'function')} "
-        f"in {seconds:.3f} seconds, sorted by {sort}",
+        f"profile: {_plural(calls, 'call')} ({primitive} primitive) of {_plural(len(called), 'function')} "
+        f"in {seconds:.3f} seconds, sorted by {sort}{left_out}",
         "",
         f"{'calls':>12} {'own':>10} {'per call':>10} {'cumulative':>10} {'per call':>10}  function",
     ]
-    shown = functions if limit is None else functions[:limit]
-    folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
-    for figures, label in shown:
-        count = str(figures.calls)
-        if figures.calls != figures.primitive:
-            count += f"/{figures.primitive}"
-        lines.append(
-            f"{count:>12} {figures.own:10.6f} {figures.own / figures.calls:10.6f} {figures.cumulative:10.6f} "
-            f"{figures.cumulative / max(1, figures.primitive):10.6f}  {_shown(label, folders)}"
-        )
-    if len(shown) < len(functions):
-        lines.append(f"{'…':>12} {_plural(len(functions) - len(shown), 'further function')}")
-    return "\n".join(lines)
+    lines += [_row(figures, _shown(label, folders)) for figures, label in functions[:limit]]
+    if limit is not None and limit < len(functions):
+        lines.append(f"{'…':>12} {_plural(len(functions) - limit, 'further function')}")
+    return "\n".join(lines + _call_sites(reading, folders, limit))
+
+
+def _row(figures: Figures, name: str) -> str:
+    count = str(figures.calls)
+    if figures.calls != figures.primitive:
+        count += f"/{figures.primitive}"
+    return (
+        f"{count:>12} {figures.own:10.6f} {figures.own / figures.calls:10.6f} {figures.cumulative:10.6f} "
+        f"{figures.cumulative / max(1, figures.primitive):10.6f}  {name}"
+    )
+
+
+def _call_sites(reading: Reading, folders: list[str], limit: int | None) -> list[str]:
+    sites = sorted(reading.call_sites().items(), key=lambda entry: (-entry[1].cumulative, entry[0]))
+    if not sites:
+        return []
+    lines = ["", f"{'calls':>12} {'time':>10} {'per call':>10}  call site"]
+    for site, figures in sites[:limit]:
+        place = f"{short_path(site.filename, folders)}:{site.line}:{site.column + 1} in {site.caller}"
+        per_call = figures.cumulative / figures.calls
+        lines.append(f"{figures.calls:>12} {figures.cumulative:10.6f} {per_call:10.6f}  {place}: {site.label[2]}")
+    if limit is not None and limit < len(sites):
+        lines.append(f"{'…':>12} {_plural(len(sites) - limit, 'further call site')}")
+    return lines
 
 
 def _shown(label: Label, folders: list[str]) -> str:
@@ -188,17 +109,36 @@ def write_pstats(profile: Profile, path: str) -> None:
                 if by_caller.calls
             },
         )
-        for label, (figures, callers) in _figures(profile).items()
+        for label, (figures, callers) in Reading(profile).functions().items()
     }
     # An empty file is one that `pstats` takes for broken.
     with open(path, "wb") as file:
         marshal.dump(stats or {("~", 0, "<nothing was called>"): (0, 0, 0.0, 0.0, {})}, file)
 
 
+def write_collapsed(profile: Profile, path: str) -> None:
+    """Write one line per path, `function;function;… microseconds`: what `flamegraph.pl`, inferno and others read."""
+    reading = Reading(profile)
+    folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
+    own: Counter[str] = Counter()
+    for thread in reading.threads:
+        stack: list[str] = []
+        for node, leaving in walk(thread):
+            if leaving:
+                stack.pop()
+                continue
+            name = node.label[2] if node.label[0] == "~" else _shown(node.label, folders)
+            stack.append(" ".join(name.replace(";", ",").split()))
+            own[";".join(stack)] += round(reading.time_of(node).own * 1e6)
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(f"{stack} {microseconds}\n" for stack, microseconds in own.items() if microseconds)
+
+
 def write_speedscope(profile: Profile, path: str) -> None:
     """Write what https://www.speedscope.app shows: each path of calls once, as long as all its calls."""
     frames: dict[Label, int] = {}
-    profiles = [_evented(thread, frames) for thread in profile.threads()]
+    reading = Reading(profile)
+    profiles = [_evented(reading, thread, frames) for thread in reading.threads]
     document = {
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "exporter": "cassette_import",
@@ -211,14 +151,15 @@ def write_speedscope(profile: Profile, path: str) -> None:
         file.write(json.dumps(document))
 
 
-def _evented(thread: Thread, frames: dict[Label, int]) -> dict[str, Any]:
-    extra = _extra(thread)
+def _evented(reading: Reading, thread: Thread, frames: dict[Label, int]) -> dict[str, Any]:
     events: list[dict[str, Any]] = []
     at = 0.0
-    for node, leaving in _walk(thread):
+    for node, leaving in walk(thread):
         if leaving:
-            at += _measured(node, extra)[1]
-        events.append({"type": "C" if leaving else "O", "frame": frames.setdefault(node.label, len(frames)), "at": at})
+            at += reading.time_of(node).own
+        if node is not thread.root or reading.time_of(node).calls:
+            frame = frames.setdefault(node.label, len(frames))
+            events.append({"type": "C" if leaving else "O", "frame": frame, "at": at})
     return {
         "type": "evented",
         "name": thread.name,

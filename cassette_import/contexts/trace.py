@@ -6,28 +6,43 @@ be read.
 
 from __future__ import annotations
 
+import importlib
+import itertools
 import sys
 import threading
-from collections.abc import Mapping
-from typing import IO, Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import IO, Any, ClassVar, Final, NamedTuple
 
 from cassette_import import Context, Events
 
-from .naming import thread_name
+from .bounded_repr import Secrets
+from .naming import module_of, thread_name
 from .options import seeing
 from .report import Writer
-from .trace_output import JsonLines, Output, Tree
+from .trace_output import ChromeTrace, JsonLines, Lane, Output, Tree
 
 __all__ = ["Trace"]
+
+Predicate = Callable[[Any, tuple[Any, ...], dict[str, Any]], object]
+_OUTPUTS: Final[Mapping[str, type[Output]]] = {".json": ChromeTrace, ".jsonl": JsonLines, ".ndjson": JsonLines}
+
+
+class _Call(NamedTuple):
+    """A call that is under way; `level` is None if it is not shown."""
+
+    function: Any
+    level: int | None
+    is_secret: bool
 
 
 class _Thread(threading.local):
     """The calls that are under way in this thread, outermost first."""
 
-    name: str | None = None
+    lane: Lane | None = None
 
     def __init__(self) -> None:
-        self.calls: list[Any] = []
+        self.calls: list[_Call] = []
+        self.level = 0
 
 
 class Trace(Context, events=Events.CALLS):
@@ -37,6 +52,15 @@ class Trace(Context, events=Events.CALLS):
     ----------
     depth:
         How many levels of calls to show; all if not given.
+    package:
+        Show calls of what is defined in this package only; several are separated by ``+``. What others call in
+        turn is shown at the level of the call that is shown around it.
+    predicate:
+        Show calls only for which ``predicate(function, args, kwargs)`` is true. On the command line,
+        ``module:function``.
+    mask:
+        Names of secrets: patterns such as ``*password*``, separated by ``|``. Arguments, keys of dictionaries and
+        results that go by such a name are shown as ``***``, and so are their values wherever they turn up later.
     width:
         The longest representation of one value, in characters.
     file:
@@ -60,6 +84,9 @@ class Trace(Context, events=Events.CALLS):
         cls,
         *,
         depth: int | None = None,
+        package: str | None = None,
+        predicate: Predicate | str | None = None,
+        mask: str = "",
         width: int = 60,
         file: IO[str] | None = None,
         events: Events | str | None = None,
@@ -71,33 +98,44 @@ class Trace(Context, events=Events.CALLS):
         self,
         *,
         depth: int | None = None,
+        package: str | None = None,
+        predicate: Predicate | str | None = None,
+        mask: str = "",
         width: int = 60,
         file: IO[str] | None = None,
         events: Events | str | None = None,
     ) -> None:
         super().__init__()
         self._depth = sys.maxsize if depth is None else depth
+        self._packages = tuple(name.strip() for name in package.split("+")) if package else ()
+        self._predicate = _function_named(predicate) if isinstance(predicate, str) else predicate
+        if self._predicate is not None and not callable(self._predicate):
+            raise TypeError(f"predicate is a function of a call, or module:function, not {predicate!r}")
         self._width = width
+        self._secrets = Secrets(mask)
         # The stream as it is now: what the program may put in its place is the program's.
-        self._output: Output = Tree(sys.stderr if file is None else file, width=width, whole_lines=file is None)
+        stream = sys.stderr if file is None else file
+        self._output: Output = Tree(stream, width=width, secrets=self._secrets, whole_lines=file is None)
         self._thread = _Thread()
-        self._is_first = True
-        self._shown = self._hidden = 0
+        self._numbers = itertools.count(1)
+        self._shown = self._deeper = self._others = self._failures = 0
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the call."""
         thread = self._thread
-        if thread.name is None:
-            # The thread that is there first needs no name.
-            thread.name = "" if self._is_first else thread_name(threading.get_ident())
-            self._is_first = False
-        level = len(thread.calls)
-        thread.calls.append(f)
-        if level < self._depth:
-            self._shown += 1
-            self._output.begin(thread.name, level, f, args, kwargs)
-        else:
-            self._hidden += 1
+        lane = thread.lane or self._new_lane()
+        wanted = self._wants(f, args, kwargs)
+        level = thread.level
+        if not wanted or level >= self._depth:
+            self._others += not wanted
+            self._deeper += wanted
+            thread.calls.append(_Call(f, None, False))
+            thread.level += wanted
+            return
+        self._shown += 1
+        thread.calls.append(_Call(f, level, self._output.hides_result(f, args)))
+        thread.level += 1
+        self._output.begin(lane, level, f, args, kwargs)
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the result."""
@@ -107,32 +145,75 @@ class Trace(Context, events=Events.CALLS):
         """Write the exception."""
         self._leave(f, "exception", exception)
 
+    def _new_lane(self) -> Lane:
+        number = next(self._numbers)
+        lane = self._thread.lane = Lane(number, thread_name(threading.get_ident()), number == 1)
+        return lane
+
+    def _wants(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the call passes the filters."""
+        if self._packages and not self._is_of_packages(module_of(function)):
+            return False
+        if self._predicate is None:
+            return True
+        try:
+            return bool(self._predicate(function, args, kwargs))
+        except Exception:  # the program is not to notice
+            self._failures += 1
+            return True
+
+    def _is_of_packages(self, module: str) -> bool:
+        return any(module == name or module.startswith(f"{name}.") for name in self._packages)
+
     def _leave(self, function: Any, kind: str, value: Any) -> None:
-        calls = self._thread.calls
+        thread = self._thread
+        calls = thread.calls
         # A pair may be torn apart, by an interrupt that arrives in the hook itself.
-        level = next((level for level in reversed(range(len(calls))) if calls[level] is function), None)
-        if level is None:
+        number = next((number for number in reversed(range(len(calls))) if calls[number].function is function), None)
+        if number is None or thread.lane is None:
             return
-        del calls[level:]
-        if level < self._depth:
-            self._output.end(self._thread.name or "", level, function, kind, value)
+        call = calls[number]
+        del calls[number:]
+        if call.level is not None:
+            thread.level = call.level
+            self._output.end(thread.lane, call.level, function, kind, value, is_secret=call.is_secret)
+        else:
+            thread.level = next((inner.level + 1 for inner in reversed(calls) if inner.level is not None), 0)
 
     def stream(self, path: str) -> None:
         """Write to a file from now on."""
         file = open(path, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - closed by _close
-        kind = JsonLines if path.lower().endswith(".json") else Tree
-        self._output = kind(file, width=self._width, whole_lines=False)
+        kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
+        self._output = kind(file, width=self._width, secrets=self._secrets)
 
     def summary(self) -> str:
         """How many calls there were; the calls themselves have been written by now."""
         self._output.finish()
-        hidden = f", {self._hidden} deeper ones not shown" if self._hidden else ""
-        return f"trace: {self._shown} call{'' if self._shown == 1 else 's'}{hidden}"
+        text = f"trace: {self._shown} call{'' if self._shown == 1 else 's'}"
+        if self._deeper:
+            text += f", {self._deeper} deeper ones not shown"
+        if self._others:
+            text += f", {self._others} others not shown"
+        if self._failures:
+            text += f"; the predicate failed {self._failures} times"
+        return text
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.txt` for the tree, `.json` for one object a line; `stream` has written them, but for the end."""
-        return {".txt": self._close, ".json": self._close}
+        """`.txt` for the tree, `.jsonl` for one object a line, `.json` for Chrome and https://ui.perfetto.dev.
+
+        `stream` has written them, but for the end.
+        """
+        return dict.fromkeys((".txt", *_OUTPUTS), self._close)
 
     def _close(self, path: str) -> None:
         self._output.close()
+
+
+def _function_named(text: str) -> Any:
+    """What `module:function` means; the text itself if it is not of that form."""
+    module, colon, name = text.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name) if colon else text
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"predicate {text!r}: {error}") from error

@@ -1,23 +1,39 @@
-"""How a trace is written: as a tree for people, or as one JSON object a line for programs.
+"""How a trace is written: as a tree for people, as one JSON object a line, or for the viewers of Chrome and Perfetto.
 
-Writing never disturbs the program: values are shown cut short, a `__repr__` that raises is named, and a
-stream that is closed or full is written to no more. Knows streams; must not know contexts.
+Writing never disturbs the program: a stream that is closed or full is written to no more. Knows streams; must not
+know contexts.
 """
 
 from __future__ import annotations
 
 import json
-import reprlib
+import os
 import threading
 from time import perf_counter
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
-from .naming import display
+from .bounded_repr import MASK, Secrets, Shortener
+from .naming import display, parameter_names
 
-__all__ = ["JsonLines", "Output", "Tree", "shown"]
+__all__ = ["ChromeTrace", "JsonLines", "Lane", "Output", "Tree"]
 
 _INDENT: Final = "  "
 _WORDS: Final = {"result": "->", "exception": "raised"}
+
+
+class Lane(NamedTuple):
+    """A thread as the trace tells it from others; the first one needs no name in a tree."""
+
+    number: int
+    name: str
+    is_first: bool
+
+
+class Shown(NamedTuple):
+    """Arguments as text."""
+
+    positional: list[str]
+    named: dict[str, str]
 
 
 class Output:
@@ -27,19 +43,21 @@ class Output:
     Otherwise a call is written when it begins, and stands in the file even if it never ends.
     """
 
-    def __init__(self, stream: IO[str], *, width: int, whole_lines: bool) -> None:
+    def __init__(self, stream: IO[str], *, width: int, secrets: Secrets, whole_lines: bool = False) -> None:
         self._stream = stream
-        self._representation = _bounded(width)
+        self._secrets = secrets
+        self._show = Shortener(width, secrets)
         self._whole_lines = whole_lines
         self._works = True
+        self._start = perf_counter()
         # A signal handler or a finaliser may come here while its own thread is writing.
         self._lock = threading.RLock()
 
-    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A call begins."""
         raise NotImplementedError
 
-    def end(self, thread: str, level: int, function: Any, kind: str, value: Any) -> None:
+    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
         """A call ends; `kind` says whether `value` is its result or an exception."""
         raise NotImplementedError
 
@@ -55,8 +73,34 @@ class Output:
         except OSError:
             pass
 
-    def _show(self, value: Any) -> str:
-        return shown(value, self._representation)
+    def hides_result(self, function: Any, args: tuple[Any, ...]) -> bool:
+        """Whether the result is a secret by the name of the function, or of a name that it is given:
+        ``get_password()``, ``os.getenv("API_TOKEN")``."""
+        if not self._secrets.are_masked:
+            return False
+        return self._secrets.is_name(display(function).rpartition(".")[2]) or any(map(self._secrets.is_name, args))
+
+    def _arguments(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Shown:
+        if not self._secrets.are_masked:
+            return Shown([self._show(value) for value in args], {name: self._show(kwargs[name]) for name in kwargs})
+        names = parameter_names(function)
+        names += (None,) * (len(args) - len(names))
+        positional = []
+        after_secret_name = False
+        for name, value in zip(names, args, strict=False):
+            # `setattr(settings, "password", value)`
+            positional.append(self._masked(value) if after_secret_name else self._show.named(name, value))
+            after_secret_name = after_secret_name or self._secrets.is_name(value)
+        return Shown(positional, {name: self._show.named(name, value) for name, value in kwargs.items()})
+
+    def _value(self, kind: str, value: Any, is_secret: bool) -> str:
+        return self._masked(value) if is_secret and kind == "result" else self._show(value)
+
+    def _masked(self, value: Any) -> str:
+        if value is None or value is True or value is False:
+            return repr(value)
+        self._secrets.remember(value)
+        return MASK
 
     def _write(self, text: str) -> None:
         if not self._works:
@@ -71,35 +115,33 @@ class Output:
 class Tree(Output):
     """Calls indented by how deep they are; the result on the same line where nothing came in between."""
 
-    def __init__(self, stream: IO[str], *, width: int, whole_lines: bool) -> None:
-        super().__init__(stream, width=width, whole_lines=whole_lines)
-        self._unfinished: tuple[str, int] | None = None  # thread and level of a call whose line goes on
-        self._held_back = ""
+    _unfinished: tuple[int, int] | None = None  # thread and level of a call whose line goes on
+    _held_back = ""
 
-    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Begin a line."""
-        arguments = [self._show(value) for value in args]
-        arguments += [f"{name}={self._show(value)}" for name, value in kwargs.items()]
-        line = f"{_prefix(thread, level)}{display(function)}({', '.join(arguments)})"
+        shown = self._arguments(function, args, kwargs)
+        arguments = shown.positional + [f"{name}={text}" for name, text in shown.named.items()]
+        line = f"{_prefix(lane, level)}{display(function)}({', '.join(arguments)})"
         with self._lock:
             self.finish()
-            self._unfinished = thread, level
+            self._unfinished = lane.number, level
             if self._whole_lines:
                 self._held_back = line
             else:
                 self._write(line)
 
-    def end(self, thread: str, level: int, function: Any, kind: str, value: Any) -> None:
+    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
         """Go on with the line of this call, or begin one."""
-        outcome = f"{_WORDS[kind]} {self._show(value)}\n"
+        outcome = f"{_WORDS[kind]} {self._value(kind, value, is_secret)}\n"
         with self._lock:
-            if self._unfinished == (thread, level):
+            if self._unfinished == (lane.number, level):
                 self._write(f"{self._held_back} {outcome}")
                 self._unfinished = None
                 self._held_back = ""
             else:
                 self.finish()
-                self._write(_prefix(thread, level + 1) + outcome)
+                self._write(_prefix(lane, level + 1) + outcome)
 
     def finish(self) -> None:
         """End a line that was begun."""
@@ -113,25 +155,21 @@ class Tree(Output):
 class JsonLines(Output):
     """One object a line, with the seconds since the beginning."""
 
-    def __init__(self, stream: IO[str], *, width: int, whole_lines: bool) -> None:
-        super().__init__(stream, width=width, whole_lines=whole_lines)
-        self._start = perf_counter()
-
-    def begin(self, thread: str, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Write the call."""
-        keywords = {name: self._show(value) for name, value in kwargs.items()}
-        self._line("call", thread, level, function, args=[self._show(value) for value in args], kwargs=keywords)
+        shown = self._arguments(function, args, kwargs)
+        self._line("call", lane, level, function, args=shown.positional, kwargs=shown.named)
 
-    def end(self, thread: str, level: int, function: Any, kind: str, value: Any) -> None:
+    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
         """Write what became of it."""
-        self._line(kind, thread, level, function, value=self._show(value))
+        self._line(kind, lane, level, function, value=self._value(kind, value, is_secret))
 
-    def _line(self, event: str, thread: str, level: int, function: Any, **more: object) -> None:
+    def _line(self, event: str, lane: Lane, level: int, function: Any, **more: object) -> None:
         entry = {
             "event": event,
             "function": display(function),
             "depth": level,
-            "thread": thread,
+            "thread": "" if lane.is_first else lane.name,
             "at": round(perf_counter() - self._start, 9),
             **more,
         }
@@ -139,31 +177,54 @@ class JsonLines(Output):
             self._write(json.dumps(entry) + "\n")
 
 
-def _prefix(thread: str, level: int) -> str:
-    return (f"[{thread}] " if thread else "") + _INDENT * level
+class ChromeTrace(Output):
+    """The trace events that chrome://tracing and https://ui.perfetto.dev show, a lane for each thread.
 
-
-def _bounded(width: int) -> reprlib.Repr:
-    representation = reprlib.Repr()
-    representation.maxlevel = 3
-    representation.maxstring = representation.maxother = representation.maxlong = width
-    return representation
-
-
-def shown(value: Any, representation: reprlib.Repr) -> str:
-    """A value on one line, cut short; never fails.
-
-    >>> shown([1, "two"], _bounded(60))
-    "[1, 'two']"
-    >>> shown("x" * 1000, _bounded(9))
-    "'x...xx'"
+    The format allows for a list that was not ended: what a killed program left behind can be looked at.
     """
-    try:
-        text = representation.repr(value)
-    except Exception:  # whatever the program's own __repr__ does
-        text = object.__repr__(value)
-    return text if text.isprintable() else "".join(map(_printable, text))
+
+    def __init__(self, stream: IO[str], *, width: int, secrets: Secrets, whole_lines: bool = False) -> None:
+        super().__init__(stream, width=width, secrets=secrets, whole_lines=whole_lines)
+        self._lanes: set[int] = set()
+        self._is_begun = self._is_finished = False
+
+    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Write where the call begins."""
+        shown = self._arguments(function, args, kwargs)
+        given: dict[str, Any] = {str(number): text for number, text in enumerate(shown.positional)}
+        self._event(lane, "B", name=display(function), cat=_category(function), args={**given, **shown.named})
+
+    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+        """Write where it ends."""
+        self._event(lane, "E", args={kind: self._value(kind, value, is_secret)})
+
+    def _event(self, lane: Lane, phase: str, **more: Any) -> None:
+        moment = round((perf_counter() - self._start) * 1e6, 3)
+        entry = {"ph": phase, "ts": moment, "pid": os.getpid(), "tid": lane.number, **more}
+        with self._lock:
+            if lane.number not in self._lanes:
+                self._lanes.add(lane.number)
+                named = {"name": "thread_name", "ph": "M", "pid": os.getpid(), "tid": lane.number}
+                self._entry({**named, "args": {"name": lane.name}})
+            self._entry(entry)
+
+    def _entry(self, entry: dict[str, Any]) -> None:
+        self._write((",\n" if self._is_begun else "[\n") + json.dumps(entry))
+        self._is_begun = True
+
+    def close(self) -> None:
+        """End the list."""
+        with self._lock:
+            if not self._is_finished:
+                self._is_finished = True
+                self._write("\n]\n" if self._is_begun else "[]\n")
+        super().close()
 
 
-def _printable(character: str) -> str:
-    return character if character.isprintable() else repr(character)[1:-1]
+def _category(function: Any) -> str:
+    name = display(function)
+    return name.rpartition(".")[0] or "call"
+
+
+def _prefix(lane: Lane, level: int) -> str:
+    return ("" if lane.is_first else f"[{lane.name}] ") + _INDENT * level

@@ -1,0 +1,163 @@
+"""Values as short text: bounded whatever they are, and never failing."""
+
+import collections
+import dataclasses
+import enum
+import time
+import types
+
+import pytest
+
+from cassette_import.contexts import bounded_repr
+from cassette_import.contexts.bounded_repr import Secrets, Shortener
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+@dataclasses.dataclass
+class Point:
+    x: object
+    y: object = dataclasses.field(repr=False)
+
+
+class OwnPair(Pair):
+    def __repr__(self):
+        return "mine"
+
+
+class Items(list):
+    pass
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("text", "'text'"),
+        ("", "''"),
+        ([], "[]"),
+        ((), "()"),
+        ((1,), "(1,)"),
+        (set(), "set()"),
+        ({1}, "{1}"),
+        (frozenset({1}), "frozenset({1})"),
+        ({}, "{}"),
+        ({"a": [1]}, "{'a': [1]}"),
+        (list(range(100)), "[0, 1, 2, 3, 4, 5, ...]"),
+        ([[[[1]]]], "[[[[...]]]]"),
+        (Items([1]), "[1]"),
+        (collections.defaultdict(None, {1: 2}), "defaultdict(None, {1: 2})"),
+        (collections.OrderedDict({1: 2}), "OrderedDict({1: 2})"),
+        (collections.Counter("aab"), "Counter({'a': 2, 'b': 1})"),
+        (collections.deque([1]), "deque([1])"),
+        (Pair(1, "two"), "Pair(left=1, right='two')"),
+        (OwnPair(1, 2), "mine"),
+        (Point([1], 2), "Point(x=[1])"),
+        (ValueError("no", 3), "ValueError('no', 3)"),
+        (Colour.RED, "<Colour.RED: 1>"),
+        (len, "<built-in function len>"),
+        (int, "<class 'int'>"),
+        (None, "None"),
+        (1.5, "1.5"),
+        ("line\nline", r"'line\nline'"),
+    ],
+)
+def test_a_value_is_shown_as_its_owner_would(value, text):
+    assert Shortener(60)(value) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * 10**7,
+        b"x" * 10**7,
+        bytearray(10**7),
+        10**5000,
+        10**9_999,
+        range(10**9),
+        Point("x" * 10**7, 1),
+        Pair("x" * 10**7, Point("y" * 10**7, 1)),
+        ValueError("x" * 10**7),
+        [[["x" * 100] * 100] * 10] * 10,
+        {str(number): "x" * 100 for number in range(100)},
+        types.SimpleNamespace(text="x" * 10**5),
+        memoryview(b"x" * 10**7),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_no_value_becomes_long_text(value):
+    assert len(Shortener(40)(value)) <= 8 * 40
+
+
+def test_what_contains_itself_has_an_end():
+    value = [1]
+    value.append(value)
+    table = {}
+    table["self"] = table
+    assert Shortener(60)(value) == "[1, [1, [1, [...]]]]"
+    assert Shortener(60)(table) == "{'self': {'self': {'self': {...}}}}"
+
+
+def test_a_class_that_takes_long_is_asked_once(monkeypatch):
+    asked = []
+
+    class Slow:
+        def __repr__(self):
+            asked.append(self)
+            time.sleep(0.002)
+            return "slow"
+
+    monkeypatch.setattr(bounded_repr, "_PATIENCE", 0.001)
+    show = Shortener(60)
+    assert show(Slow()) == "slow"
+    assert show(Slow()).startswith("<Slow instance at 0x")
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError, RecursionError, MemoryError])
+def test_a_class_that_cannot_be_shown_is_named(error):
+    class Broken:
+        def __repr__(self):
+            raise error
+
+    assert Shortener(60)([Broken()]).startswith("[<Broken instance at 0x")
+
+
+def test_an_attribute_that_cannot_be_read_does_not_matter():
+    point = Point(1, 2)
+    del point.x
+    assert Shortener(60)(point).startswith("<Point instance at 0x")
+
+
+def test_an_interrupt_is_not_swallowed():
+    class Interrupting:
+        def __repr__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Shortener(60)(Interrupting())
+
+
+def test_a_secret_is_masked_by_its_name_and_wherever_its_value_turns_up_later():
+    secrets = Secrets("*password*")
+    show = Shortener(60, secrets)
+    assert show("open sesame") == "'open sesame'"
+    assert show({"Password": "open sesame", "user": "ali"}) == "{'Password': ***, 'user': 'ali'}"
+    assert show("say open sesame twice") == "'***'"
+    assert show(["x", "open sesame"]) == "['x', '***']"
+    assert show(b"open sesame") == "'***'"
+    assert show(ValueError("wrong: open sesame")) == "ValueError('***')"
+
+
+def test_without_patterns_nothing_is_masked():
+    assert Shortener(60, Secrets(""))({"password": "x"}) == "{'password': 'x'}"
+
+
+def test_a_short_value_is_not_looked_for_elsewhere():
+    secrets = Secrets("pin")
+    show = Shortener(60, secrets)
+    assert show({"pin": "1"}) == "{'pin': ***}"
+    assert show("1 of 10") == "'1 of 10'"

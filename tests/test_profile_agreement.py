@@ -1,0 +1,206 @@
+"""What a profile says of real programs is what `cProfile` says, as far as both see the same calls.
+
+Both are given the clock of the processor's time, so that other programs on the machine matter less. `cProfile` does not
+take its own cost off: here that is done for it. What remains is an estimate on both sides, so the lists are compared by
+weight: how much of the time in its ten costliest functions is in those that are in our ten. In programs whose functions
+take long enough the cost is small, and those are compared in seconds.
+"""
+
+import cProfile
+import importlib
+import importlib.util
+import os
+import pstats
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import cassette_import
+from cassette_import.contexts import Profile, profile, profile_figures, profile_overhead, profile_workloads
+from cassette_import.contexts.profile_figures import Reading
+
+OWN = ("benchmarks.workloads.office", "benchmarks.workloads.records", "benchmarks.workloads.shapes")
+OWN += ("benchmarks.workloads.tokens", "benchmarks.workloads.matrices")
+DRIVEN = {"richards": 1, "richards_super": 1, "deltablue": 2, "go": 1, "nqueens": 1}
+"""pyperformance's workloads, by their driver, and how many loops of each."""
+
+LONG = """
+    def spin(count):
+        total = 0
+        while count:
+            total = (total * 31 + count) % 1000003
+            count -= 1
+        return total
+
+    def f0(): return spin(6000)
+    def f1():
+        count = 30000
+        while count: count -= 1
+    def f2():
+        count = 24000
+        while count: count -= 1
+    def f3():
+        count = 15000
+        while count: count -= 1
+        f4()
+    def f4():
+        count = 20000
+        while count: count -= 1
+    def f5(): return sorted(range(8000), reverse=True)
+    def f6(): return sum(range(20000))
+
+    def main():
+        for _ in range(50):
+            f0(), f1(), f2(), f3(), f4(), f5(), f6()
+
+    def run():
+        main()
+"""
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """The processor's time instead of the wall's."""
+    for module in (profile, profile_figures, profile_workloads):
+        monkeypatch.setattr(module, "perf_counter", time.process_time)
+    monkeypatch.setattr(profile_overhead, "_KNOWN", {})
+
+
+@pytest.fixture
+def driver(make_program):
+    """A function that calls another one, and is overdubbed itself: it is no event, but what it calls is."""
+    return make_program("def call(function, *arguments):\n    function(*arguments)\n").call
+
+
+def of_cprofile(function, *arguments, cost=(0.0, 0.0)):
+    """Calls, own and cumulative seconds by function; `cost` is what a call adds to its own time, and its caller's."""
+    measured = cProfile.Profile(time.process_time)
+    measured.runcall(function, *arguments)
+    stats = pstats.Stats(measured).stats
+    made = dict.fromkeys(stats, 0)
+    for entry in stats.values():
+        for caller, by_caller in entry[4].items():
+            made[caller] += by_caller[0]
+    return {
+        label: (calls, max(0.0, own - calls * cost[0] - made[label] * cost[1]), cumulative)
+        for label, (_, calls, own, cumulative, _) in stats.items()
+    }
+
+
+def cost_of_cprofile(count=20_000):
+    """What `cProfile` adds to the own time of a call and to that of its caller, found out as we find out ours."""
+    numbers = profile_workloads.order(count)
+    workload, empty = profile_workloads.calls_of_functions, profile_workloads.no_calls
+    plain, loop = (min(one(numbers) for _ in range(5)) for one in (workload, empty))
+    rounds = [of_cprofile(workload, numbers) for _ in range(5)]
+    called = min(sum(own for calls, own, _ in one.values() if calls > 1) for one in rounds)
+    whole = min(max(cumulative for _, _, cumulative in one.values()) for one in rounds)
+    inside = max(0.0, called - (plain - loop))
+    return inside / count, max(0.0, whole - plain - inside) / count
+
+
+def of_ours(function, *arguments):
+    """The same, and what was left out."""
+    with Profile() as measured:
+        function(*arguments)
+    reading = Reading(measured)
+    figures = {label: entry for label, (entry, _) in reading.functions().items()}
+    return {label: (entry.calls, entry.own, entry.cumulative) for label, entry in figures.items()}, reading
+
+
+def least(rounds):
+    """For each function that is in all rounds, the least of each figure: what was disturbed least."""
+    labels = set.intersection(*[set(one) for one in rounds])
+    return {label: tuple(map(min, zip(*[one[label] for one in rounds], strict=True))) for label in labels}
+
+
+def costliest(figures, among, count=10):
+    """Those with the most own time."""
+    return set(sorted(among, key=lambda label: -figures[label][1])[:count])
+
+
+def check(driver, function, *arguments):
+    """The ten costliest functions are the same, of those that both have seen, but for some that matter little."""
+    of_ours(driver, function, *arguments)  # everything is compiled then
+    ours = least([of_ours(driver, function, *arguments)[0] for _ in range(3)])
+    cost = cost_of_cprofile()
+    theirs = least([of_cprofile(driver, function, *arguments, cost=cost) for _ in range(3)])
+    both = ours.keys() & theirs.keys()
+    # What the interpreter calls without a call in the source (`with`, operators, C), it sees alone.
+    assert all(ours[label][0] <= theirs[label][0] for label in both)
+    wanted, found = costliest(theirs, both), costliest(ours, both)
+    assert len(wanted) > 3
+    weight = sum(theirs[label][1] for label in wanted & found) / sum(theirs[label][1] for label in wanted)
+    assert weight > 0.75, sorted(label[2] for label in wanted - found)
+
+
+@pytest.fixture(params=OWN)
+def workload(request):
+    module = importlib.import_module(request.param)
+    installation = cassette_import.install([request.param])
+    yield module
+    installation.uninstall()
+
+
+def test_the_costliest_functions_are_those_of_cprofile(workload, driver):
+    check(driver, workload.main)
+
+
+@pytest.mark.parametrize("name", DRIVEN)
+def test_the_costliest_functions_of_pyperformances_workloads_are_those_of_cprofile(name, driver):
+    path = os.environ.get("CASSETTE_WORKLOADS")
+    if not path or not Path(path).exists():
+        pytest.skip("CASSETTE_WORKLOADS does not say where the driver of pyperformance's workloads is")
+    specification = importlib.util.spec_from_file_location("workloads", path)
+    workloads = importlib.util.module_from_spec(specification)
+    sys.modules["workloads"] = workloads
+    specification.loader.exec_module(workloads)
+    made = workloads.load(name)
+    packages = [f"ppw.{name}.run_benchmark", *workloads.ALL[name][2]]
+    with cassette_import.install(packages):
+        check(driver, made.main, DRIVEN[name])
+
+
+def test_the_times_of_functions_that_take_long_are_those_of_cprofile(make_program):
+    program = make_program(LONG)
+    of_ours(program.run)
+    long = ("spin", "f1", "f2", "f4", "<built-in method builtins.sorted>", "<built-in method builtins.sum>")
+    rounds = []
+    for _ in range(25):  # what disturbs a round makes it longer, so the least of many is right; mostly the first are
+        rounds.append((of_ours(program.run)[0], of_cprofile(program.run)))
+        ours, theirs = (least(figures) for figures in zip(*rounds, strict=True))
+        top = [label for label in ours.keys() & theirs.keys() if label[2] in long]
+        if all(ours[label] == pytest.approx(theirs[label], rel=0.1) for label in top):
+            break
+    assert len(top) == len(long)
+    for label in top:
+        assert ours[label] == pytest.approx(theirs[label], rel=0.1), label
+
+
+def test_own_times_and_what_was_left_out_add_up_to_the_time_that_passed(make_program):
+    program = make_program(LONG)
+    of_ours(program.run)
+    with Profile() as measured:
+        began = time.process_time()
+        program.run()
+        program.main()
+        took = time.process_time() - began
+    reading = Reading(measured)
+    assert sum(entry.own for entry, _ in reading.functions().values()) + reading.left_out == pytest.approx(
+        took, rel=0.05
+    )
+
+
+def test_most_of_the_cost_of_measuring_is_left_out(workload, driver):
+    of_ours(driver, workload.main)
+    shown, measured, plain = [], [], []
+    for _ in range(5):
+        figures, reading = of_ours(driver, workload.main)
+        shown.append(sum(own for _, own, _ in figures.values()))
+        measured.append(shown[-1] + reading.left_out)
+        began = time.process_time()
+        workload.main()
+        plain.append(time.process_time() - began)
+    assert abs(min(shown) - min(plain)) < 0.5 * (min(measured) - min(plain))
