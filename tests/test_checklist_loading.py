@@ -53,7 +53,6 @@ def test_C12_a_module_whose_source_is_gone_runs_plain(make_package, tmp_path):
 def test_C15_compiling_takes_whatever_the_version_of_python_passes(make_package):
     """It is Python's own method, with whatever parameters it has."""
     assert Loader.source_to_code is SourceFileLoader.source_to_code
-    assert Loader.exec_module is SourceFileLoader.exec_module
 
 
 @pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
