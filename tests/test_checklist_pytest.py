@@ -321,6 +321,6 @@ def test_P4_together_with_coverage_and_xdist_tests_fail_as_ever(way, tools, proj
         found = failures(done).partition("= short test summary")[0]
         # Workers finish in any order, so that any of them may be the last one.
         parts = re.split(r"(?m)^_{3,}", found.partition("\n")[2])
-        return sorted(re.sub(r"\[gw\d\].*\n", "", part).strip(" _\n") for part in parts)
+        return sorted(re.sub(r"\[gw\d\].*\n", "", part).strip(" _=\n") for part in parts)
 
     assert failed("--cassette-packages=shop", *WAYS[way]) == failed()
