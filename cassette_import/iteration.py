@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from itertools import repeat, starmap
 from operator import is_
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
@@ -22,10 +21,10 @@ from cassette_import.runtime import pick_anywhere
 Spec = tuple[int, int | None, tuple[Any, ...]]
 """See `rewrite.stores.Spec`."""
 
+_ITERATION: Final = int(Events.ITERATION)
 _BEFORE: Final = ("pre", int(Events.ITERATION))
 _AFTER: Final = ("post", int(Events.ITERATION))
 _pick: Final = pick_anywhere(Events.ITERATION)
-_FOREVER: Final = repeat(())  # an iterator of ours calls a function until that raises `StopIteration`
 _SIZES_ARE_TOLD: Final = sys.version_info >= (3, 14)  # too many values to unpack (expected 2, got 3)
 
 
@@ -42,20 +41,51 @@ def loop(iterable: Any, spec: Spec | None = None) -> Any:
     return _steps(_pick(iter)(iterable), spec)
 
 
+class _End:
+    """The type of what a step gives at the end. It is equal to itself only, and nobody else is asked."""
+
+    __eq__ = staticmethod(partial(is_, object()))
+    __hash__ = object.__hash__
+
+
+_END: Final = _End()
+
+
 @hidden
 def _steps(iterator: Any, spec: Spec | None) -> Any:
+    """An iterator that the interpreter advances, each step of which is an event.
+
+    It ends without an exception where nobody asks for one: tracers would be told of it.
+    """
     if spec is not None:
-        return starmap(partial(_step_unpacking, iterator, spec), _FOREVER)
+        return iter(partial(_step_unpacking, iterator, spec), _END)
     variant = ACTIVE.get().variant
     if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
         before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
-        return starmap(partial(_step_blind, variant, before, after, iterator), _FOREVER)
-    return starmap(partial(_step, iterator), _FOREVER)
+        return iter(partial(_step_blind, variant, before, after, iterator), _END)
+    return iter(partial(_step, iterator), _END)
 
 
 @hidden
 def _step(iterator: Any) -> Any:
-    return _pick(next)(iterator)
+    activation = ACTIVE.get()
+    variant = activation.variant
+    if variant is None:
+        return next(iterator, _END)
+    runner = variant.runners[_ITERATION]
+    if runner.may_fail:
+        try:
+            return runner.pick(next)(iterator)
+        except StopIteration:
+            return _END
+    contexts = activation.contexts
+    for level, hook in runner.before:
+        hook(contexts[level], next, iterator)
+    value = next(iterator, _END)
+    if value is not _END:
+        for level, hook in runner.after:
+            hook(contexts[level], value, next, iterator)
+    return value
 
 
 @hidden
@@ -63,18 +93,20 @@ def _step_blind(variant: Any, before: Any, after: Any, iterator: Any) -> Any:
     """A step whose hooks look at nothing but their context."""
     activation = ACTIVE.get()
     if activation.variant is not variant:
-        return _pick(next)(iterator)
+        return _step(iterator)
     for level, hook in before:
         hook(activation.contexts[level])
-    value = next(iterator)
-    for level, hook in after:
-        hook(activation.contexts[level])
+    value = next(iterator, _END)
+    if value is not _END:
+        for level, hook in after:
+            hook(activation.contexts[level])
     return value
 
 
 @hidden
 def _step_unpacking(iterator: Any, spec: Spec) -> Any:
-    return unpack(_pick(next)(iterator), spec)
+    value = _step(iterator)
+    return value if value is _END else unpack(value, spec)
 
 
 @hidden
@@ -102,14 +134,14 @@ class _Unpacked:
         iterator = _pick(iter)(self._value)
         if not any(inner):
             return _steps(iterator, None)
-        return starmap(partial(_step_inner, iterator, iter(inner)), _FOREVER)
+        return iter(partial(_step_inner, iterator, iter(inner)), _END)
 
 
 @hidden
 def _step_inner(iterator: Any, specs: Any) -> Any:
-    value = _pick(next)(iterator)
+    value = _step(iterator)
     spec = next(specs, None)
-    return value if spec is None else unpack(value, spec)
+    return value if spec is None or value is _END else unpack(value, spec)
 
 
 def unpack(value: Any, spec: Spec) -> Any:

@@ -138,6 +138,10 @@ class EventRunner:
         self._overload_targets = overload_targets
         self._single = {key: self._make_single(variant, *found) for key, found in singles.items()}
         self.failed = [(level.number, level.errorhook) for level in reversed(levels) if level.errorhook is not None]
+        self.before = [(level.number, level.prehook) for level in levels if level.prehook is not None]
+        self.after = [(level.number, level.posthook) for level in reversed(levels) if level.posthook is not None]
+        self.may_fail = bool(self.failed) or any(level.overdub is not None for level in levels)
+        """Whether somebody gives the value of an event, or is told of its exception."""
         self.call = self._make_call()
         self.event = self._make_event(variant)
         self.over = self._make_over()
@@ -213,9 +217,7 @@ class EventRunner:
         return event
 
     def _make_event(self, variant: Any) -> Callable[..., Any]:
-        before = [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
-        after = [(level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None]
-        failed = self.failed
+        before, after, failed = self.before, self.after, self.failed
         overloads = any(level.overdub is not None for level in self.levels) or bool(self._targets)
         call, kind = self.call, int(self._kind)
 

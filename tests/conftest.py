@@ -122,8 +122,11 @@ def Recorder():
 
 
 def pytest_collection_modifyitems(items):
-    """Expect the tests of known limits to fail, with the reason."""
+    """Expect the tests of known limits to fail, with the reason.
+
+    Not strictly: what tracers and profilers see of some of them depends on what ran before in the process.
+    """
     for item in items:
         reason = KNOWN_LIMITS.get(f"{item.path.name}::{item.name}")
         if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=False))

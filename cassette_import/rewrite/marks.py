@@ -50,7 +50,8 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
     if isinstance(node, ast.ClassDef):
         names = scope.local_names | _type_parameters(node)
         inner = _Scope(node.name.lstrip("_") or None, names, body_of_class=True)
-        return [(child, inner if field == "body" else scope) for field, _, child in children(node)]
+        bases = scope._replace(local_names=names)
+        return [(child, inner if field == "body" else bases) for field, _, child in children(node)]
     if isinstance(node, COMPREHENSIONS):
         targets = {
             name.id

@@ -9,7 +9,7 @@ import pytest
 
 from cassette_import import Context, disablehooks, install, overdub, reflect
 
-from . import later_programs as unaware
+from . import further_programs as unaware
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
-"""Belongs to later work (iteration events): scenario 31.
-
-Not collected until this file is renamed to `test_later_scenarios.py`.
-"""
+"""Scenario 31 of Cassette.jl: overloads of what loops, splats and unpacking imply."""
 
 import pytest
 
 from cassette_import import Context, install, overdub
 
-from . import later_programs as unaware
+from . import further_programs as unaware
 
 
 @pytest.fixture
