@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.expressions import expression
 from cassette_import.rewrite.inlined_form import PENDING, InlinedForm
-from cassette_import.rewrite.marks import mark
+from cassette_import.rewrite.marks import CHANGING, changing_kinds, mark
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Form
 from cassette_import.rewrite.scopes import (
@@ -28,10 +28,11 @@ from cassette_import.rewrite.scopes import (
     is_suspendable,
     looks_at_locals,
     split_docstring,
+    survey,
 )
 from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.statements import statement as rewritten_statement
-from cassette_import.rewrite.walk import children, rebuild
+from cassette_import.rewrite.walk import LEVEL, children, rebuild
 
 NOOVERDUB = "_nooverdub"
 """The attribute of a node whose events are left out: the node stays as a pass made it."""
@@ -65,9 +66,10 @@ def overdub_function(
     `bodies` are what passes made of the function, by the prefix of the shape that they are for.
     """
     surroundings = surroundings or Surroundings()
+    kinds = None if bodies else changing_kinds(shapes)
     for made in (function, *(bodies or {}).values()):
-        mark(made, surroundings.class_name, surroundings.free_names)
-    rewriter = _Rewriter(tuple(shapes), entry or Entry(), file=surroundings.file)
+        mark(made, surroundings.class_name, surroundings.free_names, kinds)
+    rewriter = _Rewriter(tuple(shapes), entry or Entry(), file=surroundings.file, pruned=kinds is not None)
     for prefix, made in (bodies or {}).items():
         rewriter.add_nested(prefix, made, surroundings)
     return rewriter.function(function, bodies or {})
@@ -119,11 +121,19 @@ class Entry:
 
 
 class _Rewriter:
-    def __init__(self, shapes: tuple[Shape, ...], entry: Entry, keep_functions: bool = False, file: str = "") -> None:
+    def __init__(
+        self,
+        shapes: tuple[Shape, ...],
+        entry: Entry,
+        keep_functions: bool = False,
+        file: str = "",
+        pruned: bool = False,
+    ) -> None:
         self.shapes = tuple(shape for shape in shapes if not shape.silent)
         self.entry = entry
         self.keep_functions = keep_functions
         self.file = file
+        self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         self.callee = {
             Mode.CALLEE: CalleeForm(self.shapes, temporaries=True),
@@ -148,7 +158,7 @@ class _Rewriter:
         if isinstance(node, ast.Lambda):
             return self._lambda(node, bodies)
         docstring, body = split_docstring(node.body)
-        declarations = hoist_declarations(node, body)
+        declarations = hoist_declarations(node, body) if survey(node).declares else []
         at = At(body[0] if body else node.body[0])
         body = body or [at.put(ast.Pass())]
         blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
@@ -173,7 +183,7 @@ class _Rewriter:
 
     def _branches(self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool) -> list[ast.stmt]:
         copies = [
-            blocks[shape.prefix] if shape.prefix in blocks else [clone(statement) for statement in body]
+            blocks[shape.prefix] if shape.prefix in blocks else [clone(statement, self.kept) for statement in body]
             for shape in self.shapes
         ]
         chain: list[ast.stmt] = body
@@ -215,7 +225,8 @@ class _Rewriter:
             return node
         bare = looks_at_locals(node) or hasattr(node, _BARE)
         copies: list[Any] = [
-            bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body) for shape in self.shapes
+            bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body, self.kept)
+            for shape in self.shapes
         ]
         value: ast.expr = node.body
         for number in reversed(range(len(self.shapes))):
@@ -239,12 +250,17 @@ class _Rewriter:
         return rewritten
 
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
+        if self.kept is not None and not hasattr(node, self.kept):
+            return node
         inlined = InlinedForm(shape or self.shapes[0], self.file)
 
-        def leave(node: ast.AST, mode: Mode) -> Any:
-            return self._leave(node, mode, shape, inlined)
+        def leave(node: ast.AST, mode: Mode, level: int) -> Any:
+            return self._leave(node, mode, shape, inlined, level)
 
-        return rebuild(node, mode, self._enter, leave)
+        return rebuild(node, mode, self._enter if self.kept is None else self._enter_changing, leave)
+
+    def _enter_changing(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
+        return [inside for inside in self._enter(node, mode) if hasattr(inside[2], CHANGING)]
 
     def _enter(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
         if hasattr(node, NOOVERDUB):
@@ -282,7 +298,7 @@ class _Rewriter:
             ]
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
-    def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm) -> Any:
+    def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
         if hasattr(node, NOOVERDUB):
             return node
         form: Form = inlined if mode is Mode.INLINED else self.callee[mode]
@@ -292,7 +308,8 @@ class _Rewriter:
             # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
             elsewhere = shape is not None and shape is not self.shapes[0]
             made = node if self.keep_functions or elsewhere else self.function(node, self.nested.get(_place(node), {}))
-            made._level = getattr(node.args, "_level", 0)  # type: ignore[union-attr]  # of its defaults' temporaries
+            if level:
+                setattr(made, LEVEL, level)  # of its defaults' temporaries
             return made
         if isinstance(node, ast.ClassDef):
             node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
@@ -301,18 +318,18 @@ class _Rewriter:
         if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.watched:
             # The program may catch the exception, or clean up: the errorhook comes first.
             node.body = [At(node.body[0]).watch(node.body, f"{inlined.shape.prefix}.failed", PENDING)]
-        return _replaced(node, form)
+        return _replaced(node, form, level)
 
 
-def _replaced(node: ast.AST, form: Form) -> Any:
+def _replaced(node: ast.AST, form: Form, level: int) -> Any:
     """What takes the place of a node whose parts are done. Expressions carry the level of their temporaries."""
-    level = max((getattr(child, "_level", 0) for _, _, child in children(node)), default=0)
     result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
     if result is node:
         result = rewritten_statement(node, form, level)
     if isinstance(result, ast.AST) and not isinstance(result, ast.stmt):
-        changed = result is not node or type(node) in _CHANGED_IN_PLACE
-        result._level = level + changed  # type: ignore[attr-defined]
+        level += result is not node or type(node) in _CHANGED_IN_PLACE
+        if level:
+            setattr(result, LEVEL, level)
     return result
 
 

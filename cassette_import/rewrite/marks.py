@@ -6,7 +6,8 @@
 * `is_global`: a name that is looked up in the module;
 * `captured`: an ``and`` or ``or`` that decides over another one: its parts are tested once each as well;
 * `private`: the attribute `__x` of a class is `_Class__x`;
-* `literal`: part of something that has to stay as it is written.
+* `literal`: part of something that has to stay as it is written;
+* `changing`: there may be an event in it; all others stay as they are, and branches share them.
 
 Attributes of nodes are copied along with them (`scopes.clone`).
 """
@@ -14,13 +15,17 @@ Attributes of nodes are copied along with them (`scopes.clone`).
 from __future__ import annotations
 
 import ast
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, bound_names
-from cassette_import.rewrite.walk import children
+from cassette_import.events import Events
+from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, SURVEY, fresh_survey
+from cassette_import.rewrite.shape import Shape
+from cassette_import.rewrite.walk import children, parts
 
 TESTED, CAPTURED, ASKED = "_tested", "_captured", "_asked"
 GLOBAL, PRIVATE, LITERAL = "_global", "_private", "_literal"
+CHANGING = "_changing"
 
 _NO_GLOBALS = frozenset({"super", "__class__", "__debug__"})  # names that mean something to the compiler
 
@@ -31,20 +36,69 @@ class _Scope(NamedTuple):
     body_of_class: bool = False
 
 
-def mark(root: ast.AST, class_name: str | None = None, free_names: tuple[str, ...] = ()) -> None:
-    """Mark the nodes of a function, or of a module's statement."""
+def mark(
+    root: ast.AST,
+    class_name: str | None = None,
+    free_names: tuple[str, ...] = (),
+    kinds: frozenset[type[ast.AST]] | None = None,
+) -> None:
+    """Mark the nodes of a function, or of a module's statement; those of `kinds`, and all above them, as changing."""
     scope = _Scope(class_name, frozenset(free_names))
-    work: list[tuple[ast.AST, _Scope]] = [(root, scope)]
+    work: list[tuple[ast.AST, _Scope, int]] = [(root, scope, -1)]
+    met: list[tuple[ast.AST, int]] = []  # each node, and the number of the one above it
     while work:
-        node, scope = work.pop()
-        _mark(node, scope)
-        work.extend(_inside(node, scope))
+        node, scope, above = work.pop()
+        kind = node.__class__
+        number = len(met)
+        met.append((node, above))
+        if kind in _MARKED:
+            _mark(node, scope)
+        if kind in _WITH_SCOPES:
+            work += [(child, inner, number) for child, inner in _inside(node, scope)]
+        elif kind not in _WITHOUT_PARTS:
+            work += [(child, scope, number) for child in parts(node)]
+    if kinds is None:
+        return
+    changing = bytearray(len(met) + 1)  # the last one stands for what is above the root
+    for number in range(len(met) - 1, -1, -1):
+        node, above = met[number]
+        if changing[number] or node.__class__ in kinds:
+            changing[above] = True
+            setattr(node, CHANGING, True)
+            if node.__class__ in COMPREHENSIONS:
+                setattr(node.generators[0], CHANGING, True)  # `_inside` goes past it
+
+
+def changing_kinds(shapes: Sequence[Shape]) -> frozenset[type[ast.AST]] | None:
+    """The kinds of nodes that may become events, or that hold what may; None if that is not to be told."""
+    if any(shape.passes for shape in shapes):
+        return None
+    kinds = set(_ALWAYS_CHANGING)
+    for event in Events:
+        if any(shape.wants(event) for shape in shapes):
+            if event not in _CHANGING_BY:
+                return None
+            kinds |= _CHANGING_BY[event]
+    if any(shape.watched for shape in shapes):
+        kinds |= {ast.Try, ast.TryStar}
+    return frozenset(kinds)
+
+
+_ALWAYS_CHANGING: Final = frozenset({*FUNCTIONS, ast.ClassDef})
+_CHANGING_BY: Final[dict[Events, frozenset[type[ast.AST]]]] = {
+    Events.CALLS: frozenset({ast.Call}),
+    Events.OPERATORS: frozenset(
+        {ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete}
+    ),
+}
 
 
 def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
     """The children of a node with the scopes that they stand in."""
     if isinstance(node, FUNCTIONS):
-        bound, declared = bound_names(node)
+        found_in_it = fresh_survey(node)
+        setattr(node, SURVEY, found_in_it)
+        bound, declared = found_in_it.bound, found_in_it.declared
         inner = _Scope(scope.class_name, (scope.local_names | bound | _type_parameters(node)) - declared)
         return [(child, inner if field in ("body",) else scope) for field, _, child in children(node)]
     if isinstance(node, ast.ClassDef):
@@ -140,6 +194,19 @@ def _is_constant(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple):
         return all(map(_is_constant, node.elts))
     return isinstance(node, ast.Constant) or is_number(node)
+
+
+_MARKED = frozenset(
+    (
+        *(ast.Name, ast.Attribute, ast.If, ast.While, ast.IfExp, ast.Assert, ast.BoolOp, ast.comprehension),
+        *(ast.match_case, ast.FormattedValue, ast.UnaryOp, ast.Tuple),
+        *filter(None, [getattr(ast, "Interpolation", None)]),  # 3.14
+    )
+)
+"""Kinds of nodes that `_mark` knows."""
+
+_WITH_SCOPES = frozenset((*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS))
+_WITHOUT_PARTS = frozenset((ast.Name, ast.Constant))
 
 
 def has(node: Any, name: str) -> bool:

@@ -16,7 +16,7 @@ _STORE = ast.Store()
 class At:
     """Makes nodes at the position of `origin`."""
 
-    __slots__ = ("_position",)
+    __slots__ = ("_loads", "_position")
 
     def __init__(self, origin: ast.AST) -> None:
         self._position = (
@@ -25,6 +25,7 @@ class At:
             getattr(origin, "end_lineno", None) or getattr(origin, "lineno", 1),
             getattr(origin, "end_col_offset", None) or getattr(origin, "col_offset", 0),
         )
+        self._loads: dict[str, ast.Name] = {}
 
     def put(self, node: Node) -> Node:
         """Give `node` the position."""
@@ -32,7 +33,11 @@ class At:
         return node
 
     def load(self, name: str) -> ast.Name:
-        return self.put(ast.Name(name, _LOAD))
+        """One node may stand in many places: nothing changes it, and the compiler only reads it."""
+        node = self._loads.get(name)
+        if node is None:
+            node = self._loads[name] = self.put(ast.Name(name, _LOAD))
+        return node
 
     def store(self, name: str) -> ast.Name:
         return self.put(ast.Name(name, _STORE))

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from cassette_import.rewrite.walk import children
+from cassette_import.rewrite.walk import children, parts
+from cassette_import.rewrite.walk import clone as clone  # those who know trees ask for it here
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -14,69 +16,113 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 """Builtins that see the names of the function that calls them: no temporaries there."""
 
-_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
+
+class Survey(NamedTuple):
+    """What is told of a function by one walk through its own nodes, those of functions and classes in it left out."""
+
+    bound: frozenset[str]
+    """The names that are the function's own."""
+    declared: frozenset[str]
+    """Those that it declares `global`."""
+    declares: bool
+    """Whether there are any `global` or `nonlocal` statements."""
+    suspendable: bool
+    """Whether it is a generator, a coroutine or an asynchronous generator."""
+    looks_at_locals: bool
+    """Whether it names a builtin that would see our temporaries."""
 
 
-def clone(node: ast.AST) -> ast.AST:
-    """A deep copy; `copy.deepcopy` takes ten times as long."""
-    copy = _shallow(node)
-    work = [copy]
-    while work:
-        holder = work.pop().__dict__
-        for name, value in holder.items():
-            if value.__class__ is list:
-                holder[name] = items = value[:]
-                for index, item in enumerate(items):
-                    if isinstance(item, ast.AST) and not isinstance(item, _SHARED):
-                        items[index] = inner = _shallow(item)
-                        work.append(inner)
-            elif isinstance(value, ast.AST) and not isinstance(value, _SHARED):
-                holder[name] = inner = _shallow(value)
-                work.append(inner)
-    return copy
+def survey(function: Function) -> Survey:
+    """Walk through a function, once; what was found when its nodes were marked is kept at the node."""
+    known: Survey | None = getattr(function, SURVEY, None)
+    return known or fresh_survey(function)
 
 
-def _shallow(node: ast.AST) -> ast.AST:
-    kind = node.__class__
-    copy = kind.__new__(kind)
-    copy.__dict__.update(node.__dict__)
-    return copy
+SURVEY = "_survey"
+"""The attribute of a function's node that holds its survey, from `marks.mark` on."""
 
 
-def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """The nodes that belong to the function's own scope, comprehensions included; nested functions' and classes'
-    bodies not."""
+def fresh_survey(function: Function) -> Survey:
+    """What there is to be told of a function."""
+    arguments = function.args
+    bound = {argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
+    bound |= {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
+    declared: set[str] = set()
+    used: set[str] = set()
+    declares, suspendable = False, isinstance(function, ast.AsyncFunctionDef)
     work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
+    comprehensions: list[ast.AST] = []
     while work:
         node = work.pop()
-        yield node
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            work.extend(child for _, _, child in children(node, skip=("body",)))
+        kind = node.__class__
+        if kind is ast.Name:
+            if node.ctx.__class__ is ast.Load:  # type: ignore[attr-defined]
+                used.add(node.id)  # type: ignore[attr-defined]
+            else:
+                bound.add(node.id)  # type: ignore[attr-defined]
+        elif kind in _FUNCTIONS_AND_CLASSES:
+            bound |= _bound_by(node)
+            work += [child for _, _, child in children(node, skip=("body",))]
+        elif kind in COMPREHENSIONS:
+            # Of a comprehension, only what assignment expressions bind (PEP 572).
+            bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+            comprehensions.append(node)
+        elif kind is ast.Global:
+            declared.update(node.names)  # type: ignore[attr-defined]
+            declares = True
         else:
-            work.extend(child for _, _, child in children(node))
+            if kind in _BINDING:
+                bound |= _bound_by(node)
+                declares = declares or kind is ast.Nonlocal
+            elif kind in _SUSPENDING:
+                suspendable = True
+            work += parts(node)
+    if comprehensions:
+        names, suspends = _inside_comprehensions(comprehensions)
+        used |= names
+        suspendable = suspendable or suspends
+    looks = not LOOKS_AT_LOCALS.isdisjoint(used) or not LOOKS_AT_LOCALS.isdisjoint(bound)
+    return Survey(frozenset(bound - declared), frozenset(declared), declares, suspendable, looks)
+
+
+def _inside_comprehensions(work: list[ast.AST]) -> tuple[set[str], bool]:
+    """All names in comprehensions, and whether these suspend the function around them."""
+    names: set[str] = set()
+    suspends = False
+    apart: list[ast.AST] = []  # of a generator expression all but the first iterable: that is its own
+    for nodes, counts in ((work, True), (apart, False)):
+        while nodes:
+            node = nodes.pop()
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+            elif isinstance(node, _SUSPENDING):
+                suspends = suspends or counts
+            if isinstance(node, _FUNCTIONS_AND_CLASSES):
+                nodes += [child for _, _, child in children(node, skip=("body",))]
+            elif isinstance(node, ast.GeneratorExp) and counts:
+                first = node.generators[0]
+                nodes.append(first.iter)
+                apart += [node.elt, first.target, *first.ifs, *node.generators[1:]]
+            else:
+                nodes += parts(node)
+    return names, suspends
+
+
+_SUSPENDING = (ast.Yield, ast.YieldFrom, ast.Await)
+_FUNCTIONS_AND_CLASSES = (*FUNCTIONS, ast.ClassDef)
+_BINDING = (
+    *(ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler, ast.Nonlocal),
+)
 
 
 def is_suspendable(function: Function) -> bool:
     """Whether the function is a generator, a coroutine or an asynchronous generator."""
-    if isinstance(function, ast.AsyncFunctionDef):
-        return True
-    work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
-    while work:
-        node = work.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
-            return True
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            work.extend(child for _, _, child in children(node, skip=("body",)))
-        elif isinstance(node, ast.GeneratorExp):
-            work.append(node.generators[0].iter)  # the rest is the generator expression's own
-        else:
-            work.extend(child for _, _, child in children(node))
-    return False
+    return survey(function).suspendable
 
 
 def looks_at_locals(function: Function) -> bool:
     """Whether the function names a builtin that would see our temporaries."""
-    return any(isinstance(node, ast.Name) and node.id in LOOKS_AT_LOCALS for node in own_nodes(function))
+    return survey(function).looks_at_locals
 
 
 def split_docstring(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
@@ -117,25 +163,8 @@ def _blocks(statement: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def bound_names(function: Function) -> tuple[frozenset[str], frozenset[str]]:
     """The names that are the function's own, and those that it declares `global`."""
-    arguments = function.args
-    bound = {argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
-    bound |= {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
-    declared: set[str] = set()
-    work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
-    while work:
-        node = work.pop()
-        if isinstance(node, ast.Global):
-            declared.update(node.names)
-            continue
-        bound |= _bound_by(node)
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            work.extend(child for _, _, child in children(node, skip=("body",)))
-        elif isinstance(node, COMPREHENSIONS):
-            # Of a comprehension, only what assignment expressions bind (PEP 572).
-            bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
-        else:
-            work.extend(child for _, _, child in children(node))
-    return frozenset(bound - declared), frozenset(declared)
+    found = survey(function)
+    return found.bound, found.declared
 
 
 def _bound_by(node: ast.AST) -> set[str]:

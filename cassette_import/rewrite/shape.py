@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from cassette_import.events import Events
+from cassette_import.primitives import EVENT_OF
 
 
 class Interest(Enum):
@@ -71,6 +72,12 @@ class Shape:
         if event in self.overloads or event in self.targets or primitive in self.primitives:
             return Interest.TARGETS
         return Interest.NOTHING
+
+    def wants(self, event: Events) -> bool:
+        """Whether some event of this kind means anything to the stack."""
+        return self.interest(event) is not Interest.NOTHING or any(
+            EVENT_OF.get(name) in (event, None) for name in self.primitives
+        )
 
     @property
     def silent(self) -> bool:

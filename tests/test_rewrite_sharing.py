@@ -1,0 +1,52 @@
+"""Branches share what has no event in it: rewriting one must leave the plain one as it is."""
+
+import ast
+import textwrap
+
+import pytest
+
+from cassette_import.events import Events
+from cassette_import.rewrite.body import overdub_function
+from cassette_import.rewrite.shape import ContextShape, Shape
+
+FUNCTION = textwrap.dedent(
+    """
+    def f(xs, *rest, key=None, **more):
+        total = xs[1:2, ::3] + xs[:-1]
+        for row in [g(*rest, x[1:], k=x.y.z, **more) for x in xs if x[a:b] > 1 < 2]:
+            del row[0:1], row.z[k]
+            xs[i:j][0], row.q = row.m(*rest[1:]), -total
+            total += 1 if row.a.b else (lambda u: h(u[:], *u))(row)
+        with open(xs[0]) as row.file:
+            try:
+                return total.x.y(xs[1:], (yes := row.z), key=f"{xs[0]!r:>{total}}")
+            except (A, B[1:2]) as error:
+                raise C(error[:]) from D(error)
+    """
+)
+
+CALLS, DEFAULT = Events.CALLS, Events.DEFAULT
+
+
+def branch(events, blind=Events.NONE):
+    """A stack of one context with hooks at events."""
+    contexts = (ContextShape(events, prehook=True, posthook=True),)
+    return Shape("@1", contexts, everything=events, blind=blind)
+
+
+SHAPES = {
+    "targets": Shape("@1", targets=CALLS, overloads=CALLS),
+    "calls": branch(CALLS),
+    "calls, blind": branch(CALLS, CALLS),
+    "operators": branch(DEFAULT),
+    "operators, blind": branch(DEFAULT, DEFAULT),
+    "an operator": Shape("@1", primitives=frozenset({"operator.getitem"})),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_plain_branch_stays_as_it_was_written(shape):
+    plain = ast.parse(FUNCTION).body[0]
+    rewritten = overdub_function(ast.parse(FUNCTION).body[0], [shape])
+    (choice,) = rewritten.body
+    assert list(map(ast.dump, choice.orelse)) == list(map(ast.dump, plain.body))
