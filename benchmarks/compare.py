@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Compares what programs cost in different ways to run them: plain, installed, under contexts, under profilers.
+"""Compares what programs cost in different ways to run them: plain, installed, under contexts, under other tools.
 
-    python benchmarks/compare.py                                  # our own workloads; prints the table
-    python benchmarks/compare.py --output docs/performance.md     # the same; puts it into the document
-    CASSETTE_WORKLOADS=…/workloads.py python benchmarks/compare.py --output docs/performance.md
-                                                                  # pyperformance's workloads too, by their driver
+    python benchmarks/compare.py --quick                          # about five minutes, with this Python; prints tables
+    python benchmarks/compare.py --pythons all --output docs/performance.md
+                                                                  # all there is, for each Python; into the document
+    CASSETTE_WORKLOADS=…/workloads.py python benchmarks/compare.py --parts driver --output docs/performance.md
+                                                                  # pyperformance's workloads, by their driver
 
-Each workload runs in processes of its own, all ways taking turns within each round, so that what else the machine
-does meets them alike. Values are seconds of CPU time, taken after the first run: what is compared is a program that
-is under way, not how fast functions are specialised. A ratio is that of the least values, since what else the machine
-does only ever adds to them. Our own workloads must give the same result in every way.
+Parts: `own`, our own workloads beside plain Python, in each way and with each peer; `beginning`, imports of large
+packages and first results; `growth`, costs by size; `driver`, if CASSETTE_WORKLOADS names one.
 
-Needs the extra `benchmarks` (pyperf). The driver makes itself an environment for `--driver-python`, in the folder
-that PPW_CACHE names.
+Each workload runs in each way in a process of its own, and plain Python and the way take turns in it, so that what
+else the machine does meets both alike. Values are seconds of CPU time, taken after the first run: what `own` compares
+is a program that is under way, not how fast functions are specialised. A ratio is that of the least values, since what
+else the machine does only ever adds to them. A workload must give the same result in every way.
+
+Peers that are not installed are left out; the extra `benchmarks` brings them. With `--pythons`, an environment is
+made for each Python, in `--environments`, and what installs there is measured.
 """
 
 from __future__ import annotations
@@ -21,14 +25,11 @@ import argparse
 import json
 import os
 import pkgutil
-import re
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,174 +37,138 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # Python has put this file's folder there
 
-from benchmarks import workloads  # noqa: E402
-from benchmarks.ways import WAYS, driver_variant  # noqa: E402
+from benchmarks import beginning, chart, growth, workloads  # noqa: E402
+from benchmarks.driver import DRIVER_WAYS, measure_driver  # noqa: E402
+from benchmarks.pythons import Python, described, installed, lacks, with_peers  # noqa: E402
+from benchmarks.results import SECTIONS, Results, put_into, section, summary  # noqa: E402
+from benchmarks.ways import WAYS, Way  # noqa: E402
 
 OWN: Final = tuple(sorted(module.name for module in pkgutil.iter_modules(workloads.__path__)))
-DRIVER_WAYS: Final = ("inactive", "nothing", "three", "count", "count-operators")
-NEEDED: Final = ("cassette_import", "benchmarks", "astor", "importlib_metadata", "zipp")
-"""What a process of the driver's needs besides what the driver gives it."""
-
-SKELETON: Final = """\
-# Performance
-
-<!-- own: begin -->
-<!-- own: end -->
-
-<!-- driver: begin -->
-<!-- driver: end -->
-"""
+OURS: Final = frozenset(name for name, way in WAYS.items() if way.context)
+CHART: Final = "pictures/performance.svg"
+LONGEST: Final = 300
+"""Seconds after which a way has failed."""
 
 
-class Results:
-    """Ratios to plain Python by workload and way, and what went wrong."""
+class Effort:
+    """How much is measured."""
 
-    def __init__(self, ways: Sequence[str]) -> None:
-        self.ways = [way for way in ways if way != "plain"]
-        self.seconds: dict[str, float] = {}
-        self.ratios: dict[str, dict[str, float]] = {}
-        self.notes: list[str] = []
-
-    def geometric_mean(self, way: str) -> str:
-        """Over the workloads that ran in this way."""
-        found = [ratios[way] for ratios in self.ratios.values() if way in ratios]
-        return f"{statistics.geometric_mean(found):.2f}" if found else "–"
-
-    def table(self) -> str:
-        """As Markdown: a workload a line, a way a column."""
-        lines = [
-            f"| workload | plain, s | {' | '.join(self.ways)} |",
-            f"|---|--:|{'--:|' * len(self.ways)}",
-            f"| **geometric mean** | | {' | '.join(f'**{self.geometric_mean(way)}**' for way in self.ways)} |",
-        ]
-        for workload, ratios in self.ratios.items():
-            cells = [f"{ratios[way]:.2f}" if way in ratios else "failed" for way in self.ways]
-            lines.append(f"| {workload} | {self.seconds[workload]:.4f} | {' | '.join(cells)} |")
-        return "\n".join(lines)
+    def __init__(self, quick: bool) -> None:
+        self.quick = quick
+        self.pairs, self.seconds, self.rounds = (2, 0.01, 1) if quick else (7, 0.1, 5)
+        self.said = f"{'quick' if quick else 'full'} mode"
 
 
-# ---- our own workloads, by pyperf
+# ---- the parts
 
 
-def measure_own(names: Iterable[str], ways: Sequence[str], *, rounds: int, values: int, quick: bool) -> Results:
-    """Each workload in each way."""
-    import pyperf  # the extra `benchmarks`; the driver needs it not
-
-    results = Results(ways)
-    ways = ["plain", *results.ways]
-    with tempfile.TemporaryDirectory() as folder:
-        for name in names:
-            _say(f"{name} ...")
-            measured: dict[str, Any] = {}
-            loops = "1" if quick else "calibrate"
-            for number in range(rounds):
-                for way in [*ways[number % len(ways) :], *ways[: number % len(ways)]] if number else ways:
-                    file = os.path.join(folder, "run.json")
-                    command = [sys.executable, "-m", "benchmarks.worker", way, name]
-                    process = _run([*command, loops, "1", str(values), file], _environment())
-                    if process.returncode:
-                        results.notes.append(f"{name}, {way}: {_last_line(process.stderr)}")
-                        continue
-                    benchmark = pyperf.Benchmark.load(file)
-                    if way == "plain":
-                        loops = str(benchmark.get_loops())  # the others do as much
-                    if way in measured:
-                        measured[way].add_runs(benchmark)
-                    else:
-                        measured[way] = benchmark
-            _take_in(results, name, measured)
+def measure_own(python: Python, names: Iterable[str], ways: Sequence[str], effort: Effort) -> Results:
+    """Each workload in each way, with one Python."""
+    environment = _environment()
+    needed = sorted({need for way in ways if (need := WAYS[way].needs)})
+    missing = lacks(python, needed, environment) if needed else set()
+    wanted = [way for way in ways if way != "plain" and not _reason(WAYS[way], python, missing)]
+    results = Results(wanted)
+    left_out = [f"{way}: {reason}" for way in ways if (reason := _reason(WAYS[way], python, missing))]
+    results.notes += [f"CPython {python.name}, {note}" for note in left_out]
+    for name in names:
+        _say(f"CPython {python.name}: {name} ...")
+        for way in results.ways:
+            command = [python.command, "-m", "benchmarks.worker", way, name, str(effort.pairs), str(effort.seconds)]
+            found, wrong = _asked(command, environment)
+            if found is None:
+                results.notes.append(f"CPython {python.name}, {name}, {way}: {wrong}")
+                continue
+            plain = min(found["plain"])
+            results.seconds[name] = min(plain, results.seconds.get(name, plain))
+            results.ratios.setdefault(name, {})[way] = min(found["way"]) / plain
+            if not found["same"]:
+                results.notes.append(f"CPython {python.name}, {name}, {way}: the result differs")
     return results
 
 
-def _take_in(results: Results, name: str, measured: Mapping[str, Any]) -> None:
-    plain = measured.get("plain")
-    if plain is None:
-        return
-    least = {way: min(benchmark.get_values()) for way, benchmark in measured.items()}
-    results.seconds[name] = least["plain"]
-    results.ratios[name] = {way: seconds / least["plain"] for way, seconds in least.items() if way != "plain"}
-    for way, benchmark in measured.items():
-        if benchmark.get_metadata()["result"] != plain.get_metadata()["result"]:
-            results.notes.append(f"{name}, {way}: the result differs")
+def _reason(way: Way, python: Python, missing: set[str]) -> str:
+    if python.version < way.since:
+        return f"from {'.'.join(map(str, way.since))} on"
+    return f"{way.needs} is not installed" if way.needs in missing else ""
 
 
-def _environment() -> dict[str, str]:
-    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONHASHSEED": "0"}
-
-
-# ---- pyperformance's workloads, by their driver
-
-
-def measure_driver(
-    driver: str, names: Sequence[str], ways: Sequence[str], *, python: str, options: Sequence[str], file: Path
-) -> Results:
-    """Each workload in each way, by the driver's own comparison; its results are kept in a file."""
-    if not file.exists():
-        with tempfile.TemporaryDirectory() as folder:
-            for package in NEEDED:
-                _link(package, Path(folder))
-            command = [sys.executable, driver, "compare", *names, "--python", python, *options, "--json", str(file)]
-            command += ["--variant-path", folder]  # first: xdsl brings a package `benchmarks` too
-            for name in ways:
-                if name != "plain":
-                    command += ["--variant", driver_variant(WAYS[name])]
-            subprocess.run(command, env={**os.environ, "PYTHONPATH": folder}, check=False)
-    document = json.loads(file.read_text(encoding="utf-8"))
-    results = Results([way for way in WAYS if any(way in found for found in document.values())])
-    for name, found in document.items():
-        if found["note"]:
-            results.notes.append(f"{name}: {' '.join(found['note'].split())}")
-        if "plain" in found:
-            results.seconds[name] = found["plain"]["cpu"]
-            results.ratios[name] = {
-                way: found[way]["cpu"] / found["plain"]["cpu"] for way in results.ways if way in found
-            }
-    return results
-
-
-def _link(package: str, folder: Path) -> None:
-    """Make a package importable from a folder, and nothing else that lies beside it."""
-    spec = find_spec(package)
-    if spec is not None and spec.submodule_search_locations:
-        (folder / package).symlink_to(next(iter(spec.submodule_search_locations)), target_is_directory=True)
-
-
-# ---- the document
-
-
-def section(title: str, command: str, python: str, how: str, results: Results) -> str:
-    """What stands between the marks of one section."""
-    ways = "\n".join(f"| {name} | {WAYS[name].what} |" for name in results.ways)
-    notes = "".join(f"\n- {note}" for note in results.notes)
-    return "\n".join(
-        (
-            f"## {title}",
-            "",
-            "```console",
-            f"$ {command}",
-            "```",
-            "",
-            f"{python}, {os.cpu_count()} CPUs. {how}",
-            "",
-            "| column | what runs |",
-            "|---|---|",
-            ways,
-            "",
-            results.table(),
-            *(("", f"What went wrong:\n{notes}") if notes else ()),
-        )
+def _own(pythons: Sequence[Python], given: argparse.Namespace, names: Sequence[str], effort: Effort) -> int:
+    found = {}
+    for python in pythons:
+        found[python.name] = measure_own(python, names, _names(given.ways) or list(WAYS), effort)
+    body = [summary(found)] if len(found) > 1 or not given.ways else []
+    if given.output is not None and not given.ways:
+        means = {way: {name: found[name].mean(way) for name in found if found[name].mean(way)} for way in WAYS}
+        means = {way: row for way, row in means.items() if row}
+        picture = given.output.parent / CHART
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        title = "CPU time as a ratio to plain Python, geometric means (logarithmic)"
+        picture.write_text(chart.bars(title, means, OURS), encoding="utf-8")  # type: ignore[arg-type]
+        body.append(f"![What each way costs, as a ratio to plain Python]({CHART})")
+    for name, results in found.items():
+        if len(found) > 1:
+            body.append(f"### CPython {name}")
+        body.append(results.table())
+    how = (
+        f"CPython {', '.join(found)}, {os.cpu_count()} CPUs. CPU time, as a ratio to plain Python; the least of up to "
+        f"{effort.pairs} values of each, in turns ({effort.said})."
     )
+    notes = [note for results in found.values() for note in results.notes]
+    _tell(given, "own", section("Our own workloads", _command(given), how, "\n\n".join(body), notes))
+    return int(any(note for note in notes if not note.endswith(("is not installed", " on"))))
 
 
-def put_into(document: Path, name: str, text: str) -> None:
-    """Replace a section of the document; everything outside the marks stays."""
-    whole = document.read_text(encoding="utf-8") if document.exists() else SKELETON
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    found = re.search(f"{re.escape(begin)}.*?{re.escape(end)}", whole, re.DOTALL)
-    if found is None:
-        raise SystemExit(f"{document}: there is no {begin} … {end}")
-    document.write_text(f"{whole[: found.start()]}{begin}\n{text}\n{end}{whole[found.end() :]}", encoding="utf-8")
+def _beginning(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort) -> int:
+    body, notes = [], []
+    for python in pythons:
+        found = {}
+        for package in beginning.PACKAGES:
+            _say(f"CPython {python.name}: beginning with {package} ...")
+            least, wrong = beginning.measure(python.command, package, effort.rounds, _environment())
+            found[package] = least
+            notes += [f"CPython {python.name}, {note}" for note in wrong]
+        body.append(f"### CPython {python.name}: imports and first results\n\n{beginning.table(found)}")
+    how = (
+        "CPU time, and memory, of processes that import a package and make one small result, as a ratio to plain "
+        "Python with its `.pyc` files; `cold` is compared with plain Python without them. The least of "
+        f"{effort.rounds}, in turns ({effort.said})."
+    )
+    _tell(given, "beginning", section("Beginning", _command(given), how, "\n\n".join(body), notes))
+    return int(any(not note.endswith("not installed") for note in notes))
+
+
+def _growth(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort) -> int:
+    body, notes = [], []
+    for python in pythons:
+        _say(f"CPython {python.name}: growth ...")
+        command = [python.command, "-m", "benchmarks.growth", "--json", *(["--quick"] if effort.quick else [])]
+        rows, wrong = _asked(command, _environment())
+        if rows is None:
+            notes.append(f"CPython {python.name}: {wrong}")
+            continue
+        body.append(f"### CPython {python.name}: growth\n\n{growth.table(rows)}")
+    how = f"CPU time; the least of some runs ({effort.said}). First calls and first entries happen once."
+    _tell(given, "growth", section("Growth", _command(given), how, "\n\n".join(body), notes))
+    return int(bool(notes))
+
+
+def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort: Effort) -> int:
+    scale, repeat, rounds = (0.02, 1, 1) if effort.quick else (given.scale, 3, given.driver_rounds)
+    options = ["--scale", str(scale), "--repeat", str(repeat), "--rounds", str(rounds), "--timeout", str(LONGEST)]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(given.driver_results or os.path.join(folder, "driver.json"))
+        ways = _names(given.ways) or DRIVER_WAYS
+        results = measure_driver(driver, names, ways, python=given.driver_python, options=options, file=file)
+    what = "\n".join(f"| {way} | {WAYS[way].what} |" for way in results.ways)
+    how = (
+        f"CPython {given.driver_python}, {os.cpu_count()} CPUs. CPU time; the least of {rounds} × {repeat} values, "
+        f"`--scale {scale}`, by the driver."
+    )
+    body = f"| column | what runs |\n|---|---|\n{what}\n\n{results.table()}"
+    command = f"CASSETTE_WORKLOADS=.../workloads.py {_command(given)}"
+    _tell(given, "driver", section("pyperformance's workloads", command, how, body, results.notes))
+    return int(bool(results.notes))
 
 
 # ---- the command
@@ -218,36 +183,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     theirs = [name for name in wanted if name not in OWN]
     if theirs and not driver:
         return _wrong(f"no such workload: {', '.join(theirs)}; there are {', '.join(OWN)}")
-    ways = _names(given.ways)
-    if unknown := [way for way in ways if way not in WAYS]:
-        return _wrong(f"no such way: {', '.join(unknown)}; there are {', '.join(WAYS)}")
-    status = 0
-    if own and not given.driver_only:
-        if find_spec("pyperf") is None:
-            return _wrong("pyperf is missing; pip install 'cassette_import[benchmarks]'")
-        rounds, values = (1, 1) if given.quick else (given.rounds, 3)
-        results = measure_own(own, ways or list(WAYS), rounds=rounds, values=values, quick=given.quick)
-        how = f"CPU time; the least of {rounds} × {values} values, by pyperf."
-        status |= _tell(given.output, "own", "Our own workloads", _command(given, False), _python(), how, results)
-    if driver and (theirs or not wanted):
-        scale, repeat, rounds = (0.02, 1, 1) if given.quick else (given.scale, 3, given.driver_rounds)
-        options = ["--scale", str(scale), "--repeat", str(repeat), "--rounds", str(rounds), "--timeout", "300"]
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(given.driver_results or os.path.join(folder, "driver.json"))
-            results = measure_driver(
-                driver, theirs, ways or DRIVER_WAYS, python=given.driver_python, options=options, file=file
-            )
-        how = f"CPU time; the least of {rounds} × {repeat} values, `--scale {scale}`, by the driver."
-        status |= _tell(
-            given.output,
-            "driver",
-            "pyperformance's workloads",
-            _command(given, True),
-            f"CPython {given.driver_python}",
-            how,
-            results,
-        )
+    for option, known in (("ways", list(WAYS)), ("parts", list(SECTIONS))):
+        if unknown := [name for name in _names(getattr(given, option)) if name not in known]:
+            return _wrong(f"no such {option[:-1]}: {', '.join(unknown)}; there are {', '.join(known)}")
+    parts = _names(given.parts) or (SECTIONS if not (wanted or given.ways) else ("own", "driver"))
+    if "driver" in _names(given.parts) and not driver:
+        return _wrong("there is no driver; CASSETTE_WORKLOADS has to name its workloads.py")
+    pythons = _pythons(given)
+    if isinstance(pythons, str):
+        return _wrong(pythons)
+    effort, status = Effort(given.quick), 0
+    if "own" in parts and own:
+        status |= _own(pythons, given, own, effort)
+    if "beginning" in parts:
+        status |= _beginning(pythons, given, effort)
+    if "growth" in parts:
+        status |= _growth(pythons, given, effort)
+    if "driver" in parts and driver and (theirs or not wanted):
+        status |= _driver(driver, theirs, given, effort)
     return status
+
+
+def _pythons(given: argparse.Namespace) -> list[Python] | str:
+    """Those to measure with, or what is wrong."""
+    if not given.pythons:
+        python = described(sys.executable)
+        return [python] if python is not None else "this is no CPython from 3.11 on"
+    if given.pythons == "all":
+        found = installed()
+    else:
+        found = []
+        for command in _names(given.pythons):
+            python = described(command)
+            if python is None:
+                return f"{command} is no CPython from 3.11 on"
+            found.append(python)
+    environments = []
+    for python in found:
+        _say(f"CPython {python.name}: its environment ...")
+        made, missing = with_peers(python, given.environments)
+        if missing:
+            _say(f"CPython {python.name}: not installed: {', '.join(missing)}")
+        environments.append(made)
+    return environments
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -255,74 +233,68 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     add = parser.add_argument
-    add(
-        "--workloads",
-        default="",
-        metavar="A,B",
-        help=f"of ours ({', '.join(OWN)}) or of the driver's; all if not given",
-    )
+    listed = ", ".join(OWN)
+    add("--workloads", default="", metavar="A,B", help=f"of ours ({listed}) or of the driver's; all if not given")
     add("--ways", default="", metavar="A,B", help=f"of {', '.join(WAYS)}; all for our workloads, some for the driver's")
-    add("--quick", action="store_true", help="one value of each, to see that it works")
-    add("--rounds", type=int, default=3, help="how often all ways take their turn on our own workloads")
-    add("--output", type=Path, metavar="FILE", help="the Markdown document to put the tables into")
-    add("--driver-only", action="store_true", help="without our own workloads")
-    add(
-        "--driver-python",
-        default="3.12.1",
-        metavar="VERSION",
-        help="for the driver: a version that pyenv has, or a path",
-    )
+    add("--parts", default="", metavar="A,B", help=f"of {', '.join(SECTIONS)}; all if not given")
+    add("--quick", action="store_true", help="few and short runs: five minutes for each Python")
+    add("--pythons", default="", metavar="all|A,B", help="interpreters, or all that are found; this one if not given")
+    add("--environments", type=Path, default=ROOT / ".benchmarks", metavar="DIR", help="where their environments lie")
+    add("--output", type=Path, metavar="FILE", help="the Markdown document to put tables and chart into")
+    add("--driver-python", default="3.12.1", metavar="VERSION", help="for the driver: pyenv's version, or a path")
     add("--driver-rounds", type=int, default=1, help="how often all ways take their turn on the driver's workloads")
     add(
-        "--driver-results",
-        metavar="FILE",
-        help="where the driver's results are kept; not measured again if they are there",
+        "--driver-results", metavar="FILE", help="where the driver's results are kept; if they are there, they are read"
     )
     add("--scale", type=float, default=0.3, help="how much work the driver's workloads do")
     return parser
 
 
-def _tell(output: Path | None, name: str, title: str, command: str, python: str, how: str, results: Results) -> int:
-    text = section(title, command, python, how, results)
+def _tell(given: argparse.Namespace, name: str, text: str) -> None:
     print(text, flush=True)
-    if output is not None:
-        put_into(output, name, text)
-    return 1 if results.notes else 0
+    if given.output is not None:
+        put_into(given.output, name, text)
 
 
-def _command(given: argparse.Namespace, is_driver: bool) -> str:
+def _command(given: argparse.Namespace) -> str:
+    """What was typed, but for where things lie on this machine."""
     words = ["python", "benchmarks/compare.py"]
-    options = [
-        "workloads",
-        "ways",
-        *(["driver_python", "driver_rounds", "scale"] if is_driver else ["rounds"]),
-        "output",
-    ]
-    for option in options:
+    for option in ("workloads", "ways", "parts", "scale", "output"):
         value = getattr(given, option)
         if value is not None and value != _parser().get_default(option):
-            words += [f"--{option.replace('_', '-')}", str(value)]
-    words += ["--quick"] if given.quick else []
-    before = "CASSETTE_WORKLOADS=.../workloads.py " if is_driver else ""
-    return before + shlex.join(words) + (" --driver-only" if is_driver and given.driver_only else "")
+            words += [f"--{option}", str(value)]
+    words += ["--pythons", "all"] if given.pythons else []
+    return shlex.join([*words, *(["--quick"] if given.quick else [])])
 
 
-def _python() -> str:
-    return f"{sys.implementation.name.replace('cp', 'CP')} {sys.version.split()[0]}"
+def _environment() -> dict[str, str]:
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONHASHSEED": "0"}
+
+
+def _asked(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Any, str]:
+    """What a process of ours prints as JSON on its last line; None, and what it says, if it fails."""
+    try:
+        process = subprocess.run(
+            command,
+            env=environment,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST,
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"not done after {LONGEST} seconds"
+    said = [line for line in process.stderr.splitlines() if line.strip()]
+    if process.returncode:
+        return None, said[-1] if said else f"status {process.returncode}"
+    return json.loads(process.stdout.splitlines()[-1]), ""
 
 
 def _names(text: str) -> list[str]:
     return [name for name in (part.strip() for part in text.split(",")) if name]
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-
-
-def _last_line(text: str) -> str:
-    return next((line for line in reversed(text.splitlines()) if line.strip()), "no message")
 
 
 def _say(text: str) -> None:

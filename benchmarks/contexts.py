@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from cassette_import import Context, Events
+from cassette_import.contexts import Profile, Trace
+
+__all__ = ["Count", "CountOperators", "Look", "LookTwice", "Nothing", "Profile", "Three", "Traced"]
 
 
 class Nothing(Context):
@@ -73,3 +79,21 @@ class Look(Context, events=Events.CALLS):
     def posthook(self, result: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
         """Keep the result."""
         self.result = result
+
+
+class Outer(Look):
+    """Another type of context that does the same."""
+
+
+@contextlib.contextmanager
+def LookTwice() -> Iterator[None]:
+    """Two contexts, one in the other."""
+    with Outer(), Look():
+        yield
+
+
+@contextlib.contextmanager
+def Traced() -> Iterator[None]:
+    """A trace that is thrown away."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, Trace(file=nowhere):
+        yield

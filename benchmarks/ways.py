@@ -11,47 +11,62 @@ class Way(NamedTuple):
     """One way to run a program."""
 
     name: str
-    context: str | None
-    """What `run -c` is given; None where none of ours is in it."""
-    command: str
-    """What stands between `python` and `-m MODULE` where none of ours is in it."""
     what: str
     """For people."""
+    context: str | None = None
+    """What `run -c` is given, and where the workers find what makes the context; None where none of ours is in it."""
+    peer: str | None = None
+    """How `peers.py` drives somebody else's tool."""
+    needs: str | None = None
+    """The module without which there is no such way."""
+    since: tuple[int, int] = (3, 11)
+    """The first Python that has it."""
+    command: str = ""
+    """What the driver puts between `python` and `-m MODULE` where none of ours is in it."""
+
+
+def _ours(name: str, maker: str, what: str) -> Way:
+    return Way(name, what, context=f"{_CONTEXTS}:{maker}" if maker else "none")
+
+
+def _theirs(name: str, what: str, needs: str | None = None, **more: object) -> Way:
+    return Way(name, what, peer=name, needs=needs, **more)  # type: ignore[arg-type]
 
 
 WAYS: Final = {
     way.name: way
     for way in (
-        Way("plain", None, "", "plain Python"),
-        Way("inactive", "none", "", "packages installed, no context active"),
-        Way("nothing", f"{_CONTEXTS}:Nothing", "", "a context that intercepts nothing met"),
-        Way(
-            "three",
-            f"{_CONTEXTS}:Three",
-            "",
-            "a context that replaces `time.time`, `math.sin` and `list.append`",
+        Way("plain", "plain Python"),
+        _ours("inactive", "", "packages installed, no context active"),
+        _ours("nothing", "Nothing", "a context that intercepts nothing met"),
+        _ours("three", "Three", "a context that replaces `time.time`, `math.sin` and `list.append`"),
+        _ours("count", "Count", "`prehook` and `posthook` at every call, each adding one to a counter of the context"),
+        _ours("count-operators", "CountOperators", "the same at every call, operator and subscript"),
+        _ours(
+            "look", "Look", "`prehook` and `posthook` at every call that keep the callee, its arguments and its result"
         ),
-        Way(
-            "count",
-            f"{_CONTEXTS}:Count",
-            "",
-            "`prehook` and `posthook` at every call, each adding one to a counter of the context",
-        ),
-        Way("count-operators", f"{_CONTEXTS}:CountOperators", "", "the same at every call, operator and subscript"),
-        Way(
-            "look",
-            f"{_CONTEXTS}:Look",
-            "",
-            "`prehook` and `posthook` at every call that keep the callee, its arguments and its result",
-        ),
-        Way("profile", "cassette_import.contexts:Profile", "", "the context `profile`"),
-        Way(
+        _ours("look-twice", "LookTwice", "two such contexts, one in the other"),
+        _ours("trace", "Traced", "the context `trace`, with arguments and results, writing to nowhere"),
+        _ours("profile", "Profile", "the context `profile`"),
+        _theirs(
             "setprofile",
-            None,
-            "-m benchmarks.counting_profiler",
             "`sys.setprofile` with a Python function that counts",
+            command="-m benchmarks.counting_profiler",
         ),
-        Way("cprofile", None, "-m cProfile -o /dev/null", "`cProfile`, which is written in C"),
+        _theirs("settrace", "`sys.settrace` with a Python function that counts, lines too"),
+        _theirs("monitoring", "`sys.monitoring`, calls and returns, with Python functions that count", since=(3, 12)),
+        _theirs("cprofile", "`cProfile`, which is written in C", command="-m cProfile -o /dev/null"),
+        _theirs("viztracer", "viztracer, which is written in C", "viztracer"),
+        _theirs("viztracer-arguments", "viztracer with arguments and results", "viztracer"),
+        _theirs("wrapt", "wrapt: each function of the program in a `FunctionWrapper` that counts", "wrapt"),
+        _theirs("mock", "`unittest.mock.patch` of `time.time` and `math.sin` (`list.append` cannot be patched)"),
+        _theirs(
+            "pyccolo-inactive", "pyccolo: rewritten for `before_call` and `after_call`, no tracer active", "pyccolo"
+        ),
+        _theirs("pyccolo", "pyccolo: `before_call` and `after_call`, counting", "pyccolo"),
+        _theirs("pyccolo-operators", "the same with operators, comparisons and subscripts", "pyccolo"),
+        _theirs("dynapyt", "DynaPyt: `pre_call` and `post_call`, counting", "dynapyt"),
+        _theirs("dynapyt-operators", "the same with operators, comparisons and subscripts", "dynapyt"),
     )
 }
 

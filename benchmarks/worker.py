@@ -1,89 +1,94 @@
-"""Times one workload in one way: ``python -m benchmarks.worker WAY WORKLOAD LOOPS WARMUPS VALUES FILE``.
+"""Times one workload in one way beside plain Python: ``python -m benchmarks.worker WAY WORKLOAD PAIRS SECONDS``.
 
-`compare.py` starts it; pyperf takes the values and writes them. CPU seconds are measured, not wall clock: other
-processes of the machine then matter least.
+`compare.py` starts it, in a process for each way and workload; plain Python and the way take turns in it, with a copy
+of the workload each, so that what else the machine does meets both alike. CPU seconds are measured, not wall clock.
+Prints a line of JSON.
 """
 
 from __future__ import annotations
 
 import contextlib
-import cProfile
 import gc
 import hashlib
 import importlib
+import json
 import os
+import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from time import process_time
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
-import pyperf
+from benchmarks.peers import PEERS, Active, Prepared
+from benchmarks.ways import WAYS, Way
 
-from benchmarks.counting_profiler import Counter
-from benchmarks.ways import WAYS
-
-PACKAGE = "benchmarks.workloads"
+WORKLOADS = Path(__file__).parent / "workloads"
 
 
-@contextlib.contextmanager
-def _under_setprofile() -> Iterator[None]:
-    sys.setprofile(Counter().profile)
-    try:
-        yield
-    finally:
-        sys.setprofile(None)
+def _copy(workload: str, tag: str, folder: Path) -> tuple[str, Path]:
+    """A copy of the workload that can be imported under a name of its own."""
+    name, below = f"{workload}_{tag}", folder / tag
+    below.mkdir()
+    shutil.copy(WORKLOADS / f"{workload}.py", below / f"{name}.py")
+    sys.path.insert(0, str(below))
+    return name, below
 
 
-def _installed(context: str | None) -> AbstractContextManager[Any]:
-    """Install the workloads, and make what the way wants to be active while they run."""
-    if context is None:
-        return contextlib.nullcontext()
-    import cassette_import  # plain Python is measured without it
+def _prepared(way: Way, name: str, folder: Path) -> Prepared:
+    if way.peer is not None:
+        return PEERS[way.peer](name, folder)
+    if way.context is None:
+        return importlib.import_module(name), contextlib.nullcontext
+    import cassette_import  # plain Python and the peers are measured without it
 
-    cassette_import.install([PACKAGE])
-    if context == "none":
-        return contextlib.nullcontext()
-    module, _, name = context.partition(":")
-    made: AbstractContextManager[Any] = getattr(importlib.import_module(module), name)()
-    return made
-
-
-def _timed(main: Callable[[], Any], active: Callable[[], AbstractContextManager[Any]]) -> Callable[[int], float]:
-    def run(loops: int) -> float:
-        rounds = range(loops)
-        gc.collect()
-        with active():
-            start = process_time()
-            for _ in rounds:
-                main()
-            return process_time() - start
-
-    return run
+    cassette_import.install([name])
+    module = importlib.import_module(name)
+    if way.context == "none":
+        return module, contextlib.nullcontext
+    place, _, maker = way.context.partition(":")
+    return module, getattr(importlib.import_module(place), maker)
 
 
-def measure(way: str, workload: str, loops: str, warmups: str, values: str, file: str) -> None:
-    """Time a workload; the values go to a file, together with what identifies its result."""
-    context = _installed(WAYS[way].context)
-    active: Callable[[], AbstractContextManager[Any]] = lambda: context
-    if way == "setprofile":
-        active = _under_setprofile
-    elif way == "cprofile":
-        active = cProfile.Profile
-    main = importlib.import_module(f"{PACKAGE}.{workload}").main
+def _timed(main: Callable[[], Any], active: Active, loops: int) -> float:
+    """Seconds for one run of the workload."""
+    gc.collect()
     with active():
-        result = repr(main())
-    run = _timed(main, active)
-    if loops == "calibrate":
-        loops = str(max(1, round(0.02 / max(run(1), 1e-6))))
-    sys.argv = [sys.argv[0]]
-    runner = pyperf.Runner()
-    runner.parse_args(["--worker", "--quiet", "--loops", loops, "--warmups", warmups, "--values", values])
-    benchmark = runner.bench_time_func(workload, run, metadata={"result": hashlib.sha256(result.encode()).hexdigest()})
-    if os.path.exists(file):
-        os.remove(file)
-    benchmark.dump(file)
+        rounds = range(loops)
+        start = process_time()
+        for _ in rounds:
+            main()
+        return (process_time() - start) / loops
+
+
+def _digest(result: object) -> str:
+    return hashlib.sha256(repr(result).encode()).hexdigest()
+
+
+def measure(way: Way, workload: str, pairs: int, seconds: float) -> dict[str, Any]:
+    """Seconds of plain Python and of the way, run by run, and whether both gave the same."""
+    sys.setrecursionlimit(20_000)  # the peers need more frames than a program has by itself
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(os.path.realpath(text))
+        plain = importlib.import_module(_copy(workload, "plain", folder)[0])
+        module, active = _prepared(way, *_copy(workload, "measured", folder))
+        expected = _digest(plain.main())
+        with active():
+            same = _digest(module.main()) == expected
+        turns = ((plain.main, contextlib.nullcontext, "plain"), (module.main, active, "way"))
+        found: dict[str, list[float]] = {"plain": [], "way": []}
+        once = {name: max(_timed(main, manager, 1), 1e-6) for main, manager, name in turns}
+        loops = {name: max(1, round(seconds / time)) for name, time in once.items()}
+        end = perf_counter() + 40 * seconds + 6 * once["way"]
+        while len(found["way"]) < pairs and (not found["way"] or perf_counter() < end):
+            for main, manager, name in turns if len(found["way"]) % 2 == 0 else turns[::-1]:
+                found[name].append(_timed(main, manager, loops[name]))
+    return {"plain": found["plain"], "way": found["way"], "same": same}
 
 
 if __name__ == "__main__":
-    measure(*sys.argv[1:])
+    given_way, given_workload, given_pairs, given_seconds = sys.argv[1:]
+    result = measure(WAYS[given_way], given_workload, int(given_pairs), float(given_seconds))
+    print(json.dumps(result), flush=True)
+    os._exit(0)  # some peers do a lot when a program ends

@@ -26,7 +26,6 @@ def compare(*arguments):
 
 
 def test_the_command_puts_its_table_between_the_marks_of_a_document(tmp_path):
-    pytest.importorskip("pyperf", reason="pyperf is missing; the extra `benchmarks` brings it")
     document = tmp_path / "performance.md"
     document.write_text("before\n<!-- own: begin -->\nold\n<!-- own: end -->\nafter\n", encoding="utf-8")
     done = compare("--quick", "--workloads", "records", "--ways", "inactive,count", "--output", str(document))

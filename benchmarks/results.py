@@ -1,0 +1,91 @@
+"""What was measured, as ratios, and the text that tells it: tables, and the sections of a document."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks.ways import WAYS
+
+SECTIONS: Final = ("own", "beginning", "growth", "driver")
+SKELETON: Final = "# Performance\n" + "".join(f"\n<!-- {name}: begin -->\n<!-- {name}: end -->\n" for name in SECTIONS)
+
+
+class Results:
+    """Ratios to plain Python by workload and way, and what went wrong."""
+
+    def __init__(self, ways: Sequence[str]) -> None:
+        self.ways = [way for way in ways if way != "plain"]
+        self.seconds: dict[str, float] = {}
+        self.ratios: dict[str, dict[str, float]] = {}
+        self.notes: list[str] = []
+
+    def mean(self, way: str) -> float | None:
+        """The geometric mean over the workloads that ran in this way."""
+        found = [ratios[way] for ratios in self.ratios.values() if way in ratios]
+        return statistics.geometric_mean(found) if found else None
+
+    def measured(self) -> list[str]:
+        """The ways in which some workload ran."""
+        return [way for way in self.ways if self.mean(way) is not None]
+
+    def table(self) -> str:
+        """As Markdown: a workload a line, a way a column."""
+        ways = self.measured()
+        lines = [
+            f"| workload | plain, s | {' | '.join(ways)} |",
+            f"|---|--:|{'--:|' * len(ways)}",
+            f"| **geometric mean** | | {' | '.join(f'**{_number(self.mean(way))}**' for way in ways)} |",
+        ]
+        for workload, ratios in self.ratios.items():
+            cells = [f"{ratios[way]:.2f}" if way in ratios else "failed" for way in ways]
+            lines.append(f"| {workload} | {self.seconds[workload]:.4f} | {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def summary(found: Mapping[str, Results]) -> str:
+    """As Markdown: a way a line, a Python a column; geometric means."""
+    ways = dict.fromkeys(way for results in found.values() for way in results.measured())
+    lines = [f"| | what runs | {' | '.join(found)} |", f"|---|---|{'--:|' * len(found)}"]
+    for way in ways:
+        cells = " | ".join(_number(results.mean(way)) for results in found.values())
+        lines.append(f"| {way} | {WAYS[way].what} | {cells} |")
+    return "\n".join(lines)
+
+
+def section(title: str, command: str, how: str, body: str, notes: Sequence[str]) -> str:
+    """What stands between the marks of one section."""
+    wrong = "".join(f"\n- {note}" for note in notes)
+    return "\n".join(
+        (
+            f"## {title}",
+            "",
+            "```console",
+            f"$ {command}",
+            "```",
+            "",
+            how,
+            "",
+            body,
+            *(("", f"What went wrong:\n{wrong}") if notes else ()),
+        )
+    )
+
+
+def put_into(document: Path, name: str, text: str) -> None:
+    """Replace a section of the document, or add it at its end; everything outside the marks stays."""
+    whole = document.read_text(encoding="utf-8") if document.exists() else SKELETON
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    if begin not in whole:
+        whole = f"{whole.rstrip()}\n\n{begin}\n{end}\n"
+    found = re.search(f"{re.escape(begin)}.*?{re.escape(end)}", whole, re.DOTALL)
+    if found is None:
+        raise SystemExit(f"{document}: there is no {begin} … {end}")
+    document.write_text(f"{whole[: found.start()]}{begin}\n{text}\n{end}{whole[found.end() :]}", encoding="utf-8")

@@ -1,0 +1,70 @@
+"""What it costs to begin: one process, started by `beginning.py`, that imports a package and makes a first result.
+
+``python -m benchmarks.starting WAY PROGRAM`` prints a line of JSON: CPU seconds of the import, of all up to the first
+result, and the most memory that the process has had.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import resource
+import sys
+from time import process_time
+from types import ModuleType
+from typing import Any
+
+
+def _jinja2(modules: list[ModuleType]) -> object:
+    template = modules[0].Template("{% for x in items %}<li>{{ x|upper }}{{ loop.index }}</li>{% endfor %}")
+    return template.render(items=["a", "b", "c"])
+
+
+def _django(modules: list[ModuleType]) -> object:
+    engine = modules[0].Engine()
+    page = engine.from_string("{% for x in items %}<li>{{ x|upper }}{{ forloop.counter }}</li>{% endfor %}")
+    return page.render(modules[0].Context({"items": ["a", "b", "c"]}))
+
+
+def _sympy(modules: list[ModuleType]) -> object:
+    sympy = modules[0]
+    x = sympy.Symbol("x")
+    return str(sympy.expand((x + 1) ** 5)), str(sympy.diff(sympy.sin(x) * x, x))
+
+
+PROGRAMS = {
+    "jinja2": (["jinja2", "jinja2.ext", "jinja2.sandbox"], _jinja2),
+    "django": (["django.template", "django.forms", "django.db.models", "django.http", "django.views.generic"], _django),
+    "sympy": (["sympy"], _sympy),
+}
+
+
+def start(way: str, program: str) -> dict[str, float]:
+    """Import, and make the first result."""
+    names, work = PROGRAMS[program]
+    context: Any = contextlib.nullcontext()
+    package = names[0].partition(".")[0]
+    if way != "plain":
+        import cassette_import
+        from benchmarks import contexts
+
+        begin = process_time()
+        cassette_import.install([package])
+        if way != "inactive":
+            context = getattr(contexts, way)()
+    else:
+        begin = process_time()
+    modules = [importlib.import_module(name) for name in names]
+    imported = process_time() - begin
+    if package == "django":
+        importlib.import_module("django.conf").settings.configure()
+        importlib.import_module("django").setup()
+    with context:
+        work(modules)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"import": imported, "first": process_time() - begin, "memory": float(most)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(start(*sys.argv[1:])), flush=True)
