@@ -269,7 +269,9 @@ def _command(given: argparse.Namespace) -> str:
 
 def _environment() -> dict[str, str]:
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONHASHSEED": "0"}
+    caching = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")  # what is kept beside the `.pyc` files is measured
+    others = {name: value for name, value in os.environ.items() if name not in caching}
+    return {**others, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONHASHSEED": "0"}
 
 
 def _asked(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Any, str]:
