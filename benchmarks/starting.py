@@ -45,16 +45,14 @@ def start(way: str, program: str) -> dict[str, float]:
     names, work = PROGRAMS[program]
     context: Any = contextlib.nullcontext()
     package = names[0].partition(".")[0]
-    if way != "plain":
+    if way != "bare":  # plain Python too: else it would pay alone for what of the standard library both need
         import cassette_import
         from benchmarks import contexts
-
-        begin = process_time()
+    begin = process_time()
+    if way not in ("bare", "plain"):
         cassette_import.install([package])
         if way != "inactive":
             context = getattr(contexts, way)()
-    else:
-        begin = process_time()
     modules = [importlib.import_module(name) for name in names]
     imported = process_time() - begin
     if package == "django":
