@@ -79,8 +79,10 @@ class Lasting(Activation):
 
     __slots__ = ()
 
-    def __init__(self, contexts: tuple[Any, ...], variant: Variant, roots: frozenset[str]) -> None:
-        super().__init__(contexts, variant, roots)
+    def __init__(
+        self, contexts: tuple[Any, ...], variant: Variant, roots: frozenset[str], tags: tuple[Any, ...] = ()
+    ) -> None:
+        super().__init__(contexts, variant, roots, tags=tags)
         variant.active += 1
         IN_USE.lasting[id(self)] = weakref.ref(self)
         NAMES["@on"] = True
