@@ -156,8 +156,23 @@ def hasmetameta(x: Any, ctx: Any) -> bool:
 
 
 def _has_parts(value: Any, own: Tag) -> bool:
+    """Whether something is known of a value's parts, or of parts of containers in it."""
     store: Store | None = own.store
-    return store is not None and (store.items.of(value) is not None or store.attributes.of(value) is not None)
+    if not store:
+        return False
+    work, seen = [value], set()
+    while work:
+        item = work.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if store.items.of(item) is not None or store.attributes.of(item) is not None:
+            return True
+        if isinstance(item, (*SEQUENCES, set, frozenset)):
+            work += item
+        elif isinstance(item, dict):
+            work += item.values()
+    return False
 
 
 def _mirror(value: Any, own: Tag, asked: bool = False) -> Any:
