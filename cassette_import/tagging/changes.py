@@ -87,6 +87,7 @@ def remove(call: Call) -> None:
     call.store.set_parts(owner, parts)
 
 
+@always(list.extend, deque.extend, deque.extendleft)
 @rule(list.extend, deque.extend, deque.extendleft, operator.iadd, operator.iconcat)
 @hidden
 def extend(call: Call) -> Any:

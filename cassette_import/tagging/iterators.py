@@ -257,13 +257,32 @@ if hasattr(itertools, "batched"):
     rule(itertools.batched)(hand_on)
 
 
-@rule(itertools.chain.from_iterable)
+@rule(vars(itertools.chain)["from_iterable"])
 @hidden
 def chain_all(call: Call) -> Any:
     return call.callee(map(functools.partial(carried, call), observed(call, call.given[0])))
 
 
-@rule(map, filter, itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
+class _Spreader(Stepper):
+    """A stepper whose items are arguments."""
+
+    __slots__ = ()
+
+    @hidden
+    def __next__(self) -> Any:
+        item = Stepper.__next__(self)
+        return tuple(self._store.items_of(plain(item))) if LOCAL.observed and type(plain(item)) in SEQUENCES else item
+
+
+@rule(itertools.starmap)
+@hidden
+def spread(call: Call) -> Any:
+    """A function, and a source of its arguments."""
+    function, source = call.given
+    return call.callee(_conveyed(function), _Spreader(call.store, start(call.store, plain(source))))
+
+
+@rule(map, filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
 @hidden
 def convey(call: Call) -> Any:
     """A function, and sources of its arguments."""
@@ -311,7 +330,7 @@ def collect_pairs(call: Call) -> Any:
         slots = store.keyed(source)
         pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
         made = call.native()
-    elif call.given and may_carry(store, source) and not hasattr(source, "keys"):
+    elif call.given and not hasattr(source, "keys"):
         pairs = [tuple(observed(call, pair)) for pair in observed(call, source)]
         made = dict(
             [tuple(map(plain, pair)) for pair in pairs], **{key: plain(value) for key, value in call.keywords.items()}

@@ -54,7 +54,7 @@ def sines(*xs):
 
 
 def moved(xs):
-    return [x for x in xs]  # noqa: C416
+    return [x for x in xs]
 
 
 def twice(kind):
