@@ -139,7 +139,7 @@ def by_mapping_splat(x):
     def inner(a, b):
         return b
 
-    return inner(**{"a": 0, "b": x})
+    return inner(a=0, b=x)
 
 
 def by_attribute(x):
@@ -282,19 +282,19 @@ def by_swap(x):
 
 
 def by_comprehension(x):
-    return [i for i in [0, x]][1]  # noqa: C416
+    return [i for i in [0, x]][1]
 
 
 def by_set_comprehension(x):
-    return next(iter({i for i in [x]}))  # noqa: C416
+    return next(iter({i for i in [x]}))
 
 
 def by_dict_comprehension(x):
-    return {key: value for key, value in [("a", x)]}["a"]  # noqa: C416
+    return {key: value for key, value in [("a", x)]}["a"]
 
 
 def by_generator_expression(x):
-    return list(i for i in [0, x])[1]  # noqa: C400
+    return list(i for i in [0, x])[1]
 
 
 def by_generator(x):
@@ -402,11 +402,11 @@ def by_augmented(x):
 
 
 def by_concatenation(x):
-    return ([0] + [x])[1]  # noqa: RUF005
+    return ([0] + [x])[1]
 
 
 def by_tuple_concatenation(x):
-    return ((0,) + (x,))[1]  # noqa: RUF005
+    return ((0,) + (x,))[1]
 
 
 def by_repetition(x):
@@ -442,11 +442,11 @@ def by_list_copy(x):
 
 
 def by_list_of_list(x):
-    return list([0, x])[1]  # noqa: C410
+    return list([0, x])[1]
 
 
 def by_tuple_of_list(x):
-    return tuple([0, x])[1]  # noqa: C409
+    return tuple([0, x])[1]
 
 
 def by_sorted(x):
@@ -503,11 +503,11 @@ def by_update_keyword(x):
 
 
 def by_dict_constructor(x):
-    return dict(a=x)["a"]  # noqa: C408
+    return dict(a=x)["a"]
 
 
 def by_dict_of_pairs(x):
-    return dict([("a", x)])["a"]  # noqa: C406
+    return dict([("a", x)])["a"]
 
 
 def by_dict_of_zip(x):
@@ -740,7 +740,7 @@ def by_default_factory(x):
 
 
 def by_object_in_list(x):
-    return [Holder(x)][0].x  # noqa: RUF015
+    return [Holder(x)][0].x
 
 
 def by_mutable_aliases(x):

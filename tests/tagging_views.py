@@ -14,7 +14,7 @@ def types(x):
 
 
 def identity(x):
-    return x is None, x is x, x is not None, x == 3.5, x != 3.5, 3.5 == x, x in [3.5], [x] == [3.5], (x,) == (3.5,)  # noqa: PLR0124
+    return x is None, x is x, x is not None, x == 3.5, x != 3.5, 3.5 == x, x in [3.5], [x] == [3.5], (x,) == (3.5,)
 
 
 def hashes(x):
@@ -32,7 +32,7 @@ def truth(x):
 
 
 def text(x):
-    return f"{x}", f"{x!r:>8}", f"{x:.3f}", "%s" % x, "%.1f" % x, "{}".format(x), str(x), repr(x), " ".join([str(x)])  # noqa: UP031, UP032
+    return f"{x}", f"{x!r:>8}", f"{x:.3f}", "%s" % x, "%.1f" % x, "{}".format(x), str(x), repr(x), " ".join([str(x)])
 
 
 def modules(x):
@@ -60,7 +60,7 @@ def callbacks(x):
 
 def kept_by_a_leaf(x):
     SEEN.append(x)
-    default = lambda a=x: a  # noqa: E731
+    default = lambda a=x: a
 
     class Local:
         part = x

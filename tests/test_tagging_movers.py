@@ -3,10 +3,9 @@
 import gc
 
 import pytest
+import tagging_movers as movers
 
 from cassette_import import Context, Tagged, install, metadata, overdub, tag, untag
-
-import tagging_movers as movers
 
 
 class Moving(Context, tagging=True):

@@ -55,6 +55,7 @@ def entered(context: Any, tags: tuple[Any, ...]) -> Tag | None:
     tag.entered = True
     tag.parent = next((outer for outer in reversed(tags) if outer is not None), None)
     if tag.parent is not None:
+        tag.parent.store.take_in(tag.store)
         tag.store = tag.parent.store
     return tag
 

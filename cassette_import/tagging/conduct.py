@@ -90,10 +90,11 @@ def always(*functions: Any) -> Callable[[Rule], Rule]:
 
 def store_here() -> Store | None:
     """The store of what is active."""
-    return _store(ACTIVE.get())
+    return store_of(ACTIVE.get())
 
 
-def _store(activation: Activation) -> Store | None:
+def store_of(activation: Activation) -> Store | None:
+    """The store of an activation."""
     for tag in reversed(activation.tags):
         if tag is not None:
             return tag.store  # type: ignore[no-any-return]
@@ -129,7 +130,7 @@ def conduct(
     returned, observed = LOCAL.returned, LOCAL.observed
     try:
         LOCAL.observed = False
-        store = _store(activation)
+        store = store_of(activation)
         if store is None or not (tagged or store or key in ALWAYS):
             return callee(*arguments, **keywords) if not tagged else callee(*map(plain, arguments), **_plain(keywords))
         found = RULES.get(key)

@@ -20,7 +20,7 @@ from cassette_import.active import ACTIVE
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
-from cassette_import.tagging.conduct import Call, always, leaf, rule, tidy
+from cassette_import.tagging.conduct import Call, always, leaf, rule, store_of, tidy
 from cassette_import.tagging.parts import keep_elements, keep_pairs
 from cassette_import.tagging.shadow import SEQUENCES, Store
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
@@ -189,6 +189,20 @@ def observed(call: Call, source: Any) -> Iterator[Any]:
         return iter(source)
     iterator = start(call.store, source)
     return itertools.starmap(step, itertools.repeat((call.store, iterator)))
+
+
+def items_outside(source: Any) -> list[Any]:
+    """The items of an iterable that an overload was given, as the program would have got them: wrapped."""
+    here = ACTIVE.get()
+    activation = here.suspended or here
+    store = store_of(activation)
+    if store is None:
+        return list(source)
+    token = ACTIVE.set(activation)
+    try:
+        return list(observed(Call(activation, store, list, list, (), (source,), {}), source))
+    finally:
+        ACTIVE.reset(token)
 
 
 def _conveyed(function: Any) -> Any:

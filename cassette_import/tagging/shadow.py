@@ -197,7 +197,13 @@ class Store:
         elif isinstance(owner, (dict, set, frozenset)):
             self.keyed(owner)
 
-    # ---- the end
+    # ---- the beginning and the end
+
+    def take_in(self, other: Store) -> None:
+        """What was known before an inner activation was entered is known in the outer ones' store from now on."""
+        if other is not self:
+            self.items.entries.update(other.items.entries)
+            self.attributes.entries.update(other.attributes.entries)
 
     def keep_only(self, result: Any) -> None:
         """The activation has ended: what is kept is what belongs to its result."""

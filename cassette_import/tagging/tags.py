@@ -159,7 +159,10 @@ LOCAL: Final = _Local()
 
 
 @hidden
-def _run(function: Callable[..., Any], *arguments: Any) -> Any:
+def run(function: Callable[..., Any], *arguments: Any) -> Any:
+    """A call outside of overdubbed code that the active contexts are to see, if an argument is wrapped."""
+    if Tagged not in map(type, arguments):
+        return function(*arguments)
     variant = ACTIVE.get().variant
     if variant is None or not variant.tagging:
         return function(*map(plain, arguments))
@@ -168,8 +171,8 @@ def _run(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _operator(function: Callable[..., Any], swap: bool = False) -> Callable[..., Any]:
     if swap:
-        return hidden(lambda self, other: _run(function, other, self))
-    return hidden(lambda self, *others: _run(function, self, *others))
+        return hidden(lambda self, other: run(function, other, self))
+    return hidden(lambda self, *others: run(function, self, *others))
 
 
 def _direct(function: Callable[..., Any]) -> Callable[..., Any]:
