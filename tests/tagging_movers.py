@@ -271,7 +271,7 @@ def by_delete(x):
 
 
 def by_unpacking(x):
-    a, (b, *c) = 0, (1, 2, x)
+    _a, (_b, *c) = 0, (1, 2, x)
     return c[1]
 
 
@@ -335,7 +335,7 @@ def by_own_iterator(x):
 
 
 def by_loop(x):
-    for last in (0, x):
+    for last in (0, x):  # noqa: B007
         pass
     return last
 
@@ -589,7 +589,7 @@ def by_filter_function(x):
 
 
 def by_reversed(x):
-    return list(reversed([0, x]))[0]
+    return list(reversed([0, x]))[0]  # noqa: RUF015
 
 
 def by_chain(x):

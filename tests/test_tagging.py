@@ -167,9 +167,6 @@ def test_events_are_those_that_were_asked_for():
 
 
 def test_a_leaf_that_changes_a_container_drops_the_metadata():
-    def leaf(items):
-        items[0] = 7
-
     leaf = eval("lambda items: items.__setitem__(0, 7)")  # no source: not overdubbed
     ctx = Moving()
     result = overdub(ctx, views.overwritten_unseen, tag(1, ctx, "m"), leaf)

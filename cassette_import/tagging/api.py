@@ -48,7 +48,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
     Parameters
     ----------
     value:
-        Any value. One that is tagged by other activations keeps what they know of it.
+        Any value; a class is never tagged, and comes back as it is. One that is tagged by other activations keeps what they know of it.
     ctx:
         A context that tags values.
     metadata:
@@ -70,6 +70,8 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
         raise TypeError(
             f"{type(ctx).__qualname__} does not tag values: declare it with tagging=True, or use enabletagging(ctx)"
         )
+    if isinstance(value, type):
+        return value
     found = checked(ctx, type(plain(value)), metadata)
     old = value._tagged_metas if type(value) is Tagged else {}
     return Tagged(plain(value), {**old, _next(ctx): found})

@@ -27,7 +27,7 @@ _Parts = Any
 @rule(list.append)
 @hidden
 def append(call: Call) -> None:
-    owner = call.arguments[0]
+    owner = call.owner
     call.native()
     entry = call.store.items.of(owner)
     if entry is not None and entry.size != len(owner) - 1:
@@ -48,7 +48,7 @@ def _parts(call: Call, owner: Any) -> _Parts:
 @hidden
 def rearrange(call: Call) -> Any:
     """The same method, applied to the metadata; wrapped arguments stand for theirs."""
-    owner, name = call.arguments[0], call.function.__name__
+    owner, name = call.owner, call.function.__name__
     parts = _parts(call, owner)
     result = call.native()
     arguments = [plain(argument) for argument in call.arguments[1:]]
@@ -65,7 +65,7 @@ _WITH_ITEM: Final = ("insert", "append", "appendleft")
 @rule(list.pop, deque.pop, deque.popleft)
 @hidden
 def pop(call: Call) -> Any:
-    owner, parts = call.arguments[0], _parts(call, call.arguments[0])
+    owner, parts = call.owner, _parts(call, call.owner)
     value = call.native()
     metas = getattr(parts, call.function.__name__)(*map(plain, call.arguments[1:]))
     call.store.set_parts(owner, parts)
@@ -75,7 +75,7 @@ def pop(call: Call) -> Any:
 @rule(list.remove, deque.remove)
 @hidden
 def remove(call: Call) -> None:
-    owner, before, parts = call.arguments[0], list(call.arguments[0]), _parts(call, call.arguments[0])
+    owner, before, parts = call.owner, list(call.owner), _parts(call, call.owner)
     call.native()
     after = list(owner)
     position = next((n for n, value in enumerate(after) if value is not before[n]), None)
@@ -91,26 +91,26 @@ def remove(call: Call) -> None:
 @rule(list.extend, deque.extend, deque.extendleft, operator.iadd, operator.iconcat)
 @hidden
 def extend(call: Call) -> Any:
-    owner = plain(call.arguments[0])
+    owner = call.owner
     if not isinstance(owner, (list, deque)) or type(lookup(type(owner), "__iadd__")) is FunctionType:
         return _operate(call)
     source = plain(call.arguments[1])
     if not may_carry(call.store, source) and call.store.items.of(owner) is None:
         call.native()
-        return call.arguments[0] if call.function in (operator.iadd, operator.iconcat) else None
+        return call.given[0] if call.function in (operator.iadd, operator.iconcat) else None
     parts = _parts(call, owner)
     items = list(observed(call, source))
     method = "extendleft" if call.function is deque.extendleft else "extend"
     getattr(owner, method)(map(plain, items))
     getattr(parts, method)(map(metas_of, items))
     call.store.set_parts(owner, parts)
-    return call.arguments[0] if call.function in (operator.iadd, operator.iconcat) else None
+    return call.given[0] if call.function in (operator.iadd, operator.iconcat) else None
 
 
 @rule(list.sort)
 @hidden
 def sort(call: Call) -> None:
-    owner = call.arguments[0]
+    owner = call.owner
     items = call.store.items_of(owner)
     call.native()
     call.store.set_parts(owner, in_order(items, owner))
@@ -122,7 +122,8 @@ def sort(call: Call) -> None:
 @rule(dict.get, dict.pop, dict.setdefault)
 @hidden
 def take_by_key(call: Call) -> Any:
-    owner, key, *default = call.arguments
+    _, key, *default = call.arguments
+    owner = call.owner
     slot = call.store.keyed(owner).get(plain(key))
     had = plain(key) in owner
     value = call.native()
@@ -139,11 +140,11 @@ def take_by_key(call: Call) -> Any:
 @rule(dict.popitem)
 @hidden
 def take_last(call: Call) -> Any:
-    slots = dict(call.store.keyed(call.arguments[0]))
+    slots = dict(call.store.keyed(call.owner))
     key, value = pair = call.native()
     slot = slots.get(key)
     if slot is not None and slot[0] is value:
-        call.store.keyed(call.arguments[0])
+        call.store.keyed(call.owner)
         call.store.set_parts(pair, [None, slot[1]])
     return pair
 
@@ -151,7 +152,7 @@ def take_last(call: Call) -> Any:
 @rule(dict.update, operator.ior)
 @hidden
 def update(call: Call) -> Any:
-    owner = plain(call.arguments[0])
+    owner = call.owner
     if isinstance(owner, (set, frozenset)):
         return combine(call)
     if not isinstance(owner, dict):
@@ -168,21 +169,21 @@ def update(call: Call) -> Any:
     pairs += call.keywords.items()
     owner.update([tuple(map(plain, pair)) for pair in pairs])
     keep_pairs(call.store, owner, pairs)
-    return call.arguments[0] if call.function is operator.ior else None
+    return call.given[0] if call.function is operator.ior else None
 
 
 @rule(dict.clear, set.clear)
 @hidden
 def clear(call: Call) -> None:
     call.native()
-    call.store.items.drop(call.arguments[0])
+    call.store.items.drop(call.owner)
 
 
 @rule(dict.values, dict.items)
 @hidden
 def view(call: Call) -> Any:
     made = call.native()
-    owner = call.arguments[0]
+    owner = call.owner
     if call.store.keyed(owner):
         call.store.views.make(made).extra = owner, call.function.__name__
     return made
@@ -191,7 +192,7 @@ def view(call: Call) -> Any:
 @rule(set.add)
 @hidden
 def add(call: Call) -> None:
-    owner, item = call.arguments
+    owner, item = call.owner, call.arguments[1]
     had = plain(item) in owner
     call.native()
     if not had:
@@ -201,7 +202,7 @@ def add(call: Call) -> None:
 @rule(set.pop)
 @hidden
 def take_any(call: Call) -> Any:
-    slots = dict(call.store.keyed(call.arguments[0]))
+    slots = dict(call.store.keyed(call.owner))
     value = call.native()
     slot = slots.get(value)
     return Tagged(value, slot[1]) if slot is not None and slot[0] is value else value
@@ -214,7 +215,7 @@ def take_any(call: Call) -> Any:
 )  # fmt: skip
 @hidden
 def combine(call: Call) -> Any:
-    owner = plain(call.arguments[0])
+    owner = call.owner
     items: list[Any] = []
     given: list[Any] = []
     for source in map(plain, call.arguments):

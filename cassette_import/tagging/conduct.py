@@ -60,6 +60,11 @@ class Call:
         self.arguments = (*leading, *given)
         self.keywords = keywords
 
+    @property
+    def owner(self) -> Any:
+        """The first argument, whose parts the call is about."""
+        return plain(self.arguments[0])
+
     @hidden
     def native(self) -> Any:
         """The call with plain arguments."""
