@@ -23,7 +23,7 @@ def wrappers_in_objects():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def installed():
+def installed(only_new_objects_in_gc):
     with install([movers.__name__]):
         yield
 

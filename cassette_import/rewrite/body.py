@@ -80,7 +80,7 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
     for index, part in enumerate(module.body):
         mark(part)
         if any(shape.tagging for shape in shapes):
-            part = convey(part)
+            part = convey(part, shapes)
         module.body[index] = rewriter.rewrite(part, Mode.BARE, None)
     module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
     return module
@@ -158,8 +158,8 @@ class _Rewriter:
         bare = looks_at_locals(node)
         if is_suspendable(node):
             if any(shape.tagging for shape in self.shapes):
-                body = _conveyed(at, node, body)
-                blocks = {prefix: _conveyed(at, node, block) for prefix, block in blocks.items()}
+                body = _conveyed(at, node, body, self.shapes)
+                blocks = {prefix: _conveyed(at, node, block, self.shapes) for prefix, block in blocks.items()}
             rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
         else:
             rewritten = self._branches(node, at, body, blocks, bare)
@@ -186,7 +186,7 @@ class _Rewriter:
         ]
         for number, shape in enumerate(self.shapes):
             if shape.tagging:
-                copies[number] = _conveyed(at, node, copies[number])
+                copies[number] = _conveyed(at, node, copies[number], [shape])
         chain: list[ast.stmt] = body
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
@@ -223,7 +223,7 @@ class _Rewriter:
         at = At(node.body)
         if is_suspendable(node):
             if any(shape.tagging for shape in self.shapes):
-                node.body = returned(convey(node.body))
+                node.body = returned(convey(node.body, self.shapes))
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
         bare = looks_at_locals(node) or hasattr(node, _BARE)
@@ -236,7 +236,7 @@ class _Rewriter:
             plain = bare or shape.watched  # there is no `try` in an expression
             if shape.tagging:
                 rest = [] if bare else parameters(at, node)
-                copies[number] = at.pick([*rest, returned(convey(copies[number]))], len(rest))
+                copies[number] = at.pick([*rest, returned(convey(copies[number], [shape]))], len(rest))
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare:
                 lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
@@ -320,10 +320,10 @@ class _Rewriter:
         return _replaced(node, form)
 
 
-def _conveyed(at: At, function: Function, block: list[ast.stmt]) -> list[ast.stmt]:
+def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
     """A block of a function whose values may be tagged."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
-    return [*rest, *map(convey, block)]
+    return [*rest, *(convey(statement, shapes) for statement in block)]
 
 
 def _replaced(node: ast.AST, form: Form) -> Any:

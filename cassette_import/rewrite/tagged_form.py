@@ -8,18 +8,34 @@ Knows trees; must not know what a wrapper is.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
+from cassette_import.events import Events
+from cassette_import.rewrite.marks import LITERAL, has, is_number
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.scopes import FUNCTIONS
+from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.walk import children, rebuild
 
 _NOOVERDUB = "_nooverdub"
 
 
-def convey(node: Any) -> Any:
-    """Put the calls into a statement or expression; bodies of functions in it are left for later. In place."""
+def convey(node: Any, shapes: Iterable[Shape]) -> Any:
+    """Put the calls into a statement or expression; bodies of functions in it are left for later. In place.
+
+    Literals are events only if some hook or overload asks for them: they are never tagged.
+    """
+    if not any(Events.DISPLAYS in context.events for shape in shapes for context in shape.contexts):
+        return rebuild(node, None, _enter, _leave_with_literals)
     return rebuild(node, None, _enter, _leave)
+
+
+def _leave_with_literals(node: Any, state: None) -> Any:
+    constant = isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and bool(node.elts)
+    if is_number(node) or (constant and all(has(part, LITERAL) for part in node.elts)):
+        setattr(node, _NOOVERDUB, True)
+    return _leave(node, state)
 
 
 def parameters(at: At, function: Any) -> list[ast.expr]:

@@ -48,7 +48,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
     Parameters
     ----------
     value:
-        Any value; a class is never tagged, and comes back as it is. One that is tagged by other activations keeps what they know of it.
+        Any value; a class comes back as it is. What other activations know of it stays.
     ctx:
         A context that tags values.
     metadata:

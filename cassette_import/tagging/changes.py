@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
-from cassette_import.tagging.conduct import Call, always, leaf, reclaim, rule
+from cassette_import.tagging.conduct import Call, always, leaf, rule
 from cassette_import.tagging.iterators import in_order, may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
-from cassette_import.tagging.shadow import SEQUENCES
+from cassette_import.tagging.shadow import SEQUENCES, is_a
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
 
 _Parts = Any
@@ -38,7 +38,7 @@ def append(call: Call) -> None:
 
 def _parts(call: Call, owner: Any) -> _Parts:
     found: list[Metas | None] = call.store.parts(owner) or [None] * len(owner)
-    return deque(found, owner.maxlen) if isinstance(owner, deque) else found
+    return deque(found, owner.maxlen) if is_a(owner, deque) else found
 
 
 @rule(
@@ -92,7 +92,7 @@ def remove(call: Call) -> None:
 @hidden
 def extend(call: Call) -> Any:
     owner = call.owner
-    if not isinstance(owner, (list, deque)) or type(lookup(type(owner), "__iadd__")) is FunctionType:
+    if not is_a(owner, (list, deque)) or type(lookup(type(owner), "__iadd__")) is FunctionType:
         return _operate(call)
     source = plain(call.arguments[1])
     if not may_carry(call.store, source) and call.store.items.of(owner) is None:
@@ -153,13 +153,13 @@ def take_last(call: Call) -> Any:
 @hidden
 def update(call: Call) -> Any:
     owner = call.owner
-    if isinstance(owner, (set, frozenset)):
+    if is_a(owner, (set, frozenset)):
         return combine(call)
-    if not isinstance(owner, dict):
+    if not is_a(owner, dict):
         return _operate(call)
     pairs: list[Any] = []
     for source in map(plain, call.arguments[1:]):
-        if isinstance(source, dict):
+        if is_a(source, dict):
             slots = call.store.keyed(source)
             pairs += [(key, Tagged(*slots[key]) if key in slots else value) for key, value in source.items()]
         elif hasattr(source, "keys"):
@@ -219,7 +219,7 @@ def combine(call: Call) -> Any:
     items: list[Any] = []
     given: list[Any] = []
     for source in map(plain, call.arguments):
-        if isinstance(source, (set, frozenset)):
+        if is_a(source, (set, frozenset)):
             items += [Tagged(*slot) for slot in call.store.keyed(source).values()]
             given.append(source)
         else:
@@ -259,7 +259,7 @@ def _operate(call: Call) -> Any:
     if name is not None and len(call.given) == 2 and not call.leading:
         left, right = call.given
         if (type(left) is Tagged) != (type(right) is Tagged):
-            result = _special(plain(left), plain(right), left, right, name, call.function.__name__)
+            result = _special(call, plain(left), plain(right), left, right, name, call.function.__name__)
             if result is not NotImplemented:
                 return result
     LOCAL.returned = None
@@ -272,7 +272,7 @@ def _operate(call: Call) -> Any:
     return value
 
 
-def _special(left: Any, right: Any, first: Any, second: Any, name: str, function: str) -> Any:
+def _special(call: Call, left: Any, right: Any, first: Any, second: Any, name: str, function: str) -> Any:
     """A special method of the program, which gets the other operand as it is."""
     reflected = _REFLECTED.get(name, f"r{name}")
     own, other = lookup(type(left), f"__{name}__"), lookup(type(right), f"__{reflected}__")
@@ -281,9 +281,9 @@ def _special(left: Any, right: Any, first: Any, second: Any, name: str, function
         own = inplace if type(inplace) is FunctionType else own
     subclass = type(left) is not type(right) and issubclass(type(right), type(left))
     if type(own) is FunctionType and not subclass and type(first) is not Tagged:
-        return reclaim(own, left, second)
+        return call.enter(own, left, second)
     if type(other) is FunctionType and type(second) is not Tagged and type(own) is not FunctionType:
-        return reclaim(other, right, first)
+        return call.enter(other, right, first)
     return NotImplemented
 
 
@@ -292,11 +292,11 @@ def _join(call: Call, value: Any) -> None:
     arguments = [plain(argument) for argument in call.given]
     kind = type(value)
     if kind in (list, tuple) and call.function in (operator.add, operator.concat, operator.iadd):
-        if all(isinstance(argument, SEQUENCES) for argument in arguments):
+        if all(is_a(argument, SEQUENCES) for argument in arguments):
             call.store.set_parts(value, [part for argument in arguments for part in _parts(call, argument)])
     elif kind in (list, tuple, deque) and call.function in (operator.mul, operator.imul):
-        owner = next((argument for argument in arguments if isinstance(argument, SEQUENCES)), None)
-        times = next((argument for argument in arguments if not isinstance(argument, SEQUENCES)), 1)
+        owner = next((argument for argument in arguments if is_a(argument, SEQUENCES)), None)
+        times = next((argument for argument in arguments if not is_a(argument, SEQUENCES)), 1)
         if owner is not None and owner is not value:
             call.store.set_parts(value, list(_parts(call, owner)) * operator.index(times))
         elif owner is value:

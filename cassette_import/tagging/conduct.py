@@ -15,7 +15,7 @@ from cassette_import.active import ACTIVE, NAMES, Activation
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup, python_function, split
 from cassette_import.specialize import registry
-from cassette_import.tagging.shadow import SEQUENCES, Store
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
 Rule = Callable[["Call"], Any]
@@ -69,6 +69,14 @@ class Call:
     def native(self) -> Any:
         """The call with plain arguments."""
         return self.callee(*map(plain, self.given), **{name: plain(value) for name, value in self.keywords.items()})
+
+    @hidden
+    def enter(self, function: Any, *arguments: Any) -> Any:
+        """A Python function that the leaf would call; where it runs plain, so are its arguments."""
+        variant = ACTIVE.get().variant
+        if variant is None or not variant.tagging or not enters(self.activation, function):
+            return function(*map(plain, arguments))
+        return reclaim(function, *arguments)
 
     @hidden
     def event(self, function: Any, *arguments: Any) -> Any:
@@ -141,7 +149,7 @@ def conduct(
         found = RULES.get(key)
         if found is not None:
             handler = found[1]
-        elif isinstance(function, type):
+        elif is_a(function, type):
             handler = CONSTRUCTED[0]
         else:
             handler = TYPE_RULES.get(type(function), leaf)
@@ -223,13 +231,13 @@ def enters(activation: Activation, function: Any) -> bool:
 
 
 def _behind(function: Any) -> FunctionType | None:
-    if isinstance(function, type):
+    if is_a(function, type):
         if lookup(type(function), "__call__") is not _TYPE_CALL:
             return python_function(function)
         new, init = lookup(function, "__new__"), lookup(function, "__init__")
         if type(init) is FunctionType and new is _OBJECT_NEW:
             return init
-        if isinstance(new, staticmethod) and type(new.__func__) is FunctionType and init is _OBJECT_INIT:
+        if is_a(new, staticmethod) and type(new.__func__) is FunctionType and init is _OBJECT_INIT:
             return new.__func__
         return None
     call = lookup(type(function), "__call__")

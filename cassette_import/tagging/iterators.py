@@ -22,7 +22,7 @@ from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging.conduct import Call, always, leaf, rule, store_of, tidy
 from cassette_import.tagging.parts import keep_elements, keep_pairs
-from cassette_import.tagging.shadow import SEQUENCES, Store
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
 
 _LAZY_TYPES: Final = tuple(
@@ -78,7 +78,7 @@ def start(store: Store, source: Any) -> Any:
     elif iterator is not source and store.items.of(source) is not None:
         if type(iterator) in _SEQUENCE_ITERATORS:
             cursor = _forward(store, source, itertools.count())
-        elif isinstance(source, (set, frozenset)):
+        elif is_a(source, (set, frozenset)):
             cursor = _elements(store, source)
     if cursor is not None:
         store.iterators.make(iterator).extra = cursor
@@ -209,7 +209,7 @@ def _conveyed(function: Any) -> Any:
     function = plain(function)
     return (
         Conveyor(function)
-        if (callable(function) and not isinstance(function, type)) or function in (float, int)
+        if (callable(function) and not is_a(function, type)) or function in (float, int)
         else function
     )
 
@@ -243,7 +243,7 @@ def advance(call: Call) -> Any:
 def backward(call: Call) -> Any:
     source = plain(call.given[0])
     iterator = call.native()
-    if isinstance(source, SEQUENCES) and call.store.items.of(source) is not None:
+    if is_a(source, SEQUENCES) and call.store.items.of(source) is not None:
         call.store.iterators.make(iterator).extra = _forward(call.store, source, iter(range(len(source) - 1, -1, -1)))
     return iterator
 
@@ -264,7 +264,7 @@ def hand_on(call: Call) -> Any:
 
 
 def _is_source(item: Any) -> bool:
-    return not isinstance(item, (str, bytes, int)) and lookup(type(plain(item)), "__iter__") is not None
+    return not is_a(item, (str, bytes, int)) and lookup(type(plain(item)), "__iter__") is not None
 
 
 if hasattr(itertools, "batched"):
@@ -340,7 +340,7 @@ def collect_pairs(call: Call) -> Any:
     store = call.store
     source = plain(call.given[0]) if call.given else ()
     pairs: list[Any] = []
-    if isinstance(source, dict):
+    if is_a(source, dict):
         slots = store.keyed(source)
         pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
         made = call.native()

@@ -15,8 +15,8 @@ from typing import Any
 from cassette_import import primitives
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
-from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, always, leaf, reclaim, rule
-from cassette_import.tagging.shadow import SEQUENCES, Store
+from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, always, leaf, rule
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
 # ---- attributes
@@ -26,22 +26,25 @@ from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 @rule(getattr, object.__getattribute__)
 @hidden
 def load_attribute(call: Call) -> Any:
+    store, owner = call.store, plain(call.arguments[0])
+    if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]
+        owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]
+        call.given = (owner, *call.given[1:])
     LOCAL.returned = None
     value = call.native()
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a property
-    store, owner = call.store, plain(call.arguments[0])
     if store.attributes.entries:
         name = plain(call.arguments[1])
         got = store.get(store.attributes, owner, name, value)
         if got is value:
-            for kind in getattr(type(owner), "__mro__", ()) if not isinstance(owner, type) else type.mro(owner)[1:]:
+            for kind in getattr(type(owner), "__mro__", ()) if not is_a(owner, type) else type.mro(owner)[1:]:
                 if id(kind) in store.attributes.entries:
                     got = store.get(store.attributes, kind, name, value)
                     break
         value = got
-    if store.items.entries and isinstance(owner, tuple) and type(value) is not Tagged:
+    if store.items.entries and is_a(owner, tuple) and type(value) is not Tagged:
         fields = getattr(type(owner), "_fields", ())
         if call.arguments[1] in fields:
             return store.get(store.items, owner, fields.index(call.arguments[1]), value)
@@ -55,9 +58,9 @@ def store_attribute(call: Call) -> Any:
     if type(value) is Tagged and call.function is setattr:
         method, descriptor = lookup(type(owner), "__setattr__"), lookup(type(owner), name)
         if type(method) is FunctionType:
-            return reclaim(method, owner, name, value)
-        if isinstance(descriptor, property) and type(descriptor.fset) is FunctionType:
-            return reclaim(descriptor.fset, owner, value)
+            return call.enter(method, owner, name, value)
+        if is_a(descriptor, property) and type(descriptor.fset) is FunctionType:
+            return call.enter(descriptor.fset, owner, value)
     call.native()
     call.store.put(call.store.attributes, owner, name, value)
     return None
@@ -117,14 +120,14 @@ def load_item(call: Call) -> Any:
         return found  # a `__getitem__` of the program
     if not store.items.entries:
         return value
-    if isinstance(owner, SEQUENCES):
-        if isinstance(key, slice):
+    if is_a(owner, SEQUENCES):
+        if is_a(key, slice):
             parts = store.parts(owner)
-            if parts is not None and isinstance(value, (list, tuple)) and value is not owner:
+            if parts is not None and is_a(value, (list, tuple)) and value is not owner:
                 store.set_parts(value, parts[key])
             return value
         return store.get(store.items, owner, position(owner, key), value)
-    return store.get(store.items, owner, key, value) if isinstance(owner, dict) else value
+    return store.get(store.items, owner, key, value) if is_a(owner, dict) else value
 
 
 @rule(operator.setitem, list.__setitem__, dict.__setitem__)
@@ -134,20 +137,20 @@ def store_item(call: Call) -> Any:
     owner, key, store = plain(owner), plain(key), call.store
     method = lookup(type(owner), "__setitem__")
     if type(method) is FunctionType and call.function is operator.setitem:
-        return reclaim(method, owner, key, value)
-    if isinstance(key, slice) and isinstance(owner, list):
+        return call.enter(method, owner, key, value)
+    if is_a(key, slice) and is_a(owner, list):
         parts = store.parts(owner) or [None] * len(owner)
         items = gather(call, value)
         operator.setitem(owner, key, [plain(item) for item in items])
         parts[key] = [metas_of(item) for item in items]
         store.set_parts(owner, parts)
         return None
-    if isinstance(owner, SEQUENCES):
+    if is_a(owner, SEQUENCES):
         call.native()
         store.put(store.items, owner, position(owner, key), value)
     else:
         call.native()
-        if isinstance(owner, dict):
+        if is_a(owner, dict):
             store.put(store.items, owner, key, value)
     return None
 
@@ -156,12 +159,12 @@ def store_item(call: Call) -> Any:
 @hidden
 def delete_item(call: Call) -> Any:
     owner, key, store = plain(call.arguments[0]), plain(call.arguments[1]), call.store
-    parts = store.parts(owner) if isinstance(owner, (list, deque)) else None
+    parts = store.parts(owner) if is_a(owner, (list, deque)) else None
     call.native()
     if parts is not None:
         del parts[key]
         store.set_parts(owner, parts)
-    elif isinstance(owner, dict):
+    elif is_a(owner, dict):
         store.put(store.items, owner, key, None)
 
 
@@ -230,7 +233,7 @@ def construct(call: Call) -> Any:
     """An instance of a class that is not overdubbed: a dataclass, a named tuple, a namespace."""
     made = leaf(call)
     names = _parameters(call.function)
-    if names and isinstance(made, tuple):
+    if names and is_a(made, tuple):
         call.store.bind(made, [*call.given, *(call.keywords.get(name) for name in names[len(call.given) :])])
         return made
     given = dict(call.keywords) if names is not None else {}
@@ -254,7 +257,7 @@ def _read(owner: Any, name: str) -> Any:
     own = getattr(owner, "__dict__", {})
     if name in own:
         return own[name]
-    return getattr(owner, name) if isinstance(lookup(type(owner), name), MemberDescriptorType) else None
+    return getattr(owner, name) if is_a(lookup(type(owner), name), MemberDescriptorType) else None
 
 
 CONSTRUCTED.append(construct)
@@ -272,7 +275,7 @@ def convert(call: Call) -> Any:
     metas, before = call.given[0]._tagged_metas, plain(call.given[0])
     if value is before:
         return wrapped(value, metas)
-    if isinstance(before, (int, float)) and type(value) in (float, complex):
+    if is_a(before, (int, float)) and type(value) in (float, complex):
         return wrapped(value, converted(metas, type(value)))
     return value
 
@@ -299,21 +302,21 @@ def _copy_parts(store: Store, source: Any, made: Any, deep: bool, seen: set[int]
         for name, (value, metas) in list(entry.slots.items()):
             if _read(source, name) is value:
                 store.attributes.make(made).slots[name] = _read(made, name), metas
-    if isinstance(source, SEQUENCES):
+    if is_a(source, SEQUENCES):
         parts = store.parts(source)
         if parts is not None:
             store.set_parts(made, parts)
         pairs = list(zip(source, made, strict=True)) if deep else []
-    elif isinstance(source, dict):
+    elif is_a(source, dict):
         slots = store.keyed(source)
         if slots:
             store.set_keyed(made, {key: (made[key], metas) for key, (_, metas) in slots.items() if key in made})
         pairs = [(source[key], made[key]) for key in source if key in made] if deep else []
     else:
         pairs = []
-        if isinstance(source, (set, frozenset)):
+        if is_a(source, (set, frozenset)):
             store.set_keyed(made, dict(store.keyed(source)))
-    if deep and isinstance(own, dict) and isinstance(other, dict):
+    if deep and type(own) is dict and type(other) is dict:
         pairs += [(value, other[name]) for name, value in own.items() if name in other]
     for before, after in pairs:
         _copy_parts(store, before, after, deep, seen)

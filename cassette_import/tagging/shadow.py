@@ -21,6 +21,11 @@ SEQUENCES: Final = (list, tuple, deque)
 _FIRST_LOOK: Final = 512
 
 
+def is_a(value: Any, kinds: Any) -> bool:
+    """`isinstance`, without asking the program's object for its `__class__`."""
+    return issubclass(type(value), kinds)
+
+
 class Entry:
     """The metadata of one object's parts: by attribute name, index, key or element."""
 
@@ -111,7 +116,7 @@ class Store:
             return value
         if slot is None:
             return value
-        if slot[0] is not value or (isinstance(owner, SEQUENCES) and len(owner) != entry.size):
+        if slot[0] is not value or (is_a(owner, SEQUENCES) and len(owner) != entry.size):
             shadows.drop(owner)  # somebody changed it unseen
             return value
         return Tagged(value, slot[1])
@@ -126,7 +131,7 @@ class Store:
         else:
             entry = shadows.make(owner)
             entry.slots[key] = plain(value), metas
-        if entry is not None and isinstance(owner, SEQUENCES):
+        if entry is not None and is_a(owner, SEQUENCES):
             entry.size = len(owner)
 
     # ---- all parts of a container
@@ -138,9 +143,9 @@ class Store:
             return None
         found: list[Metas | None] = [None] * len(owner)
         if len(owner) == entry.size:
-            values = list(list.__iter__(owner) if isinstance(owner, list) else owner)
+            values = list(list.__iter__(owner) if is_a(owner, list) else owner)
             for index, (value, metas) in entry.slots.items():
-                if values[index] is not value:
+                if index >= len(values) or values[index] is not value:
                     break
                 found[index] = metas
             else:
@@ -175,7 +180,7 @@ class Store:
         entry = self.items.of(owner)
         if entry is None:
             return {}
-        if isinstance(owner, dict):
+        if is_a(owner, dict):
             stale = [key for key, (value, _) in entry.slots.items() if dict.get(owner, key, entry) is not value]
         else:
             stale = [key for key in entry.slots if key not in owner]
@@ -192,9 +197,9 @@ class Store:
 
     def verify(self, owner: Any) -> None:
         """A leaf had the object: drop what does not fit any more."""
-        if isinstance(owner, SEQUENCES):
+        if is_a(owner, SEQUENCES):
             self.parts(owner)
-        elif isinstance(owner, (dict, set, frozenset)):
+        elif is_a(owner, (dict, set, frozenset)):
             self.keyed(owner)
 
     # ---- the beginning and the end
@@ -219,12 +224,12 @@ class Store:
                 entry = shadows.of(item)
                 if entry is not None:
                     found[id(item)] = entry
-            if isinstance(item, (list, tuple, set, frozenset, deque)):
+            if is_a(item, (list, tuple, set, frozenset, deque)):
                 work += item
-            elif isinstance(item, dict):
+            elif is_a(item, dict):
                 work += item.values()
             else:
-                work += getattr(item, "__dict__", {}).values() if not isinstance(item, type) else ()
+                work += getattr(item, "__dict__", {}).values() if not is_a(item, type) else ()
         for shadows, found in zip((self.items, self.attributes), kept, strict=True):
             shadows.entries.clear()
             shadows.entries.update(found)
