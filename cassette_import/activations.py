@@ -106,9 +106,7 @@ def make_prefix(activation: Activation, level: int) -> Activation:
     contexts = activation.contexts[:level]
     variant = variant_of(contexts)
     if isinstance(activation, Lasting):  # nobody may hold it but those who run in it
-        activation = Activation(
-            activation.contexts, activation.variant, activation.roots, tags=activation.tags
-        )
+        activation = Activation(activation.contexts, activation.variant, activation.roots, tags=activation.tags)
     prefix = Activation(
         contexts, variant, activation.roots, outer=activation, suspended=activation, tags=activation.tags[:level]
     )

@@ -18,7 +18,9 @@ DYING = "after an exception, temporaries of its event live until the next event 
 KEEPING = "what hooks look at lives until they have looked, and operands die in another order"
 STARTED = "a generator that was started before any context was entered keeps running plain"
 IN_FLIGHT = "a hook of a new kind, registered while a function runs, counts there from its next entry on"
-TAGGING = "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
+TAGGING = (
+    "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
+)
 LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that hooks look at may take a frame of their own"
 COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
 PROFILERS = "profilers and tracers in C may see hidden frames return, which they pair with other calls"

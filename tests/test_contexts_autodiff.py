@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from cassette_import import install
+from cassette_import import NotOverdubbable, install
 from cassette_import.contexts.autodiff import derivative, gradient, jvp, vjp
 from cassette_import.contexts.autodiff_rules import PARTIALS
 
@@ -83,6 +83,11 @@ def test_tangents_of_another_structure_are_an_error():
 def test_a_result_that_does_not_depend_on_the_argument():
     assert derivative(lambda x: 5.0, 1.0) == 0.0
     assert gradient(lambda x: 5.0, 1.0) == (0.0,)
+
+
+def test_a_function_without_source_or_rule_is_an_error():
+    with pytest.raises(NotOverdubbable, match="there is no derivative of <built-in function perm>"):
+        derivative(math.perm, 3.0)
 
 
 def test_sums_products_and_norms():

@@ -1,12 +1,12 @@
 """Derivatives of Python functions that know nothing of it: forward mode, and reverse mode by a tape.
 
->>> import math
+>>> import colorsys, math
 >>> derivative(math.sin, 0.0)
 1.0
->>> derivative(lambda x: x * derivative(lambda y: x * y, 2.0), 3.0)  # nested
-6.0
->>> gradient(lambda x, y: x * y + x, 2.0, 5.0)
-(6.0, 2.0)
+>>> gradient(math.hypot, 3.0, 4.0)
+(0.6, 0.8)
+>>> jvp(colorsys.rgb_to_yiq, (0.2, 0.4, 0.6), (1.0, 0.0, 0.0))[1][0]
+0.3
 
 A number carries its derivative, or its place on the tape, as metadata, through attributes, containers and calls of
 functions in the module of `f` and in installed packages. What is not differentiable, such as a comparison or `int`, and
@@ -20,9 +20,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cassette_import import Context, fallback, overdub
+from cassette_import import Context, NotOverdubbable, fallback, overdub
 from cassette_import.contexts.autodiff_rules import ALL_PARTIALS, FOLDS, PARTIALS
 from cassette_import.contexts.autodiff_values import Inputs, is_number, outputs
+from cassette_import.functions import python_function
 from cassette_import.tagging.activations import tag_of
 from cassette_import.tagging.conduct import VERBS
 from cassette_import.tagging.iterators import items_outside
@@ -145,6 +146,17 @@ for _function in FOLDS:
 # ---- the functions
 
 
+_KNOWN = frozenset(map(id, (*PARTIALS, *ALL_PARTIALS, *FOLDS, min, max, float)))
+
+
+def _check(f: Any) -> None:
+    """Out of sight, derivatives would be lost, and zero would be wrong."""
+    if not callable(f):
+        raise TypeError(f"the function must be callable, not {f!r}")
+    if id(f) not in _KNOWN and python_function(f) is None:
+        raise NotOverdubbable(f"there is no derivative of {f!r}: it has no Python source, and no rule is known for it")
+
+
 def derivative(f: Callable[..., Any], x: Any) -> Any:
     """The derivative of a function of one number, in forward mode.
 
@@ -159,8 +171,14 @@ def derivative(f: Callable[..., Any], x: Any) -> Any:
     -------
     The derivative, in the structure of the result; 0.0 where the result does not depend on `x`.
 
-    >>> derivative(lambda x: [x * x, x], 3.0)
-    [6.0, 1.0]
+    Raises
+    ------
+    NotOverdubbable
+        If `f` has no source and no known derivative.
+
+    >>> import math
+    >>> derivative(math.exp, 0.0)
+    1.0
     """
     return jvp(f, (x,), (1.0,))[1]
 
@@ -180,11 +198,12 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     ValueError
         If `tangents` have another structure than `args`.
 
-    >>> jvp(lambda x, y: x * y, (2.0, 5.0), (1.0, 0.0))
+    >>> jvp(operator.mul, (2.0, 5.0), (1.0, 0.0))
     (10.0, 5.0)
     """
     if len(args) != len(tangents):
         raise ValueError(f"{len(args)} arguments need as many tangents, not {len(tangents)}")
+    _check(f)
     ctx = Forward()
     inputs = Inputs(ctx)
     given = [inputs.tagged(value, tangent) for value, tangent in zip(args, tangents, strict=True)]
@@ -205,9 +224,10 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     -------
     The value, and a tuple with an entry for each argument, of its structure; None for what is no number.
 
-    >>> vjp(lambda xs: xs[0] * xs[1], ([2.0, 5.0],))
-    (10.0, ([5.0, 2.0],))
+    >>> vjp(operator.mul, (2.0, 5.0))
+    (10.0, (5.0, 2.0))
     """
+    _check(f)
     ctx = Reverse()
     inputs = Inputs(ctx, lambda: ctx.combined([]))
     value, nodes = outputs(overdub(ctx, f, *map(inputs.tagged, args)), ctx, None)
@@ -234,8 +254,8 @@ def gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
     -------
     A tuple with an entry for each argument, of its structure.
 
-    >>> gradient(lambda x, ys: x * sum(ys), 2.0, [3.0, 4.0])
-    (7.0, [2.0, 2.0])
+    >>> gradient(sum, [3.0, 4.0])
+    ([1.0, 1.0],)
     """
     return vjp(f, args)[1]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from cassette_import.active import ACTIVE, Activation
 from cassette_import.tagging.shadow import Store
-from cassette_import.tagging.tags import Tag
+from cassette_import.tagging.tags import LOCAL, Tag
 
 
 def tag_of(context: Any, create: bool = False) -> Tag | None:
@@ -72,5 +72,7 @@ def ended(activation: Activation, result: Any) -> None:
     for tag in activation.tags:
         if tag is not None:
             tag.depth -= 1
-            if tag.depth == 0 and tag.parent is None and tag.store:
-                tag.store.keep_only(result)
+            if tag.depth == 0 and tag.parent is None:
+                LOCAL.returned = None
+                if tag.store:
+                    tag.store.keep_only(result)

@@ -70,7 +70,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
         raise TypeError(
             f"{type(ctx).__qualname__} does not tag values: declare it with tagging=True, or use enabletagging(ctx)"
         )
-    if isinstance(value, type):
+    if issubclass(type(value), type):  # `isinstance` would ask for `__class__`
         return value
     found = checked(ctx, type(plain(value)), metadata)
     old = value._tagged_metas if type(value) is Tagged else {}

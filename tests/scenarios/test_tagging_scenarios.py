@@ -27,7 +27,7 @@ from . import tagging_programs as unaware
 
 
 @pytest.fixture
-def programs(only_new_objects_in_gc):
+def programs():
     """The module of unaware programs, whose objects hold no wrapper afterwards."""
     with install([unaware.__name__]):
         yield unaware
