@@ -36,11 +36,29 @@ if TYPE_CHECKING:
     from cassette_import.notebook import load_ipython_extension, unload_ipython_extension
     from cassette_import.passes import contextslot, insert_statements, nooverdub, replace_match, resolves_to
     from cassette_import.reflection import Reflection, reflect
+    from cassette_import.tagging.api import (
+        NO_METADATA,
+        NO_METAMETA,
+        Meta,
+        Tag,
+        Tagged,
+        enabletagging,
+        hasmetadata,
+        hasmetameta,
+        istagged,
+        metadata,
+        metadatatype,
+        metameta,
+        tag,
+        untag,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
     "HIGHER_ORDER",
+    "NO_METADATA",
+    "NO_METAMETA",
     "AmbiguousOverload",
     "CallSite",
     "CassetteError",
@@ -49,21 +67,31 @@ __all__ = [
     "Escape",
     "Events",
     "Installation",
+    "Meta",
     "NotOverdubbable",
     "OverdubRecursionError",
     "PassError",
     "Reflection",
+    "Tag",
+    "Tagged",
     "callsite",
     "canrecurse",
     "contextslot",
     "current",
     "disablehooks",
+    "enabletagging",
     "escapes",
     "fallback",
+    "hasmetadata",
+    "hasmetameta",
     "insert_statements",
     "install",
     "installed",
+    "istagged",
     "load_ipython_extension",
+    "metadata",
+    "metadatatype",
+    "metameta",
     "nooverdub",
     "overdub",
     "primitives",
@@ -72,8 +100,10 @@ __all__ = [
     "replace_match",
     "resolves_to",
     "similarcontext",
+    "tag",
     "uninstall",
     "unload_ipython_extension",
+    "untag",
 ]
 
 _HOMES = {
@@ -87,6 +117,8 @@ _HOMES = {
     "notebook": "load_ipython_extension unload_ipython_extension",
     "passes": "contextslot insert_statements nooverdub replace_match resolves_to",
     "reflection": "Reflection reflect",
+    "tagging.api": "NO_METADATA NO_METAMETA Meta Tag Tagged enabletagging hasmetadata hasmetameta istagged metadata "
+    "metadatatype metameta tag untag",
 }
 
 _MODULES = ("primitives",)

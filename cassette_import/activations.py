@@ -25,20 +25,29 @@ def enter(activation: Activation) -> None:
     ACTIVE.set(activation)
 
 
+def tagging() -> Any:
+    """The module that knows tags; imported when they are wanted."""
+    from cassette_import.tagging import activations
+
+    return activations
+
+
 def start(activation: Activation) -> None:
     """Say that an activation is in use, until its `end`."""
+    if activation.tags:
+        tagging().begun(activation)
     if activation.variant is not None:
         activation.variant.active += 1
     use(activation)
     freshen(activation)
 
 
-def lasting(contexts: tuple[Any, ...], roots: frozenset[str]) -> Activation:
+def lasting(contexts: tuple[Any, ...], roots: frozenset[str], tags: tuple[Any, ...] = ()) -> Activation:
     """An activation that is in use as long as somebody holds it, or until its `end`."""
     variant = variant_of(contexts)
     if variant is None:
         return INACTIVE
-    made = Lasting(contexts, variant, roots)
+    made = Lasting(contexts, variant, roots, tags)
     freshen(made)
     return made
 
@@ -76,12 +85,14 @@ def _move(activation: Activation) -> None:
         forget_prefixes(activation)
 
 
-def end(activation: Activation) -> None:
+def end(activation: Activation, result: Any = None) -> None:
     """An activation is over: nothing is active any more for whoever holds it still."""
     if activation.left:
         return
     activation.left = True
     leave(activation)
+    if activation.tags and type(activation) is Activation:
+        tagging().ended(activation, result)
     activation.heirs = None
     variant, activation.variant = activation.variant, None
     if variant is not None:
@@ -95,8 +106,10 @@ def make_prefix(activation: Activation, level: int) -> Activation:
     contexts = activation.contexts[:level]
     variant = variant_of(contexts)
     if isinstance(activation, Lasting):  # nobody may hold it but those who run in it
-        activation = Activation(activation.contexts, activation.variant, activation.roots)
-    prefix = Activation(contexts, variant, activation.roots, outer=activation, suspended=activation)
+        activation = Activation(activation.contexts, activation.variant, activation.roots, tags=activation.tags)
+    prefix = Activation(
+        contexts, variant, activation.roots, outer=activation, suspended=activation, tags=activation.tags[:level]
+    )
     if variant is not None:
         variant.active += 1  # what functions are specialised for meanwhile includes it
     freshen(prefix)
@@ -106,12 +119,12 @@ def make_prefix(activation: Activation, level: int) -> Activation:
 runtime.make_prefix = make_prefix
 
 
-def depart(activation: Activation) -> None:
+def depart(activation: Activation, result: Any = None) -> None:
     """End an activation of this thread and task, and go on in the one outside it."""
     if activation.successor is not None:
-        depart(activation.successor)
+        depart(activation.successor, result)
         return
-    end(activation)
+    end(activation, result)
     ACTIVE.set(_alive(activation.outer))
 
 
@@ -150,7 +163,8 @@ def _without(activation: Activation, gone: Activation) -> Activation:
         return activation  # a hook that leaves a context: the next event is without it
     outer = _without(activation.outer, gone)
     contexts = (*outer.contexts, activation.entered)
-    new = Activation(contexts, variant_of(contexts), activation.roots, outer, None, activation.entered)
+    tags = (*(outer.tags or (None,) * len(outer.contexts)), activation.tags[-1]) if activation.tags else ()
+    new = Activation(contexts, variant_of(contexts), activation.roots, outer, None, activation.entered, tags)
     start(new)
     activation.successor = new
     end(activation)
@@ -164,7 +178,11 @@ def heirs_of(activation: Activation) -> Activation:
     heirs = activation.heirs
     if heirs is None:
         contexts = tuple(context for context in activation.contexts if context.inherit)
-        heirs = activation.heirs = lasting(contexts, activation.roots)
+        tags: list[Any] = []
+        if activation.tags:
+            for context in contexts:
+                tags.append(tagging().entered(context, tuple(tags)))
+        heirs = activation.heirs = lasting(contexts, activation.roots, tuple(tags))
         if heirs is not INACTIVE:
             heirs.heirs = heirs
     return heirs

@@ -29,6 +29,8 @@ class Activation:
     `left` says that the entry is over. Somebody may hold the activation still, in a copy of the context variables: to
     them nothing is active any more, because the variant of what was left is None. `successor` is set if it is over only
     because a context outside it was left before it.
+
+    `tags` has an entry for each context: the tag of this activation of it, or None; empty if there are none.
     """
 
     __slots__ = (
@@ -42,6 +44,7 @@ class Activation:
         "roots",
         "successor",
         "suspended",
+        "tags",
         "variant",
     )
 
@@ -53,12 +56,14 @@ class Activation:
         outer: Activation | None = None,
         suspended: Activation | None = None,
         entered: Any = None,
+        tags: tuple[Any, ...] = (),
     ) -> None:
         self.contexts = contexts
         self.variant = variant
         self.roots = roots
         self.outer = outer
         self.suspended = suspended
+        self.tags = tags
         self.prefixes: dict[int, Activation] | None = None
         self.entered = entered
         self.heirs: Activation | None = None
@@ -74,8 +79,10 @@ class Lasting(Activation):
 
     __slots__ = ()
 
-    def __init__(self, contexts: tuple[Any, ...], variant: Variant, roots: frozenset[str]) -> None:
-        super().__init__(contexts, variant, roots)
+    def __init__(
+        self, contexts: tuple[Any, ...], variant: Variant, roots: frozenset[str], tags: tuple[Any, ...] = ()
+    ) -> None:
+        super().__init__(contexts, variant, roots, tags=tags)
         variant.active += 1
         IN_USE.lasting[id(self)] = weakref.ref(self)
         NAMES["@on"] = True

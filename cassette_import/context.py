@@ -75,7 +75,8 @@ class Context:
         Whether to count what runs as a leaf although it is Python; `escapes(ctx)` tells. Also class attributes.
 
     Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`). With
-    ``inherit=True``, threads, executors' jobs and asyncio tasks that are started in the context have it too.
+    ``inherit=True``, threads, executors' jobs and asyncio tasks that are started in the context have it too. With
+    ``tagging=True`` values can carry metadata of the context (see `tag`).
 
     A type whose hooks never reach overdubbed code, because all they touch is their own data and C functions, may say
     so with ``leaf_hooks = True``: they are then not suspended, which saves about a microsecond each.
@@ -102,6 +103,8 @@ class Context:
     _hooks_enabled = True
     _known_key: ClassVar[tuple[Events, Sequence[Any], Key] | None] = None
     _copy_of: Context | None = None
+    _tagging = False
+    _tags: dict[int, Any] | None = None
 
     def __init__(self, metadata: Any = None, *, passes: Sequence[Any] = (), report_escapes: bool | None = None) -> None:
         self.metadata = metadata
@@ -110,12 +113,21 @@ class Context:
         if passes != ():
             self.passes = checked_passes("passes", passes)
 
-    def __init_subclass__(cls, *, events: Events | None = None, inherit: bool | None = None, **keywords: Any) -> None:
+    def __init_subclass__(
+        cls,
+        *,
+        events: Events | None = None,
+        inherit: bool | None = None,
+        tagging: bool | None = None,
+        **keywords: Any,
+    ) -> None:
         super().__init_subclass__(**keywords)
         if events is not None:
             cls.events = events
         if inherit is not None:
             cls.inherit = inherit
+        if tagging is not None:
+            cls._tagging = bool(tagging)
         cls._known_key = None
         if "passes" in cls.__dict__:
             cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
@@ -174,13 +186,14 @@ for _kind in KINDS:
 
 def _key(context: Context) -> Key:
     known = context._known_key
+    usual = context._hooks_enabled and context._tagging is type(context)._tagging
     # Mostly the context has nothing of its own, and its type is as it was when the key was made.
-    if known is not None and context.events is known[0] and context.passes is known[1] and context._hooks_enabled:
+    if known is not None and context.events is known[0] and context.passes is known[1] and usual:
         return known[2]
     own: object = context.events
     events = own if isinstance(own, Events) else type(context).events  # a program may well write `self.events = []`
-    key = Key.of(type(context), events, context._hooks_enabled, context.passes)
-    if context._hooks_enabled:
+    key = Key.of(type(context), events, context._hooks_enabled, context.passes, context._tagging)
+    if usual:
         type(context)._known_key = (context.events, context.passes, key)
     return key
 
@@ -195,13 +208,25 @@ def _activation(context: Context, root: str | None = None) -> Activation:
     here = ACTIVE.get()
     roots = here.roots if root is None else here.roots | {root}
     contexts = (*here.contexts, context) if not here.left else (context,)
-    left = here.suspended
+    number, left, resumed = len(here.contexts), here.suspended, None
     if left is not None:
-        number = len(here.contexts)
         old = left.contexts[number]
         if old is context or (context._copy_of is not None and original(context) is original(old)):
             contexts = (*contexts, *left.contexts[number + 1 :])
-    return Activation(contexts, _variant_of(contexts), roots, outer=here, entered=context)
+            resumed = left
+    tags = _tags(here, context, len(contexts), resumed)
+    return Activation(contexts, _variant_of(contexts), roots, outer=here, entered=context, tags=tags)
+
+
+def _tags(here: Activation, context: Context, count: int, resumed: Activation | None) -> tuple[Any, ...]:
+    """The tags of an activation: those of the activations around it, and a new one if the context tags values."""
+    if resumed is not None and (resumed.tags or not context._tagging):
+        outer = here.tags or (None,) * len(here.contexts)
+        return (*outer, *resumed.tags[len(here.contexts) :]) if resumed.tags else ()
+    if not (context._tagging or here.tags):
+        return ()
+    outer = (here.tags or (None,) * (count - 1))[: count - 1]
+    return (*outer, activations.tagging().entered(context, outer) if context._tagging else None)
 
 
 def original(context: Context) -> Context:
@@ -244,6 +269,13 @@ def _check(verb: str, context: Any, f: Any) -> None:
         raise TypeError(f"{verb}(ctx, f, ...): f must be callable, not {f!r}")
 
 
+def conductor() -> Any:
+    """The module that knows how tagged values go through calls; imported when it is wanted."""
+    from cassette_import.tagging import conduct
+
+    return conduct
+
+
 @hidden
 def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Run `f` in `ctx`: an overload registered for `f` wins; else its overdubbed body; else `fallback`.
@@ -274,9 +306,14 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
         handler = find(ctx, function, arguments, keywords)
         if handler is not None:
             enter(activation)
+            result = None
             try:
                 ACTIVE.set(runtime.prefix_of(activation, level))
-                return handler(ctx, function, *arguments, **keywords)
+                if activation.tags:
+                    result = conductor().overload(handler, ctx, function, arguments, keywords)
+                else:
+                    result = handler(ctx, function, *arguments, **keywords)
+                return result
             except RecursionError as error:
                 if not isinstance(error, OverdubRecursionError) and _is_endless(activation):
                     raise OverdubRecursionError(
@@ -286,7 +323,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
                     ) from None
                 raise
             finally:
-                depart(activation)
+                depart(activation, result)
     return _run(activation, root, f, args, kwargs)
 
 
@@ -324,16 +361,19 @@ def _run(
     if root is not None and activation.variant is not None:
         registry.meet(root, activation.variant, activation.roots)
     enter(activation)
+    result = None
     try:
-        if outer and activation.variant is not None:
+        if (outer or activation.tags) and activation.variant is not None:
             function, *leading = split(f)
             call = activation.variant.runners[int(Events.CALLS)].call
             result = call(activation, outer, f, function, tuple(leading), arguments, keywords)
         else:
             result = f(*arguments, **keywords)
     finally:
-        depart(activation)
-    return driven.drive(result, activation.contexts, activation.roots) if type(result) in driven.SUSPENDABLE else result
+        depart(activation, result)
+    if type(result) in driven.SUSPENDABLE:
+        return driven.drive(result, activation.contexts, activation.roots, activation.tags)
+    return result
 
 
 @hidden
@@ -342,10 +382,14 @@ def fallback(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) 
     _check("fallback", ctx, f)
     here = ACTIVE.get()
     left = here.suspended
-    if left is not None and left.variant is not None and here.contexts:
+    if left is not None and left.variant is not None and (here.contexts or left.tags):
         function, *leading = split(f)
         call = left.variant.runners[int(Events.CALLS)].call
+        if left.tags:
+            args, kwargs = conductor().stripped(left.tags[len(here.contexts) :], function, args, kwargs)
         return call(left, len(here.contexts), f, function, tuple(leading), args, kwargs)
+    if ctx._tagging:
+        args, kwargs = conductor().stripped(None, None, args, kwargs)
     return f(*args, **kwargs)
 
 

@@ -139,9 +139,9 @@ class DrivenAwaitable:
         return DrivenGenerator(self._inner, self._course)
 
 
-def drive(suspendable: Any, contexts: tuple[Any, ...], roots: frozenset[str]) -> Any:
+def drive(suspendable: Any, contexts: tuple[Any, ...], roots: frozenset[str], tags: tuple[Any, ...] = ()) -> Any:
     """Wrap a generator, coroutine or asynchronous generator."""
-    course = Course(suspendable, lasting(contexts, roots))
+    course = Course(suspendable, lasting(contexts, roots, tags))
     if type(suspendable) is GeneratorType:
         return DrivenGenerator(suspendable, course)
     if type(suspendable) is CoroutineType:

@@ -80,7 +80,8 @@ def load_global(namespace: dict[str, Any], name: str) -> Any:
     try:
         return (vars(found) if isinstance(found, ModuleType) else found)[name]
     except KeyError:
-        raise NameError(f"name {name!r} is not defined", name=name) from None
+        pass
+    raise NameError(f"name {name!r} is not defined", name=name)
 
 
 @hidden
@@ -92,10 +93,9 @@ def store_global(namespace: dict[str, Any], name: str, value: Any) -> None:
 @hidden
 def delete_global(namespace: dict[str, Any], name: str) -> None:
     """Delete a global name."""
-    try:
-        del namespace[name]
-    except KeyError:
-        raise NameError(f"name {name!r} is not defined", name=name) from None
+    if name not in namespace:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    del namespace[name]
 
 
 # ---- control: what is returned goes the way of the original

@@ -129,9 +129,11 @@ class EventRunner:
         targets: dict[int, Any],
         overload_targets: dict[int, Any],
         singles: dict[int, tuple[int, Any]],
+        conductor: Any = None,
     ) -> None:
         self.levels = levels
         self._kind = kind
+        self._conductor = conductor
         self._everything = everything
         self._overloads_everything = overloads_everything
         self._targets = targets
@@ -153,7 +155,9 @@ class EventRunner:
         level, or the callee."""
         overloads = [(level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None]
         higher_order = HIGHER_ORDER.by_id
-        targets = self._targets
+        targets, conductor = self._targets, self._conductor
+        if conductor is not None:
+            conduct, run_overload = conductor.conduct, conductor.overload
 
         @hidden
         def call(
@@ -174,12 +178,16 @@ class EventRunner:
                     if handler is not None:
                         token = ACTIVE.set(prefix_of(activation, number))
                         try:
+                            if conductor is not None:
+                                return run_overload(handler, context, function, full, named)
                             return handler(context, function, *full, **named)
                         finally:
                             ACTIVE.reset(token)
             if targets and id(function) in higher_order:
                 arguments = tuple(map(met, arguments))
                 keywords = {name: met(value) for name, value in keywords.items()}
+            if conductor is not None:
+                return conduct(activation, callee, function, leading, arguments, keywords)
             return callee(*arguments, **keywords)
 
         @hidden
@@ -219,6 +227,7 @@ class EventRunner:
     def _make_event(self, variant: Any) -> Callable[..., Any]:
         before, after, failed = self.before, self.after, self.failed
         overloads = any(level.overdub is not None for level in self.levels) or bool(self._targets)
+        overloads = overloads or self._conductor is not None
         call, kind = self.call, int(self._kind)
 
         @hidden

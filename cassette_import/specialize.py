@@ -210,24 +210,29 @@ class Registry:
         record = self.records.get(code.co_filename)
         if record is None or not is_function(code):
             return None
-        unit = Unit(len(self.units), record, self._unmarked(record, code))
+        plain = self._unmarked(record, code)
+        if plain is None:
+            return None
+        unit = Unit(len(self.units), record, plain)
         self.units.append(unit)
         record.units.append(unit)
         self._codes[id(code)] = (code, unit)
         return unit
 
-    def _unmarked(self, record: Record, code: CodeType) -> CodeType:
-        """The plain code of code that is met for the first time.
+    def _unmarked(self, record: Record, code: CodeType) -> CodeType | None:
+        """The plain code of code that is met for the first time; None if it is ours, and nobody knows whose.
 
         `types.coroutine` marks a generator function by copying its code, which may be ours by then.
         """
         if not any(name.startswith("@") for name in code.co_names):
             return code
-        for unit in record.units:
-            if unit.plain.co_qualname == code.co_qualname and unit.plain.co_firstlineno == code.co_firstlineno:
-                marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
-                return unit.plain.replace(co_flags=unit.plain.co_flags | marks)
-        return code
+        marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
+        found = [
+            unit.plain
+            for unit in record.units
+            if unit.plain.co_qualname == code.co_qualname and unit.plain.co_firstlineno == code.co_firstlineno
+        ]
+        return found[0].replace(co_flags=found[0].co_flags | marks) if len(found) == 1 and marks else None
 
     def _entered(self, unit: Unit, here: Callable[[], Any]) -> Unit:
         """The unit of the function that was called, if it is not that of its gate, but of a marked copy of it."""

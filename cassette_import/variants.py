@@ -26,25 +26,36 @@ from cassette_import.runtime import EventRunner, Level, make_failed, suspended
 
 _numbers = itertools.count(1)
 
+TAGGED: Final = Events.ALL & ~(Events.TRUTH | Events.CONTROL)
+"""The kinds of events at which tagged values are conducted; at the others the rewriter takes the wrappers off."""
+
 
 class Key:
     """What decides how one context is specialised for. There is one object per value: keys are compared by identity."""
 
-    __slots__ = ("context_type", "events", "hooks", "passes")
+    __slots__ = ("context_type", "events", "hooks", "passes", "tagging")
     _known: ClassVar[dict[Any, Key]] = {}
 
-    def __init__(self, context_type: type, events: Events, hooks: bool, passes: tuple[Any, ...]) -> None:
+    def __init__(self, context_type: type, events: Events, hooks: bool, passes: tuple[Any, ...], tagging: bool) -> None:
         self.context_type = context_type
         self.events = events
         self.hooks = hooks
         self.passes = passes
+        self.tagging = tagging
 
     @classmethod
-    def of(cls, context_type: type, events: Events, hooks: bool = True, passes: Iterable[Any] = ()) -> Key:
+    def of(
+        cls,
+        context_type: type,
+        events: Events,
+        hooks: bool = True,
+        passes: Iterable[Any] = (),
+        tagging: bool = False,
+    ) -> Key:
         """The key for these values."""
         passes = tuple(passes)
-        value = context_type, int(events), hooks, passes
-        return cls._known.get(value) or cls._known.setdefault(value, cls(context_type, events, hooks, passes))
+        value = context_type, int(events), hooks, passes, tagging
+        return cls._known.get(value) or cls._known.setdefault(value, cls(context_type, events, hooks, passes, tagging))
 
 
 class Variant:
@@ -55,6 +66,7 @@ class Variant:
         self.prefix = f"@{next(_numbers)}"
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
         self.active = 0
+        self.tagging = any(key.tagging for key in keys)
         self.armed: dict[frozenset[str], int] = {}
         self.runners: dict[int, EventRunner] = {}
         self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
@@ -103,6 +115,9 @@ class Variant:
                 watched |= key.events | seen
             if own["overdub"].sees_everything:
                 overloads |= key.events
+            if key.tagging:
+                everything |= TAGGED
+                overloads |= TAGGED
             overloads |= seen & Events.CALLS  # targets are also met as callbacks of higher-order leaves
             contexts.append(
                 ContextShape(
@@ -120,6 +135,7 @@ class Variant:
             overloads=overloads,
             watched=watched,
             passes=any(key.passes for key in self.keys),
+            tagging=self.tagging,
             blind=self._blind(tables, targets, overloads, primitives),
         )
 
@@ -162,6 +178,15 @@ class Variant:
                 tree = apply(key.passes, key.context_type, level, function, tree, source)
         return tree
 
+    def _conductor(self) -> Any:
+        """What carries out a call that no overload takes, where values may be tagged."""
+        if not self.tagging:
+            return None
+        from importlib import import_module  # only where they are wanted: they know many functions
+
+        import_module("cassette_import.tagging.api")
+        return import_module("cassette_import.tagging.conduct")
+
     # ---- the names that rewritten code uses
 
     def provide(self, code: CodeType) -> None:
@@ -185,6 +210,8 @@ class Variant:
             levels.append(level)
             everything = everything or (asked and any(table.sees_everything for table in own.values()))
             overloads_everything = overloads_everything or (asked and own["overdub"].sees_everything)
+            if key.tagging and kind in TAGGED:
+                everything = overloads_everything = True
             for table in own.values():
                 targets.update(table.targets)
             overload_targets.update(own["overdub"].targets)
@@ -198,7 +225,8 @@ class Variant:
             overloads_everything,
             targets,
             overload_targets,
-            _singles(tables, everything),
+            {} if self.tagging else _singles(tables, everything),
+            self._conductor(),
         )
         self.runners[int(kind)] = runner
         NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event

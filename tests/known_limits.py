@@ -18,6 +18,9 @@ DYING = "after an exception, temporaries of its event live until the next event 
 KEEPING = "what hooks look at lives until they have looked, and operands die in another order"
 STARTED = "a generator that was started before any context was entered keeps running plain"
 IN_FLIGHT = "a hook of a new kind, registered while a function runs, counts there from its next entry on"
+TAGGING = (
+    "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
+)
 LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that hooks look at may take a frame of their own"
 COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
 PROFILERS = "profilers and tracers in C may see hidden frames return, which they pair with other calls"
@@ -44,6 +47,7 @@ HOOKED = (
 )
 """The ways of `test_contract_transparency.py` with hooks."""
 GUARDED = HOOKED[1:2]
+TAGS = ("in_a_context_that_tags",)
 BLIND = HOOKED[:1] + HOOKED[2:5]
 LOOKING_AT_ALL = HOOKED[6:]
 OF_ALL = HOOKED[5:]
@@ -111,6 +115,16 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (KEEPING, same(["locals_die_when_the_function_returns"], LOOKING_AT_ALL), VERSION < (3, 14)),
     (KEEPING, same(["left_operands_die_before_the_end_of_the_statement"], LOOKING_AT_ALL), VERSION < (3, 15)),
     (KEEPING, same(["result_that_nobody_keeps_dies_at_once"], LOOKING_AT_ALL), VERSION < (3, 15)),
+    (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], TAGS), True),
+    (FRAMES, same(["locals_under_another_name"], TAGS), True),
+    (TAGGING, same(["recursion_goes_as_deep_as_ever", RECURSION.format("lambdas_and_closures")], TAGS), True),
+    (TAGGING, same([RECURSION.format("comprehensions")], TAGS), True),
+    (TAGGING, same(["line_events_of_a_tracer", "line_events_of_a_tracer_in_generators_and_methods"], TAGS), True),
+    (TAGGING, same(["line_events_of_a_loop_with_one_call"], TAGS), True),
+    (TAGGING, same(["exception_frees_arguments_when_it_is_handled"], TAGS), True),
+    (TAGGING, same(["traceback_does_not_keep_temporaries", "locals_die_when_the_function_returns"], TAGS), True),
+    (TAGGING, same(["left_operands_die_before_the_end_of_the_statement"], TAGS), True),
+    (TAGGING, same(["result_that_nobody_keeps_dies_at_once"], TAGS), True),
     # What tools find.
     (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, LOOKING]), True),
     (CODE, ["test_checklist_programs.py::test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program"], True),

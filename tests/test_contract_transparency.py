@@ -68,6 +68,15 @@ class Looking(Context, events=Events.ALL):
         len(args)
 
 
+class Tagging(Context, tagging=True):
+    """Values could carry metadata, and none do."""
+
+
+def in_a_context_that_tags(load):
+    module = load(True)
+    return overdub(Tagging(), module.main)
+
+
 def plain(load):
     return load(False).main()
 
@@ -141,6 +150,7 @@ WAYS = [
     in_a_context_of_all_events,
     in_a_context_that_looks_at_all_events,
     imported_inside_of_a_context_that_looks_at_all_events,
+    in_a_context_that_tags,
 ]
 
 

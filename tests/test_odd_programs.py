@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from cassette_import import Context, canrecurse, fallback, install, recurse
+from cassette_import import Context, canrecurse, fallback, install, recurse, tag
 
 PROGRAMS = sorted(path.stem for path in pathlib.Path(__file__).with_name("odd_programs").glob("*.py"))
 
@@ -43,6 +43,19 @@ class CatchAll(Context):
         return go_on(self, f, *args, **kwargs)
 
 
+class Tagging(Context, tagging=True):
+    """Values could carry metadata, and none do."""
+
+
+class TaggingAll(Context, tagging=True):
+    """Every argument of every call is tagged."""
+
+    def overdub(self, f, *args, **kwargs):
+        go_on = recurse if canrecurse(self, f, *args, **kwargs) else fallback
+        args = [tag(value, self, "m") for value in args]
+        return go_on(self, f, *args, **{name: tag(value, self, "m") for name, value in kwargs.items()})
+
+
 def observe(main):
     try:
         return "value", repr(main())
@@ -51,7 +64,7 @@ def observe(main):
 
 
 @pytest.mark.filterwarnings("ignore:'.*' in a 'finally' block:SyntaxWarning")  # PEP 765, from 3.14 on
-@pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll])
+@pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll, Tagging, TaggingAll])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_odd_program_behaves_as_ever(program, context_type, make_package):
     source = pathlib.Path(__file__).with_name("odd_programs").joinpath(f"{program}.py").read_text(encoding="utf-8")

@@ -32,6 +32,7 @@ from cassette_import.rewrite.scopes import (
 )
 from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.statements import statement as rewritten_statement
+from cassette_import.rewrite.tagged_form import convey, parameters, returned
 from cassette_import.rewrite.walk import LEVEL, children, rebuild
 
 NOOVERDUB = "_nooverdub"
@@ -66,7 +67,7 @@ def overdub_function(
     `bodies` are what passes made of the function, by the prefix of the shape that they are for.
     """
     surroundings = surroundings or Surroundings()
-    kinds = None if bodies else changing_kinds(shapes)
+    kinds = None if bodies or any(shape.tagging for shape in shapes) else changing_kinds(shapes)
     for made in (function, *(bodies or {}).values()):
         mark(made, surroundings.class_name, surroundings.free_names, kinds)
     rewriter = _Rewriter(tuple(shapes), entry or Entry(), file=surroundings.file, pruned=kinds is not None)
@@ -80,6 +81,8 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
     rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True)
     for index, part in enumerate(module.body):
         mark(part)
+        if any(shape.tagging for shape in shapes):
+            part = convey(part, shapes)
         module.body[index] = rewriter.rewrite(part, Mode.BARE, None)
     module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
     return module
@@ -164,9 +167,12 @@ class _Rewriter:
         blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
         bare = looks_at_locals(node)
         if is_suspendable(node):
+            if any(shape.tagging for shape in self.shapes):
+                body = _conveyed(at, node, body, self.shapes)
+                blocks = {prefix: _conveyed(at, node, block, self.shapes) for prefix, block in blocks.items()}
             rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
         else:
-            rewritten = self._branches(at, body, blocks, bare)
+            rewritten = self._branches(node, at, body, blocks, bare)
         node.body = [*docstring, *declarations, *rewritten]
         return node
 
@@ -181,15 +187,20 @@ class _Rewriter:
                 chain = [at.put(ast.If(self.entry.test(at, shape, True, False), branch, chain))]
         return chain
 
-    def _branches(self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool) -> list[ast.stmt]:
-        copies = [
+    def _branches(
+        self, node: Function, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool
+    ) -> list[ast.stmt]:
+        copies: list[Any] = [
             blocks[shape.prefix] if shape.prefix in blocks else [clone(statement, self.kept) for statement in body]
             for shape in self.shapes
         ]
+        for number, shape in enumerate(self.shapes):
+            if shape.tagging:
+                copies[number] = _conveyed(at, node, copies[number], [shape])
         chain: list[ast.stmt] = body
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
-            branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)  # type: ignore[arg-type]
+            branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare and shape.watched:
                 forget = at.put(ast.Assign([at.store(PENDING)], at.constant(None)))
                 branch = [forget, at.watch(branch, f"{shape.prefix}.failed", PENDING)]
@@ -221,6 +232,8 @@ class _Rewriter:
     def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function]) -> ast.Lambda:
         at = At(node.body)
         if is_suspendable(node):
+            if any(shape.tagging for shape in self.shapes):
+                node.body = returned(convey(node.body, self.shapes))
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
         bare = looks_at_locals(node) or hasattr(node, _BARE)
@@ -232,6 +245,9 @@ class _Rewriter:
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             plain = bare or shape.watched  # there is no `try` in an expression
+            if shape.tagging:
+                rest = [] if bare else parameters(at, node)
+                copies[number] = at.pick([*rest, returned(convey(copies[number], [shape]))], len(rest))
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare:
                 lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
@@ -319,6 +335,12 @@ class _Rewriter:
             # The program may catch the exception, or clean up: the errorhook comes first.
             node.body = [At(node.body[0]).watch(node.body, f"{inlined.shape.prefix}.failed", PENDING)]
         return _replaced(node, form, level)
+
+
+def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
+    """A block of a function whose values may be tagged."""
+    rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
+    return [*rest, *(convey(statement, shapes) for statement in block)]
 
 
 def _replaced(node: ast.AST, form: Form, level: int) -> Any:

@@ -223,7 +223,12 @@ def _name(node: ast.Name, form: Form, level: int) -> ast.expr:
 
 def name_load(node: ast.Name) -> Operation:
     at = At(node)
-    return Operation("primitives.load_global", node, [], lambda _: [namespace(at), at.constant(node.id)])
+    return Operation("primitives.load_global", node, [], lambda _: [namespace(at), at.constant(global_name(node))])
+
+
+def global_name(node: ast.Name) -> str:
+    """A name as the module knows it."""
+    return str(getattr(node, PRIVATE, node.id))
 
 
 def namespace(at: At) -> ast.expr:

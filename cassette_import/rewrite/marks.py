@@ -5,7 +5,7 @@
 * `asked`: what takes the place of a tested chain of comparisons: its parts were asked;
 * `is_global`: a name that is looked up in the module;
 * `captured`: an ``and`` or ``or`` that decides over another one: its parts are tested once each as well;
-* `private`: the attribute `__x` of a class is `_Class__x`;
+* `private`: the attribute or global name `__x` in a class is `_Class__x`;
 * `literal`: part of something that has to stay as it is written;
 * `changing`: there may be an event in it; all others stay as they are, and branches share them.
 
@@ -132,6 +132,8 @@ def _mark(node: ast.AST, scope: _Scope) -> None:
     if isinstance(node, ast.Name):
         if not (scope.body_of_class or node.id in scope.local_names or node.id in _NO_GLOBALS or node.id[0] == "@"):
             setattr(node, GLOBAL, True)
+            if scope.class_name and node.id.startswith("__") and not node.id.endswith("__"):
+                setattr(node, PRIVATE, f"_{scope.class_name}{node.id}")
     elif isinstance(node, ast.Attribute):
         name = node.attr
         if scope.class_name and name.startswith("__") and not name.endswith("__"):

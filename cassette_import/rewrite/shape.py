@@ -51,6 +51,8 @@ class Shape:
         Kinds of events for which some context has an errorhook.
     passes:
         Whether passes make a body of its own for it.
+    tagging:
+        Whether some context tags values (see `tagged_form`).
     blind:
         Kinds of events whose hooks, all of them, look at nothing but their context: they need no arguments.
     """
@@ -63,6 +65,7 @@ class Shape:
     overloads: Events = Events.NONE
     watched: Events = Events.NONE
     passes: bool = False
+    tagging: bool = False
     blind: Events = Events.NONE
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:

@@ -13,6 +13,7 @@ from cassette_import.primitives import INPLACE
 from cassette_import.rewrite.expressions import (
     attribute_load,
     attribute_name,
+    global_name,
     held,
     name_load,
     namespace,
@@ -114,7 +115,7 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
         )
     else:
         assert isinstance(target, ast.Name)
-        variable = target.id
+        variable = global_name(target)
         blind = form.blind_statement("primitives.store_global", Slot(plain, "value"), plain)
         operation = Operation(
             "primitives.store_global",
@@ -307,7 +308,7 @@ def _delete_one(target: ast.expr, form: Form, level: int) -> list[ast.stmt]:
 
     else:
         assert isinstance(target, ast.Name)
-        variable = at.constant(target.id)
+        variable = at.constant(global_name(target))
         name, slots = "primitives.delete_global", []
 
         def arguments(read: Expressions) -> Expressions:

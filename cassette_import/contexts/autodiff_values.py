@@ -1,0 +1,111 @@
+"""Structures of numbers on their way in and out of a derivative: lists, tuples and dicts are gone through.
+
+Knows wrappers and the shadow store; must not know how derivatives are computed.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.tagging.activations import tag_of
+from cassette_import.tagging.conduct import store_here
+from cassette_import.tagging.parts import keep_pairs
+from cassette_import.tagging.shadow import SEQUENCES
+from cassette_import.tagging.tags import Tagged, plain
+
+_MISSING: Final[Any] = object()
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value can have a derivative."""
+    return isinstance(value, (float, int, numbers.Number)) and not isinstance(value, bool)
+
+
+class Inputs:
+    """Arguments whose numbers get metadata: that is given along with them, or made for each."""
+
+    def __init__(self, context: Any, make: Callable[[], Any] | None = None) -> None:
+        self._tag: Any = tag_of(context, create=True)
+        self._make = make
+        self.seen: list[Any] = []
+
+    def tagged(self, value: Any, given: Any = _MISSING) -> Any:
+        """An argument for the function."""
+        metadata: Any = self._metadata(value, given)
+        self.seen.append(metadata)
+        return self._put(value, metadata)
+
+    def _metadata(self, value: Any, given: Any) -> Any:
+        """The metadata of a value's numbers in its structure."""
+        value = plain(value)
+        if is_number(value):
+            if given is None:
+                return None
+            return self._make() if self._make is not None else given
+        if isinstance(value, (list, tuple, dict)):
+            keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+            if given is not _MISSING and given is not None:
+                if not isinstance(given, (list, tuple, dict)) or len(given) != len(value):
+                    raise ValueError(f"a tangent of the structure of {value!r} is needed, not {given!r}")
+                parts = {key: self._metadata(value[key], given[key]) for key in keys}
+            else:
+                parts = {key: self._metadata(value[key], given) for key in keys}
+            return parts if isinstance(value, dict) else type(value)(parts.values()) if not hasattr(
+                value, "_fields"
+            ) else type(value)(*parts.values())  # fmt: skip
+        return None
+
+    def _put(self, value: Any, metadata: Any) -> Any:
+        if metadata is None:
+            return value
+        bare = plain(value)
+        if isinstance(bare, (list, tuple, dict)):
+            here = store_here()
+            if isinstance(bare, dict):
+                slots = here.keyed(bare) if here is not None else {}
+                pairs = [
+                    (key, self._put(Tagged(*slots[key]) if key in slots else part, metadata[key]))
+                    for key, part in bare.items()
+                ]
+                return keep_pairs(self._tag.store, {key: plain(part) for key, part in pairs}, pairs)
+            parts = here.items_of(bare) if here is not None else list(bare)
+            items = [self._put(part, found) for part, found in zip(parts, metadata, strict=True)]
+            made = type(bare)(*map(plain, items)) if hasattr(bare, "_fields") else type(bare)(map(plain, items))
+            return self._tag.store.bind(made, items)
+        old = value._tagged_metas if type(value) is Tagged else {}
+        return Tagged(bare, {**old, self._tag: metadata})
+
+    def mirrored(self, metadata: Any, read: Callable[[Any], Any]) -> Any:
+        """What is read for each number's metadata, in the structure of the argument."""
+        if isinstance(metadata, dict):
+            return {key: self.mirrored(part, read) for key, part in metadata.items()}
+        if isinstance(metadata, (list, tuple)):
+            parts = [self.mirrored(part, read) for part in metadata]
+            return type(metadata)(*parts) if hasattr(metadata, "_fields") else type(metadata)(parts)
+        return None if metadata is None else read(metadata)
+
+
+def outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
+    """A result without what the context knows of it, and what it knows, in the result's structure."""
+    own: Any = tag_of(context)
+    if type(result) is Tagged:
+        if own not in result._tagged_metas:
+            return result, default
+        left = {tag: found for tag, found in result._tagged_metas.items() if tag is not own}
+        bare = result._tagged_value
+        if not isinstance(bare, (list, tuple, dict)):
+            return (Tagged(bare, left) if left else bare), result._tagged_metas[own]
+        result = bare
+    if isinstance(result, dict):
+        slots = own.store.keyed(result)
+        found = {
+            key: outputs(Tagged(*slots[key]) if key in slots else part, context, default)[1]
+            for key, part in result.items()
+        }
+        return result, found
+    if isinstance(result, SEQUENCES):
+        parts = [outputs(item, context, default)[1] for item in own.store.items_of(result)]
+        return result, parts if isinstance(result, list) else tuple(parts)
+    return result, default

@@ -1,0 +1,313 @@
+"""How a call is carried out that no overload takes, where values may be tagged.
+
+Overdubbed Python functions get their arguments as they are, structural primitives have rules of their own, and
+everything else is a leaf: it gets plain arguments, and gives a plain result. Knows activations and wrappers; must not
+know what the rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+from cassette_import.active import ACTIVE, NAMES, Activation
+from cassette_import.frames import hidden
+from cassette_import.functions import lookup, python_function, split
+from cassette_import.specialize import registry
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
+
+Rule = Callable[["Call"], Any]
+
+RULES: Final[dict[int, tuple[Any, Rule]]] = {}
+"""Structural primitives: functions by identity, with what is done instead of calling them plainly."""
+
+TYPE_RULES: Final[dict[type, Rule]] = {}
+"""The same for callables by their type: `operator.itemgetter` objects."""
+
+ALWAYS: Final[set[int]] = set()
+"""Functions whose rule counts although nothing is known to be tagged: their callbacks may return what is."""
+
+VERBS: Final[set[int]] = set()
+"""Functions of ours that take wrapped values."""
+
+CONSTRUCTED: Final[list[Rule]] = []
+"""The rule for classes that are not overdubbed."""
+
+
+class Call:
+    """A call of a leaf that has a rule."""
+
+    __slots__ = ("activation", "arguments", "callee", "function", "given", "keywords", "leading", "store")
+
+    def __init__(
+        self,
+        activation: Activation,
+        store: Store,
+        callee: Any,
+        function: Any,
+        leading: tuple[Any, ...],
+        given: tuple[Any, ...],
+        keywords: dict[str, Any],
+    ) -> None:
+        self.activation = activation
+        self.store = store
+        self.callee = callee
+        self.function = function
+        self.leading = leading
+        self.given = given
+        self.arguments = (*leading, *given)
+        self.keywords = keywords
+
+    @property
+    def owner(self) -> Any:
+        """The first argument, whose parts the call is about."""
+        return plain(self.arguments[0])
+
+    @hidden
+    def native(self) -> Any:
+        """The call with plain arguments."""
+        return self.callee(*map(plain, self.given), **{name: plain(value) for name, value in self.keywords.items()})
+
+    @hidden
+    def enter(self, function: Any, *arguments: Any) -> Any:
+        """A Python function that the leaf would call; where it runs plain, so are its arguments."""
+        variant = ACTIVE.get().variant
+        if variant is None or not variant.tagging or not enters(self.activation, function):
+            return function(*map(plain, arguments))
+        return reclaim(function, *arguments)
+
+    @hidden
+    def event(self, function: Any, *arguments: Any) -> Any:
+        """A call that the leaf would make, as an event."""
+        return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
+
+
+def rule(*functions: Any) -> Callable[[Rule], Rule]:
+    """Register the rule of some functions."""
+
+    def register(made: Rule) -> Rule:
+        for function in functions:
+            RULES[id(function)] = function, made
+        return made
+
+    return register
+
+
+def always(*functions: Any) -> Callable[[Rule], Rule]:
+    """Say that the rule of some functions counts although nothing is known to be tagged."""
+    ALWAYS.update(map(id, functions))
+    return lambda made: made
+
+
+def store_here() -> Store | None:
+    """The store of what is active."""
+    return store_of(ACTIVE.get())
+
+
+def store_of(activation: Activation) -> Store | None:
+    """The store of an activation."""
+    for tag in reversed(activation.tags):
+        if tag is not None:
+            return tag.store  # type: ignore[no-any-return]
+    return None
+
+
+@hidden
+def conduct(
+    activation: Activation,
+    callee: Any,
+    function: Any,
+    leading: tuple[Any, ...],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """Carry out a call."""
+    tagged = False
+    for argument in arguments:
+        if type(argument) is Tagged:
+            tagged = True
+            break
+    if keywords and not tagged:
+        tagged = any(type(argument) is Tagged for argument in keywords.values())
+    if type(callee) is Tagged:
+        callee = callee._tagged_value
+        function, *more = split(callee)
+        leading = tuple(more)
+    key = id(function)
+    if key in VERBS:
+        return callee(*arguments, **keywords)
+    if enters(activation, function):
+        return reclaim(callee, *arguments, **keywords)
+    returned, observed = LOCAL.returned, LOCAL.observed
+    try:
+        LOCAL.observed = False
+        store = store_of(activation)
+        if store is None or not (tagged or store or key in ALWAYS):
+            return callee(*arguments, **keywords) if not tagged else callee(*map(plain, arguments), **_plain(keywords))
+        found = RULES.get(key)
+        if found is not None:
+            handler = found[1]
+        elif is_a(function, type):
+            handler = CONSTRUCTED[0]
+        else:
+            handler = TYPE_RULES.get(type(function), leaf)
+        return handler(Call(activation, store, callee, function, leading, arguments, keywords))
+    finally:
+        LOCAL.returned, LOCAL.observed = returned, observed
+
+
+def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
+    return {name: plain(value) for name, value in keywords.items()}
+
+
+@hidden
+def leaf(call: Call) -> Any:
+    """A leaf without a rule: its result is plain."""
+    try:
+        return call.native()
+    finally:
+        items = call.store.items
+        if items.entries:
+            for argument in call.arguments:
+                if id(plain(argument)) in items.entries:
+                    call.store.verify(plain(argument))
+
+
+@hidden
+def reclaim(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """Call an overdubbed function; what it returns is wrapped as it was inside."""
+    returned, observed = LOCAL.returned, LOCAL.observed
+    LOCAL.returned, LOCAL.observed = None, False
+    try:
+        result = callee(*arguments, **keywords)
+        found = LOCAL.returned
+        return found if found is not None and found._tagged_value is result else result
+    finally:
+        LOCAL.returned, LOCAL.observed = returned, observed
+
+
+@hidden
+def overload(handler: Any, context: Any, function: Any, arguments: Any, keywords: Any) -> Any:
+    """Call an overload, which may be overdubbed by contexts further out."""
+    return reclaim(handler, context, function, *arguments, **keywords)
+
+
+@hidden
+def stripped(
+    tags: tuple[Any, ...] | None, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments without what some tags know of them, for a call that contexts hand on; None for all tags.
+
+    What only moves values keeps it.
+    """
+    if id(function) in RULES:
+        return arguments, keywords
+
+    def strip(value: Any) -> Any:
+        if type(value) is not Tagged:
+            return value
+        metas = value._tagged_metas
+        left = {} if tags is None else {tag: found for tag, found in metas.items() if tag not in tags}
+        return value if len(left) == len(metas) else wrapped(value._tagged_value, left)
+
+    return tuple(map(strip, arguments)), {name: strip(value) for name, value in keywords.items()}
+
+
+# ---- which functions are overdubbed
+
+
+def enters(activation: Activation, function: Any) -> bool:
+    """Whether a call runs an overdubbed Python function that gets the arguments as they are."""
+    target = function if type(function) is FunctionType else _behind(function)
+    if target is None:
+        return False
+    code = target.__code__
+    record = registry.records.get(code.co_filename)
+    if record is None or not (record.installed or code.co_filename in activation.roots):
+        return False
+    return registry.overdubbable(target)
+
+
+def _behind(function: Any) -> FunctionType | None:
+    if is_a(function, type):
+        if lookup(type(function), "__call__") is not _TYPE_CALL:
+            return python_function(function)
+        new, init = lookup(function, "__new__"), lookup(function, "__init__")
+        if type(init) is FunctionType and new is _OBJECT_NEW:
+            return init
+        if is_a(new, staticmethod) and type(new.__func__) is FunctionType and init is _OBJECT_INIT:
+            return new.__func__
+        return None
+    call = lookup(type(function), "__call__")
+    return call if type(call) is FunctionType else None
+
+
+_TYPE_CALL: Final = type.__dict__["__call__"]
+_OBJECT_NEW: Final = object.__dict__["__new__"]
+_OBJECT_INIT: Final = object.__dict__["__init__"]
+
+
+# ---- what the rewriter puts where values leave the variables
+
+
+def returned(value: Any) -> Any:
+    """A value that is returned or yielded goes plain; whoever calls finds its wrapper."""
+    if type(value) is Tagged:
+        LOCAL.returned = value
+        return value._tagged_value
+    return value
+
+
+def tidy(container: Any) -> Any:
+    """A container that the interpreter has just made of wrapped values: they become plain, in place but for a tuple."""
+    kind = type(container)
+    if kind is dict:
+        if not any(type(item) is Tagged for pair in container.items() for item in pair):
+            return container
+        pairs = list(container.items())
+        container.clear()
+        slots = {plain(key): (plain(item), item._tagged_metas) for key, item in pairs if type(item) is Tagged}
+        container.update((plain(key), plain(item)) for key, item in pairs)
+        _bind_keyed(container, slots)
+        return container
+    if not any(type(item) is Tagged for item in container):
+        return container
+    items = list(container)
+    if kind is set:
+        container.clear()
+        container.update(map(plain, items))
+        _bind_keyed(container, {plain(i): (plain(i), i._tagged_metas) for i in items if type(i) is Tagged})
+        return container
+    if kind is tuple:
+        container = tuple(map(plain, items))
+    else:
+        container[:] = map(plain, items)
+    store = store_here()
+    return store.bind(container, items) if store is not None else container
+
+
+def _bind_keyed(container: Any, slots: Any) -> None:
+    store = store_here()
+    if store is not None:
+        store.set_keyed(container, slots)
+
+
+def mapping(value: Any) -> Any:
+    """What `**` is given: a dict whose values are wrapped where they have metadata."""
+    value = plain(value)
+    store = store_here()
+    if store is None or type(value) is not dict or not store.items.entries:
+        return value
+    slots = store.keyed(value)
+    if not slots:
+        return value
+    return {key: Tagged(*slots[key]) if key in slots else item for key, item in value.items()}
+
+
+for _function in (returned, tidy, mapping, plain):
+    hidden(_function)
+NAMES.update({"@returned": returned, "@tidy": tidy, "@mapping": mapping, "@plain": plain})
+
+__all__ = ["RULES", "SEQUENCES", "Call", "conduct", "metas_of", "overload", "reclaim", "rule"]

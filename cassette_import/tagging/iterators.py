@@ -1,0 +1,411 @@
+"""Rules for what iterates: `iter`, `next`, and the functions that hand items on, lazily or at once.
+
+An iterator is a real one, of C. If its source has metadata, a cursor goes along with it; what takes items from several
+sources, or hands them to functions, takes them through steppers of ours. Steppers give wrapped items only while the
+program itself asks for the next one: a leaf that advances the iterator gets plain items.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import operator
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import FunctionType, GeneratorType
+from typing import Any, Final
+
+from cassette_import.active import ACTIVE
+from cassette_import.events import Events
+from cassette_import.frames import hidden
+from cassette_import.functions import lookup
+from cassette_import.tagging.conduct import Call, always, leaf, rule, store_of, tidy
+from cassette_import.tagging.parts import keep_elements, keep_pairs
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
+
+_LAZY_TYPES: Final = tuple(
+    kind
+    for kind in (
+        GeneratorType, map, filter, zip, enumerate, itertools.chain, itertools.islice, itertools.starmap,
+        itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate, itertools.compress,
+        itertools.zip_longest, itertools.pairwise, itertools.groupby, getattr(itertools, "batched", None),
+    )
+    if kind is not None
+)  # fmt: skip
+
+# ---- cursors
+
+
+def _forward(store: Store, owner: Any, numbers: Iterator[int]) -> Callable[[Any], Metas | None]:
+    def metas(value: Any) -> Metas | None:
+        entry, number = store.items.of(owner), next(numbers, -1)
+        slot = entry.slots.get(number) if entry is not None else None
+        return slot[1] if slot is not None and slot[0] is value else None
+
+    return metas
+
+
+def _by_key(store: Store, owner: Any, keys: Iterator[Any]) -> Callable[[Any], Metas | None]:
+    def metas(value: Any) -> Metas | None:
+        entry, key = store.items.of(owner), next(keys, None)
+        slot = entry.slots.get(key) if entry is not None else None
+        return slot[1] if slot is not None and slot[0] is value else None
+
+    return metas
+
+
+def _elements(store: Store, owner: Any) -> Callable[[Any], Metas | None]:
+    def metas(value: Any) -> Metas | None:
+        slot = store.keyed(owner).get(value)
+        return slot[1] if slot is not None and slot[0] is value else None
+
+    return metas
+
+
+@hidden
+def start(store: Store, source: Any) -> Any:
+    """An iterator, and a cursor if its source has metadata."""
+    iterator = iter(source)
+    cursor: Any = None
+    view = store.views.of(source)
+    if view is not None:
+        owner, kind = view.extra
+        keys = iter(list(owner))
+        by_key = _by_key(store, owner, keys)
+        cursor = by_key if kind == "values" else (lambda pair: by_key(pair[1]))
+    elif iterator is not source and store.items.of(source) is not None:
+        if type(iterator) in _SEQUENCE_ITERATORS:
+            cursor = _forward(store, source, itertools.count())
+        elif is_a(source, (set, frozenset)):
+            cursor = _elements(store, source)
+    if cursor is not None:
+        store.iterators.make(iterator).extra = cursor
+    return iterator
+
+
+_SEQUENCE_ITERATORS: Final[frozenset[type]] = frozenset({type(iter([])), type(iter(())), type(iter(deque()))})
+
+
+@hidden
+def step(store: Store, iterator: Any) -> Any:
+    """The next item, wrapped if it has metadata."""
+    before = LOCAL.observed
+    LOCAL.returned, LOCAL.observed = None, True
+    try:
+        value = next(iterator)
+    finally:
+        LOCAL.observed = before
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is value:
+        return found
+    if type(value) is tuple:
+        value = tidy(value)
+    entry = store.iterators.of(iterator)
+    if entry is None or type(value) is Tagged:
+        return value
+    metas = entry.extra(value)
+    if metas is None:
+        return value
+    if type(value) is tuple and store.items.of(value) is None and len(value) == 2:
+        slot = _pair_metas(store, iterator, value, metas)
+        if slot:
+            return value
+    return Tagged(value, metas)
+
+
+_ITEMS_ITERATORS: Final[frozenset[type]] = frozenset({type(iter({}.items())), type(reversed({}.items()))})
+
+
+def _pair_metas(store: Store, iterator: Any, pair: tuple[Any, Any], metas: Metas) -> bool:
+    """The metadata of a dict's value, which is the second of a pair."""
+    if type(iterator) not in _ITEMS_ITERATORS:
+        return False
+    store.set_parts(pair, [None, metas])
+    return True
+
+
+class Stepper:
+    """An iterator for C code to take items from."""
+
+    __slots__ = ("_iterator", "_store")
+
+    def __init__(self, store: Store, iterator: Any) -> None:
+        self._store = store
+        self._iterator = iterator
+
+    @hidden
+    def __iter__(self) -> Any:
+        return self
+
+    @hidden
+    def __next__(self) -> Any:
+        if LOCAL.observed:
+            return step(self._store, self._iterator)
+        return plain(next(self._iterator))
+
+
+class Conveyor:
+    """A function that C code calls with items: the call is an event, and wrappers go through it."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    @hidden
+    def __call__(self, *arguments: Any) -> Any:
+        variant = ACTIVE.get().variant
+        if variant is None or not variant.tagging:
+            return self._function(*map(plain, arguments))
+        observed = LOCAL.observed
+        result = variant.runners[int(Events.CALLS)].event(self._function, *arguments)
+        return result if observed else plain(result)
+
+
+_hidden = hidden(Stepper.__init__), hidden(Conveyor.__init__)
+
+
+def may_carry(store: Store, source: Any) -> bool:
+    """Whether items of a source may have metadata."""
+    if type(source) in _LAZY_TYPES:
+        return True
+    if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
+        return True
+    return type(lookup(type(source), "__iter__")) is FunctionType
+
+
+def carried(call: Call, source: Any) -> Any:
+    """A source for C code to take items from."""
+    source = plain(source)
+    return Stepper(call.store, start(call.store, source)) if may_carry(call.store, source) else source
+
+
+def observed(call: Call, source: Any) -> Iterator[Any]:
+    """The items of a source, one after the other, wrapped where they have metadata."""
+    source = plain(source)
+    if not may_carry(call.store, source):
+        return iter(source)
+    iterator = start(call.store, source)
+    return itertools.starmap(step, itertools.repeat((call.store, iterator)))
+
+
+def items_outside(source: Any) -> list[Any]:
+    """The items of an iterable that an overload was given, as the program would have got them: wrapped."""
+    here = ACTIVE.get()
+    activation = here.suspended or here
+    store = store_of(activation)
+    if store is None:
+        return list(source)
+    token = ACTIVE.set(activation)
+    try:
+        return list(observed(Call(activation, store, list, list, (), (source,), {}), source))
+    finally:
+        ACTIVE.reset(token)
+
+
+def _conveyed(function: Any) -> Any:
+    function = plain(function)
+    return (
+        Conveyor(function)
+        if (callable(function) and not is_a(function, type)) or function in (float, int)
+        else function
+    )
+
+
+# ---- one at a time
+
+
+@rule(builtins.iter)
+@hidden
+def begin(call: Call) -> Any:
+    return call.native() if len(call.arguments) != 1 or call.keywords else start(call.store, plain(call.arguments[0]))
+
+
+@always(next)
+@rule(next)
+@hidden
+def advance(call: Call) -> Any:
+    if not 1 <= len(call.arguments) <= 2 or call.keywords:
+        return call.native()
+    try:
+        iterator = plain(call.arguments[0])
+        return step(call.store, iterator)
+    except StopIteration:
+        if len(call.arguments) == 2:
+            return call.arguments[1]
+        raise
+
+
+@rule(reversed)
+@hidden
+def backward(call: Call) -> Any:
+    source = plain(call.given[0])
+    iterator = call.native()
+    if is_a(source, SEQUENCES) and call.store.items.of(source) is not None:
+        call.store.iterators.make(iterator).extra = _forward(call.store, source, iter(range(len(source) - 1, -1, -1)))
+    return iterator
+
+
+# ---- lazily
+
+
+@always(map, filter, zip, enumerate)
+@rule(zip, enumerate, itertools.chain, itertools.islice, itertools.zip_longest, itertools.pairwise, itertools.compress)
+@hidden
+def hand_on(call: Call) -> Any:
+    """Functions all of whose iterable arguments are sources."""
+    given = [carried(call, item) if _is_source(item) else plain(item) for item in call.given]
+    keywords = {
+        name: carried(call, item) if name == "iterable" else plain(item) for name, item in call.keywords.items()
+    }
+    return call.callee(*given, **keywords)
+
+
+def _is_source(item: Any) -> bool:
+    return not is_a(item, (str, bytes, int)) and lookup(type(plain(item)), "__iter__") is not None
+
+
+if hasattr(itertools, "batched"):
+    rule(itertools.batched)(hand_on)
+
+
+@rule(vars(itertools.chain)["from_iterable"])
+@hidden
+def chain_all(call: Call) -> Any:
+    return call.callee(map(functools.partial(carried, call), observed(call, call.given[0])))
+
+
+class _Spreader(Stepper):
+    """A stepper whose items are arguments."""
+
+    __slots__ = ()
+
+    @hidden
+    def __next__(self) -> Any:
+        item = Stepper.__next__(self)
+        return tuple(self._store.items_of(plain(item))) if LOCAL.observed and type(plain(item)) in SEQUENCES else item
+
+
+@rule(itertools.starmap)
+@hidden
+def spread(call: Call) -> Any:
+    """A function, and a source of its arguments."""
+    function, source = call.given
+    return call.callee(_conveyed(function), _Spreader(call.store, start(call.store, plain(source))))
+
+
+@rule(map, filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
+@hidden
+def convey(call: Call) -> Any:
+    """A function, and sources of its arguments."""
+    if len(call.given) < 2:
+        return call.native()
+    function, *sources = call.given
+    return call.callee(_conveyed(function), *(carried(call, source) for source in sources), **call.keywords)
+
+
+@rule(itertools.accumulate)
+@hidden
+def accumulate(call: Call) -> Any:
+    source, *more = call.given
+    function = _conveyed(more[0] if more else call.keywords.get("func")) or Conveyor(operator.add)
+    return call.callee(carried(call, source), function, initial=plain(call.keywords.get("initial")))
+
+
+# ---- at once
+
+
+@always(list, tuple, set, frozenset, dict, deque, sorted, functools.reduce)
+@rule(list, tuple, set, frozenset, deque)
+@hidden
+def collect(call: Call) -> Any:
+    kind: Any = call.function
+    if not call.given or not may_carry(call.store, plain(call.given[0])):
+        return call.native()
+    source = plain(call.given[0])
+    if source.__class__ is kind and kind in (tuple, frozenset):
+        return call.callee(source)
+    items = list(observed(call, source))
+    made = kind(map(plain, items), *map(plain, call.given[1:]), **call.keywords)
+    if kind in (set, frozenset):
+        return keep_elements(call.store, made, items)
+    return call.store.bind(made, items[len(items) - len(made) :])
+
+
+@rule(dict)
+@hidden
+def collect_pairs(call: Call) -> Any:
+    store = call.store
+    source = plain(call.given[0]) if call.given else ()
+    pairs: list[Any] = []
+    if is_a(source, dict):
+        slots = store.keyed(source)
+        pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
+        made = call.native()
+    elif call.given and not hasattr(source, "keys"):
+        pairs = [tuple(observed(call, pair)) for pair in observed(call, source)]
+        made = dict(
+            [tuple(map(plain, pair)) for pair in pairs], **{key: plain(value) for key, value in call.keywords.items()}
+        )
+    else:
+        made = call.native()
+    return keep_pairs(store, made, [*pairs, *call.keywords.items()])
+
+
+@rule(sorted)
+@hidden
+def sort_copy(call: Call) -> Any:
+    source = plain(call.given[0]) if call.given else ()
+    if not may_carry(call.store, source):
+        return call.native()
+    items = list(observed(call, source))
+    keywords = {name: plain(value) for name, value in call.keywords.items()}
+    made = sorted(map(plain, items), **keywords)
+    call.store.set_parts(made, in_order(items, made))
+    return made
+
+
+def in_order(items: list[Any], moved: list[Any]) -> list[Metas | None]:
+    """The metadata of items after a stable rearrangement: the same object keeps its order among itself."""
+    waiting: dict[int, deque[Metas | None]] = {}
+    for item in items:
+        waiting.setdefault(id(plain(item)), deque()).append(metas_of(item))
+    return [queue.popleft() if (queue := waiting.get(id(value))) else None for value in moved]
+
+
+@rule(min, max)
+@hidden
+def choose(call: Call) -> Any:
+    """What is chosen keeps its metadata."""
+    if len(call.given) == 1:
+        source = plain(call.given[0])
+        if not may_carry(call.store, source):
+            return call.native()
+        items = list(observed(call, source))
+        value = call.callee(map(plain, items), **{name: plain(part) for name, part in call.keywords.items()})
+        items.append(call.keywords.get("default"))
+    else:
+        items = list(call.given)
+        value = call.native()
+    return next((item for item in items if plain(item) is value), value)
+
+
+@rule(functools.reduce)
+@hidden
+def reduce(call: Call) -> Any:
+    if not 2 <= len(call.given) <= 3 or call.keywords:
+        return leaf(call)
+    function, source = plain(call.given[0]), plain(call.given[1])
+    items = observed(call, source)
+    if len(call.given) == 3:
+        value = call.given[2]
+    else:
+        try:
+            value = next(items)
+        except StopIteration:
+            return functools.reduce(function, ())  # for its error
+    for item in items:
+        value = call.event(function, value, item)
+    return value

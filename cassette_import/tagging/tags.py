@@ -1,0 +1,211 @@
+"""Tags and wrappers: `Tag`, one per activation, and `Tagged`, a value with the metadata that tags gave it.
+
+A wrapper lives in variables and temporaries of overdubbed code and nowhere else. Code that meets one nevertheless, an
+overload for example, sees a value that behaves like the plain one: what is done with it goes the way of an event.
+Must not know where metadata lies while its value is in an object.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+import operator
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.active import ACTIVE
+from cassette_import.events import Events
+from cassette_import.frames import hidden
+
+_numbers = itertools.count(1)
+
+
+class _Nothing:
+    """A marker: there is no metadata here."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+NO_METADATA: Final = _Nothing("NO_METADATA")
+"""What `metadata` gives where there is none."""
+
+NO_METAMETA: Final = _Nothing("NO_METAMETA")
+"""What `metameta` gives where no part has any."""
+
+
+class Tag:
+    """The tag of one activation of one context. `parent` is the tag of the enclosing activation."""
+
+    __slots__ = ("__weakref__", "_context", "depth", "entered", "name", "number", "parent", "store")
+
+    def __init__(self, context: Any) -> None:
+        self.number = next(_numbers)
+        self.name = type(context).__qualname__
+        self.parent: Tag | None = None
+        self.entered = False
+        self.depth = 0
+        self.store: Any = None
+        self._context = weakref.ref(context)
+
+    @property
+    def context(self) -> Any:
+        """The context, None when it is no more."""
+        return self._context()
+
+    def __repr__(self) -> str:
+        return f"<Tag {self.number} of {self.name}{f' in {self.parent.number}' if self.parent is not None else ''}>"
+
+
+Metas = dict[Tag, Any]
+"""Metadata by tag. Never changed once it is made."""
+
+
+class Tagged:
+    """A value and its metadata. `isinstance(x, float)` holds for a tagged float."""
+
+    __slots__ = ("__weakref__", "_tagged_metas", "_tagged_value")
+
+    def __init__(self, value: Any, metas: Metas) -> None:
+        self._tagged_value = value
+        self._tagged_metas = metas
+
+    __class__: Any = property(lambda self: type(self._tagged_value))  # `isinstance` asks for it
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tagged_value, name)
+
+    def __repr__(self) -> str:
+        return repr(self._tagged_value)
+
+    def __str__(self) -> str:
+        return str(self._tagged_value)
+
+    def __format__(self, specification: str) -> str:
+        return format(self._tagged_value, specification)
+
+    def __hash__(self) -> int:
+        return hash(self._tagged_value)
+
+    def __bool__(self) -> bool:
+        return bool(self._tagged_value)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._tagged_value.__reduce_ex__(protocol)
+
+    @hidden
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._tagged_value(*arguments, **keywords)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        import copy
+
+        return Tagged(copy.deepcopy(self._tagged_value, memo), self._tagged_metas)
+
+
+def plain(value: Any) -> Any:
+    """The value without any wrapper."""
+    return value._tagged_value if type(value) is Tagged else value
+
+
+def metas_of(value: Any) -> Metas | None:
+    """What a wrapper carries; None for a plain value."""
+    return value._tagged_metas if type(value) is Tagged else None
+
+
+def wrapped(value: Any, metas: Metas | None) -> Any:
+    """The value with metadata, if there is any."""
+    return Tagged(value, metas) if metas else value
+
+
+def join(metas: Metas | None, more: Metas | None) -> Metas | None:
+    """Both; the latter wins."""
+    return {**metas, **more} if metas and more else metas or more
+
+
+class _Local(threading.local):
+    """What a thread is in the middle of.
+
+    `returned` is the wrapper of the value that has just been returned or yielded: overdubbed functions return plain
+    values, because their caller may be written in C, and a caller that is overdubbed takes the wrapper from here.
+    `observed` is true while an iterator is advanced by us, and false while a leaf runs.
+    """
+
+    returned: Any = None
+    observed = False
+
+
+LOCAL: Final = _Local()
+
+
+# ---- operators: what is done with a wrapper outside of overdubbed code goes the way of an event
+
+
+@hidden
+def run(function: Callable[..., Any], *arguments: Any) -> Any:
+    """A call outside of overdubbed code that the active contexts are to see, if an argument is wrapped."""
+    if Tagged not in map(type, arguments):
+        return function(*arguments)
+    variant = ACTIVE.get().variant
+    if variant is None or not variant.tagging:
+        return function(*map(plain, arguments))
+    return variant.runners[int(Events.OPERATORS)].event(function, *arguments)
+
+
+def _operator(function: Callable[..., Any], swap: bool = False) -> Callable[..., Any]:
+    if swap:
+        return hidden(lambda self, other: run(function, other, self))
+    return hidden(lambda self, *others: run(function, self, *others))
+
+
+def _direct(function: Callable[..., Any]) -> Callable[..., Any]:
+    return hidden(lambda self, *arguments: function(plain(self), *map(plain, arguments)))
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and_",
+    "or_",
+    "xor",
+):
+    _function = getattr(operator, _name)
+    _short = _name.rstrip("_")
+    setattr(Tagged, f"__{_short}__", _operator(_function))
+    setattr(Tagged, f"__r{_short}__", _operator(_function, swap=True))
+for _name in ("lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "invert", "getitem", "setitem", "delitem", "contains"):
+    setattr(Tagged, f"__{_name}__", _operator(getattr(operator, _name)))
+_DIRECT: dict[str, Callable[..., Any]] = {
+    "abs": abs, "round": round, "divmod": divmod, "len": len, "iter": iter, "next": next, "reversed": reversed,
+    "int": int, "float": float, "complex": complex, "index": operator.index, "bytes": bytes, "dir": dir,
+    "trunc": math.trunc, "floor": math.floor, "ceil": math.ceil, "length_hint": operator.length_hint,
+    "instancecheck": lambda kind, value: builtins.isinstance(value, kind),
+    "subclasscheck": lambda kind, value: builtins.issubclass(value, kind),
+}  # fmt: skip
+for _name, _function in _DIRECT.items():
+    setattr(Tagged, f"__{_name}__", _direct(_function))
