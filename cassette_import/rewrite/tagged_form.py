@@ -31,11 +31,11 @@ def convey(node: Any, shapes: Iterable[Shape]) -> Any:
     return rebuild(node, None, _enter, _leave)
 
 
-def _leave_with_literals(node: Any, state: None) -> Any:
+def _leave_with_literals(node: Any, state: None, level: int) -> Any:
     constant = isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and bool(node.elts)
     if is_number(node) or (constant and all(has(part, LITERAL) for part in node.elts)):
         setattr(node, _NOOVERDUB, True)
-    return _leave(node, state)
+    return _leave(node, state, level)
 
 
 def parameters(at: At, function: Any) -> list[ast.expr]:
@@ -72,7 +72,7 @@ def _plain(node: Any, field: str) -> None:
         setattr(node, field, _call(At(value), "@plain", value))
 
 
-def _leave(node: Any, state: None) -> Any:
+def _leave(node: Any, state: None, level: int) -> Any:
     if hasattr(node, _NOOVERDUB):
         return node
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
