@@ -142,7 +142,7 @@ class EventRunner:
         self.failed = [(level.number, level.errorhook) for level in reversed(levels) if level.errorhook is not None]
         self.before = [(level.number, level.prehook) for level in levels if level.prehook is not None]
         self.after = [(level.number, level.posthook) for level in reversed(levels) if level.posthook is not None]
-        self.may_fail = bool(self.failed) or any(level.overdub is not None for level in levels)
+        self.may_fail = bool(self.failed) or any(level.overdub is not None for level in levels) or conductor is not None
         """Whether somebody gives the value of an event, or is told of its exception."""
         self.call = self._make_call()
         self.event = self._make_event(variant)
