@@ -154,6 +154,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
     (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
     (BREAKPOINT, process("test_breakpoint_in_the_program_starts_pdb_there", WITH_CONTEXT), True),
+    (COLUMNS, ["test_checklist_pytest.py::test_P1_assertions_without_rewriting_stay_bare[noop]"], OLDEST),
     (INSERTED, ["test_checklist_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
     (LINES, process(SHOWS, ["noop"], ["breaks_in_a_generator"]), IS_3_12),
     (LINES, process(STEPS, ["noop"], ["steps_into_generators"]), IS_3_12),
