@@ -118,6 +118,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (KEEPING, same(["result_that_nobody_keeps_dies_at_once"], LOOKING_AT_ALL), VERSION < (3, 15)),
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], TAGS), True),
     (FRAMES, same(["locals_under_another_name"], TAGS), True),
+    (PROFILERS, same(["profiles_by_cprofile"], TAGS), True),
     (TAGGING, same(["recursion_goes_as_deep_as_ever", RECURSION.format("lambdas_and_closures")], TAGS), True),
     (TAGGING, same([RECURSION.format("comprehensions")], TAGS), True),
     (TAGGING, same(["line_events_of_a_tracer", "line_events_of_a_tracer_in_generators_and_methods"], TAGS), True),
