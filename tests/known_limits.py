@@ -22,7 +22,6 @@ TAGGING = (
     "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
 )
 LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that hooks look at may take a frame of their own"
-CONSTANTS = "lambdas on one line whose bodies are constants are taken for one another on 3.12 and 3.13"
 COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
 PROFILERS = "profilers and tracers in C may see hidden frames return, which they pair with other calls"
 CODE = "code that has met a context is another code object, and wants the names that we keep in builtins"
@@ -127,11 +126,6 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (TAGGING, same(["traceback_does_not_keep_temporaries", "locals_die_when_the_function_returns"], TAGS), True),
     (TAGGING, same(["left_operands_die_before_the_end_of_the_statement"], TAGS), True),
     (TAGGING, same(["result_that_nobody_keeps_dies_at_once"], TAGS), True),
-    (
-        CONSTANTS,
-        ["test_odd_programs.py::test_odd_program_behaves_as_ever[same_names-TaggingAll]"],
-        (3, 12) <= VERSION < (3, 14),
-    ),
     # What tools find.
     (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, LOOKING]), True),
     (CODE, ["test_checklist_programs.py::test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program"], True),
