@@ -10,6 +10,9 @@ from typing import NamedTuple
 import cassette_import
 
 CHECKOUT = str(Path(cassette_import.__file__).parents[1])
+"""Where the package is imported from: it may have been installed."""
+
+PROJECT = Path(__file__).parents[1]
 
 
 class Outcome(NamedTuple):

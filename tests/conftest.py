@@ -7,7 +7,10 @@ import sys
 import textwrap
 
 import pytest
+from command_line import PROJECT
 from known_limits import KNOWN_LIMITS
+
+sys.path.append(str(PROJECT))  # `benchmarks` and `examples`, behind the package under test
 
 _serial = itertools.count()
 
@@ -49,6 +52,17 @@ def make_package(tmp_path, monkeypatch):
         if ours:
             cassette.uninstall(ours)
         _forget(name)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_active():
+    """What a test has left active is no matter of the next one."""
+    yield
+    active = sys.modules.get("cassette_import.active")
+    if active is not None and active.IN_USE.entered:
+        active.ACTIVE.set(active.INACTIVE)
+        active.IN_USE.entered.clear()
+        active.IN_USE.switch_off()
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ PROFILERS = "profilers and tracers in C may see hidden frames return, which they
 CODE = "code that has met a context is another code object, and wants the names that we keep in builtins"
 SPLATS = "a call with splats is made from a hidden frame, to which profilers ascribe calls of C functions"
 BOUND = "sys.monitoring is told of the bound method that is called, not of its function and receiver"
+RECURSIVE = "on 3.11, the message of a RecursionError says where the last call was made from, which may be a hook"
 ORIGINS = "on 3.11, the origin of a coroutine, and faulthandler everywhere, look at hidden frames too"
 UNWINDING = "an exception that leaves a hidden frame is told to tracers as a return of the frame that is seen"
 LOOPS = "loops that have met a context that sees their steps run in hidden frames, which tracers and profilers notice"
@@ -149,6 +150,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
     (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
     (BREAKPOINT, process("test_breakpoint_in_the_program_starts_pdb_there", WITH_CONTEXT), True),
+    (RECURSIVE, same(["endless_recursion_raises"], LOOKING_AT_ALL), OLDEST),
     (COLUMNS, ["test_checklist_pytest.py::test_P1_assertions_without_rewriting_stay_bare[noop]"], OLDEST),
     (INSERTED, ["test_checklist_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
     (LINES, process(SHOWS, ["noop"], ["breaks_in_a_generator"]), IS_3_12),

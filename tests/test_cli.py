@@ -6,10 +6,9 @@ import re
 import signal
 import textwrap
 import tomllib
-from pathlib import Path
 
 import pytest
-from command_line import CHECKOUT, cassette, run
+from command_line import PROJECT, cassette, run
 
 from cassette_import import cli, contexts, settings
 from cassette_import.contexts import READY_MADE
@@ -586,7 +585,7 @@ def test_contexts_lists_those_that_have_a_name(folder):
 
 
 def test_ready_made_contexts_are_entry_points_like_those_of_others(folder):
-    project = tomllib.loads((Path(CHECKOUT) / "pyproject.toml").read_text())
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
     assert project["project"]["entry-points"]["cassette_import.contexts"] == dict(READY_MADE)
     listed = cassette("contexts", folder=folder).stdout
     assert all(re.search(rf"^{name} +{where} +[A-Z].*\.$", listed, re.M) for name, where in READY_MADE.items())

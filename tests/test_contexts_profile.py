@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import json
+import os
 import pstats
 import threading
 import time
@@ -479,6 +480,9 @@ def test_a_block_in_a_block_is_counted_once(program, tmp_path):
     assert stats(profile, tmp_path)["<MainThread>"][3] <= took
 
 
+@pytest.mark.skipif(
+    not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
+)
 def test_what_measuring_costs_is_left_out_unless_asked_for(program):
     with Profile() as profile, Profile(overhead=False) as raw:
         program.fib(12)

@@ -200,7 +200,7 @@ def test_nothing_stays_active(program):
         overdub(ctx, program.fails)
     assert list(overdub(ctx, program.generate)) == ["x", "x"]
     assert ACTIVE.get() is INACTIVE
-    assert IN_USE == {}
+    assert not IN_USE.entered
     assert reported(ctx)["textwrap.dedent"][0] == 3
 
 

@@ -5,10 +5,9 @@ import re
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
-from command_line import CHECKOUT, environment, run
+from command_line import PROJECT, environment, run
 
 pytest.importorskip("IPython")
 
@@ -188,7 +187,7 @@ def test_the_extension_can_be_unloaded(run_cells):
 
 
 def test_the_examples_of_the_documentation_run(run_cells):
-    text = (Path(CHECKOUT) / "docs" / "notebook.md").read_text(encoding="utf-8")
+    text = (PROJECT / "docs" / "notebook.md").read_text(encoding="utf-8")
     _, answers = run_cells(*re.findall(r"```ipython\n(.*?)```", text, re.DOTALL))
     assert answers == [["None", None], ["None", None], ["14850", None], ["6", None]]
 

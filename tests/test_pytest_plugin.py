@@ -4,10 +4,9 @@ import json
 import os
 import re
 import textwrap
-from pathlib import Path
 
 import pytest
-from command_line import CHECKOUT, run
+from command_line import CHECKOUT, PROJECT, run
 
 SHOP = """
     import math
@@ -566,7 +565,7 @@ def test_a_module_that_pytest_rewrites_and_we_overdub_has_both(project):
 
 
 def test_the_examples_of_the_documentation_pass_as_tests(project):
-    text = (Path(CHECKOUT) / "docs" / "pytest.md").read_text(encoding="utf-8")
+    text = (PROJECT / "docs" / "pytest.md").read_text(encoding="utf-8")
     write(project, "tests/test_documented.py", "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)))
     done = run_pytest("--strict-markers", "tests/test_documented.py", folder=project)
     assert outcomes(done) == {"passed": 5}

@@ -19,7 +19,7 @@ import threading
 import pytest
 
 from cassette_import import Context, current, fallback, overdub
-from cassette_import.active import ACTIVE, NAMES
+from cassette_import.active import ACTIVE
 
 SOURCE = """
     import asyncio
@@ -297,4 +297,4 @@ def test_threads_and_tasks_see_their_own_events_once_each(make_program, only_new
     assert [(ctx, ctx.seen) for ctx in world.expected] == list(world.expected.items())
     assert len(world.expected) > 300
     gc.collect()
-    assert not NAMES["@on"]
+    assert not IN_USE.entered

@@ -206,6 +206,7 @@ class Profile(Context, events=Events.CALLS):
     def forked(self) -> None:
         """In a copy of the process, begin anew; calls that are under way end unseen."""
         self._threads.clear()
+        self._here = _Here()
 
     def threads(self) -> list[Thread]:
         """The trees as they are now."""
