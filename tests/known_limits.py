@@ -96,7 +96,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (STARTED, [f"{GENERATOR}made_outside_and_advanced_inside_is_inside"], True),
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
     (FRAMES, same(["locals_under_another_name"], HOOKED), True),
-    (COLUMNS, same(["assertions"], HOOKED), OLDEST),
+    (COLUMNS, same(["assertions"], [*HOOKED, "in_a_context_that_tags"]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], "in_a_context_without_hooks", AFTER]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], OF_ALL), True),
     (LINES, same(["line_events_of_a_tracer"], GUARDED), True),
