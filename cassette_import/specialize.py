@@ -224,7 +224,8 @@ class Registry:
 
         `types.coroutine` marks a generator function by copying its code, which may be ours by then.
         """
-        if not any(name.startswith("@") for name in code.co_names):
+        # Names that start with "@py" are those of pytest's assertion rewriting (P1).
+        if not any(name.startswith("@") and not name.startswith("@py") for name in code.co_names):
             return code
         marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
         found = [

@@ -150,7 +150,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
     (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
     (BREAKPOINT, process("test_breakpoint_in_the_program_starts_pdb_there", WITH_CONTEXT), True),
-    (RECURSIVE, same(["endless_recursion_raises"], LOOKING_AT_ALL), OLDEST),
+    (RECURSIVE, same(["endless_recursion_raises"], [*LOOKING_AT_ALL, "in_a_context_that_tags"]), OLDEST),
     (COLUMNS, ["test_checklist_pytest.py::test_P1_assertions_without_rewriting_stay_bare[noop]"], OLDEST),
     (INSERTED, ["test_checklist_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
     (LINES, process(SHOWS, ["noop"], ["breaks_in_a_generator"]), IS_3_12),
