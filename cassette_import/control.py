@@ -26,6 +26,7 @@ class _Managed:
 
     __slots__ = ("_manager",)
 
+    @hidden
     def __init__(self, manager: Any) -> None:
         self._manager = manager
 
@@ -43,6 +44,7 @@ class _AsyncManaged:
 
     __slots__ = ("_manager",)
 
+    @hidden
     def __init__(self, manager: Any) -> None:
         self._manager = manager
 
@@ -53,9 +55,6 @@ class _AsyncManaged:
     @hidden
     def __aexit__(self, *exception: Any) -> Any:
         return _pick(primitives.exit_async_context)(self._manager, *exception)
-
-
-_hidden = hidden(_Managed.__init__), hidden(_AsyncManaged.__init__)
 
 
 @hidden

@@ -9,7 +9,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, Union
 
 from cassette_import.errors import AmbiguousOverload
@@ -347,13 +347,6 @@ class Table:
         """The handler of a target, if there is no choice: one, which asks for no types."""
         found = self._by_target.get(id(target), [])
         return found[0] if len(found) == 1 and not found[0].is_typed and not found[0].needed_names else None
-
-    def iterate(self) -> Iterator[Callable[..., Any]]:
-        """Every function that may be called from here."""
-        if self.method is not None:
-            yield self.method
-        for handler in self.handlers:
-            yield handler.function
 
 
 def _fits_type(handler: Handler, context_type: type) -> bool:

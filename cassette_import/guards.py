@@ -61,9 +61,10 @@ class Guards:
             picked = (pick_with_callbacks if guard[1] == "k" else pick)(callee)
             if picked is callee and misses.get(guard, 0) < _MOST_MISSES:
                 misses[guard] = misses.get(guard, 0) + 1
-                held = callee if guard[0] == "g" else type(getattr(callee, "__self__", None))
-                if _is_lasting(callee) if guard[0] == "g" else _is_plain_method(callee, guard):
-                    NAMES[f"{prefix}.{guard}"] = held
+                if guard[0] == "g" and _is_lasting(callee):
+                    NAMES[f"{prefix}.{guard}"] = callee
+                elif guard[0] == "t" and _is_plain_method(callee, guard):
+                    NAMES[f"{prefix}.{guard}"] = type(callee.__self__)
             return picked
 
         return learn

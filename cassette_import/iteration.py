@@ -124,6 +124,7 @@ class _Unpacked:
 
     __slots__ = ("_spec", "_value")
 
+    @hidden
     def __init__(self, value: Any, spec: Spec) -> None:
         self._value = value
         self._spec = spec
@@ -144,6 +145,7 @@ def _step_inner(iterator: Any, specs: Any) -> Any:
     return value if spec is None or value is _END else unpack(value, spec)
 
 
+@hidden
 def unpack(value: Any, spec: Spec) -> Any:
     """What an assignment to several targets unpacks."""
     if not _is_iterable(value):
@@ -153,17 +155,16 @@ def unpack(value: Any, spec: Spec) -> Any:
     return _Unpacked(value, spec)
 
 
-unpack = hidden(unpack)
-
-
 class _Delegate:
     """What `yield from` advances."""
 
     __slots__ = ("_iterator",)
 
+    @hidden
     def __init__(self, iterator: Any) -> None:
         self._iterator = iterator
 
+    @hidden
     def __iter__(self) -> Any:
         return self
 
@@ -179,7 +180,6 @@ class _Delegate:
 
 for _property in (_Delegate.send, _Delegate.throw, _Delegate.close):
     hidden(_property.fget)
-_hide_init = hidden(_Delegate.__init__), hidden(_Unpacked.__init__), hidden(_Delegate.__iter__)
 
 
 @hidden
@@ -195,6 +195,7 @@ class _AsyncLoop:
 
     __slots__ = ("_iterator",)
 
+    @hidden
     def __init__(self, iterator: Any) -> None:
         self._iterator = iterator
 
@@ -205,9 +206,6 @@ class _AsyncLoop:
     @hidden
     def __anext__(self) -> Any:
         return _pick(anext)(self._iterator)
-
-
-_hide_async = hidden(_AsyncLoop.__init__)
 
 
 @hidden
@@ -228,14 +226,13 @@ class _Given:
 
     __slots__ = ("_iterator",)
 
+    @hidden
     def __init__(self, iterator: Any) -> None:
         self._iterator = iterator
 
+    @hidden
     def __aiter__(self) -> Any:
         return self._iterator
-
-
-_hide_given = hidden(_Given.__init__), hidden(_Given.__aiter__)
 
 
 NAMES["@loop"] = loop
