@@ -22,6 +22,7 @@ from cassette_import.functions import code_of, python_function
 from cassette_import.importer import OURSELVES, finder
 from cassette_import.source import SourceFile
 from cassette_import.specialize import registry
+from cassette_import.units import Unit
 
 __all__ = ["Escape", "EscapeWatch", "escapes", "told"]
 
@@ -49,10 +50,11 @@ class Escape:
 class _Called:
     """A function that was called and may have escaped."""
 
-    __slots__ = ("code", "count", "module", "reason")
+    __slots__ = ("code", "count", "module", "reason", "unit")
 
-    def __init__(self, code: CodeType, module: str, reason: str) -> None:
+    def __init__(self, code: CodeType, unit: Unit | None, module: str, reason: str) -> None:
         self.code = code
+        self.unit = unit
         self.module = module
         self.reason = reason
         self.count = 0
@@ -83,30 +85,34 @@ class EscapeWatch(Context, events=Events.CALLS):
         if function is None or activation.suspended is not None:  # what hooks do is not the program
             return
         code = function.__code__
-        # The unit's own code, if it is one: code objects come and go while functions are specialised.
-        unit = registry.unit_of(code) if code.co_filename in registry.records else None
+        is_root = code.co_filename in activation.roots
+        record = registry.records.get(code.co_filename)
+        unit = None
+        # A record alone says nothing: "<string>" may have one because of another function in another "<string>".
+        if record is not None and (record.installed or is_root):
+            unit = registry.unit_of(code)
         if unit is not None:
-            code = unit.plain
-        reason = _reason(function, code.co_filename in activation.roots)
+            code = unit.plain  # code objects come and go while functions are specialised
+        reason = _reason(function, is_root)
         if reason is None:
             return
         with self._lock:
             called = self._called.get((id(code), reason))
             if called is None:
-                called = self._called[id(code), reason] = _Called(code, str(function.__module__), reason)
+                called = self._called[id(code), reason] = _Called(code, unit, str(function.__module__), reason)
             called.count += 1
 
     def escapes(self) -> list[Escape]:
         """What escaped so far, most often called first."""
         with self._lock:
-            seen = [(called.code, called.module, called.reason, called.count) for called in self._called.values()]
+            seen = [(called, called.count) for called in self._called.values()]
         replaced = _overloaded(self._contexts)
         found = []
-        for code, module, reason, count in seen:
-            known = _final_reason(code, module, reason)
+        for called, count in seen:
+            known, code = _final_reason(called), called.code
             if known is not None and code not in replaced:
                 place = code.co_filename, code.co_firstlineno
-                found.append(Escape(code.co_qualname, module, *place, known, count))
+                found.append(Escape(code.co_qualname, called.module, *place, known, count))
         return sorted(found, key=lambda escape: (-escape.calls, escape))
 
     def summary(self) -> str:
@@ -133,13 +139,13 @@ def _reason(function: FunctionType, is_root: bool) -> str | None:
     return f"{module} is not installed"
 
 
-def _final_reason(code: CodeType, module: str, reason: str) -> str | None:
+def _final_reason(called: _Called) -> str | None:
     """Why a function escaped, now that it has run; None if it did not."""
+    code, module, reason = called.code, called.module, called.reason
     record = registry.records.get(code.co_filename)
     if reason == _SAID:
-        unit = registry.unit_of(code) if record is not None else None
-        if unit is not None:
-            return None if unit.reason is None else f"it is left alone: {unit.reason}"
+        if called.unit is not None:
+            return None if called.unit.reason is None else f"it is left alone: {called.unit.reason}"
         decision = finder.decisions.get(module)
         if decision is not None and decision.action == "left alone":
             return f"{module} is left alone: {decision.reason}"

@@ -92,6 +92,13 @@ def test_code_without_source_is_reported_as_such(program):
     assert sum(calls for calls, _ in reported(ctx).values()) == 2
 
 
+def test_code_without_source_is_reported_also_when_other_such_code_has_been_a_root(program):
+    overdub(Context(), eval("lambda: 1"))
+    ctx = Context(report_escapes=True)
+    overdub(ctx, program.without_source)
+    assert sum(calls for calls, _ in reported(ctx).values()) == 2
+
+
 def test_a_class_is_reported_by_its_init(program):
     ctx = Context(report_escapes=True)
     overdub(ctx, program.classes)
