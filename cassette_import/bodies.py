@@ -124,7 +124,7 @@ class Bodies:
                 made[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
         entry = Entry(None if unit.record.installed else unit.record.filename)
         file = hashlib.sha256(unit.record.filename.encode()).hexdigest()[:6]
-        surroundings = Surroundings(place.class_name, plain.co_freevars, file)
+        surroundings = Surroundings(place.class_name, plain.co_freevars, file, source.objects())
         overdub_function(function, [variant.shape for variant in variants], entry, made, surroundings)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)

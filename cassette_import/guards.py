@@ -10,61 +10,109 @@ Knows callables; must not know events.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 from cassette_import.active import NAMES
 from cassette_import.frames import hidden
+from cassette_import.functions import split
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+_NAMESPACE: Final = (vars(ModuleType)["__dict__"].__get__, vars(type)["__dict__"].__get__)
+_NO_TYPES: Final[frozenset[type]] = frozenset()
 _MOST_MISSES: Final = 8
 """A guard that does not come to hold is left alone after so many calls."""
 
 
 class Guards:
-    """The guards of one variant."""
+    """The guards of one variant.
+
+    Their names tell what they hold: `g` a callee, `m` one that stands in a module, `c` a class that is a
+    receiver, `t` types of receivers, `u` those of `super()`. A `k` behind that says that the call has keywords.
+    """
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self._marks = tuple(f"{prefix}.{kind}." for kind in ("g", "gk", "t", "tk"))
+        self._one = tuple(f"{prefix}.{kind}." for kind in ("g", "gk", "m", "mk", "c", "ck"))
+        self._several = tuple(f"{prefix}.{kind}." for kind in ("t", "tk", "u", "uk"))
         self._misses: dict[str, int] = {}
 
     def provide(self, code: CodeType) -> None:
         """Make the guards that a code object names."""
-        marks = self._marks
         for name in code.co_names:
-            if name.startswith(marks) and name not in NAMES:
-                NAMES[name] = None
+            if name not in NAMES:
+                self._clear(name)
         for const in code.co_consts:
             if isinstance(const, CodeType):
                 self.provide(const)
 
+    def _clear(self, name: str) -> None:
+        if name.startswith(self._one):
+            NAMES[name] = None
+        elif name.startswith(self._several):
+            NAMES[name] = _NO_TYPES
+
     def forget(self) -> None:
         """Something was registered: what was known may be so no more."""
         self._misses.clear()
-        marks = self._marks
         for name in list(NAMES):
-            if name.startswith(marks):
-                NAMES[name] = None
+            self._clear(name)
 
-    def make_learn(self, pick: Callable[[Any], Any], pick_with_callbacks: Callable[[Any], Any]) -> Callable[..., Any]:
+    def make_learn(self, calls: Any) -> Callable[..., Any]:
         """`learn(callee, guard)`: what `pick` gives; the guard remembers a callee that is not intercepted.
 
-        Call sites with keywords or splats may hand a callback to a higher-order leaf by its name.
+        Call sites with keywords or splats may hand a callback to a higher-order leaf by its name. Those without need
+        none of Python's errors about them, so that what `pick` gives can be made once.
         """
-        misses, prefix = self._misses, self._prefix
+        misses, prefix, ready = self._misses, self._prefix, calls.ready
+        pick, pick_with_callbacks = calls.pick_positional, calls.pick
+        methods: dict[tuple[type, str], Callable[..., Any]] = {}  # of builtin types, that are targets
 
         @hidden
-        def learn(callee: Any, guard: str, forgotten: None = None) -> Any:
-            picked = (pick_with_callbacks if guard[1] == "k" else pick)(callee)
-            if picked is callee and misses.get(guard, 0) < _MOST_MISSES:
-                misses[guard] = misses.get(guard, 0) + 1
-                if guard[0] == "g" and _is_lasting(callee):
-                    NAMES[f"{prefix}.{guard}"] = callee
-                elif guard[0] == "t" and _is_plain_method(callee, guard):
-                    NAMES[f"{prefix}.{guard}"] = type(callee.__self__)
+        def learn(callee: Any, guard: str, receiver: Any = None, forgotten: None = None) -> Any:
+            if guard[1] == "k":
+                picked = pick_with_callbacks(callee)
+            elif id(callee) in ready:
+                return ready[id(callee)]
+            elif type(callee) is BuiltinFunctionType:
+                receiver = callee.__self__
+                event = methods.get((type(receiver), callee.__name__))
+                if event is not None:
+                    return functools.partial(event, receiver)
+                picked = pick(callee)
+                if picked is not callee and not isinstance(receiver, (type, ModuleType)):
+                    event = ready.get(id(split(callee)[0]))
+                    if event is not None:
+                        methods[type(receiver), callee.__name__] = event
+            else:
+                picked = pick(callee)
+            if picked is not callee or misses.get(guard, 0) >= _MOST_MISSES:
+                return picked
+            misses[guard] = misses.get(guard, 0) + 1
+            kind, name = guard[0], f"{prefix}.{guard}"
+            if kind == "g":
+                if _is_lasting(callee):
+                    NAMES[name] = callee
+            elif kind == "m":
+                if _stands_in_module(callee, guard, receiver):
+                    NAMES[name] = callee
+            elif kind == "c":
+                if _is_of_class(callee, guard, receiver):
+                    NAMES[name] = receiver
+            elif (owner := _owner(callee, guard, receiver)) is not None:
+                NAMES[name] |= {owner}
             return picked
 
         return learn
@@ -77,15 +125,77 @@ def _is_lasting(callee: Any) -> bool:
     if kind is BuiltinFunctionType:
         return type(callee.__self__) is ModuleType
     if kind is FunctionType or (isinstance(callee, type) and not callee.__flags__ & _IMMUTABLE):
-        module = sys.modules.get(callee.__module__)
-        return type(module) is ModuleType and vars(module).get(callee.__name__) is callee
+        return _stands_in_its_module(callee)
     return kind is type
 
 
 @hidden
-def _is_plain_method(callee: Any, guard: str) -> bool:
-    """Whether a bound method of a builtin type is what the type, which cannot change, says for that name."""
-    if type(callee) is not BuiltinFunctionType or isinstance(callee.__self__, (type, ModuleType)):
+def _stands_in_module(callee: Any, guard: str, found: Any) -> bool:
+    """Whether a callee is what a module holds under the name in the guard, seen from a module that the name starts
+    with."""
+    for name in guard.split(".")[3:]:
+        if type(found) is not ModuleType:
+            return False
+        found = vars(found).get(name)
+    return found is callee
+
+
+@hidden
+def _stands_in_its_module(named: Any) -> bool:
+    """Whether a function or class is found where its qualified name says."""
+    module = sys.modules.get(named.__module__)
+    found: Any = module if type(module) is ModuleType else None
+    for name in named.__qualname__.split("."):
+        if found is None or not isinstance(found, (ModuleType, type)):
+            return False
+        found = _NAMESPACE[isinstance(found, type)](found).get(name)
+    return found is named or (type(found) is staticmethod and found.__func__ is named)
+
+
+@hidden
+def _owner(callee: Any, guard: str, receiver: Any) -> type | None:
+    """The type all of whose instances have this method, if it is certain; `receiver` is that of a `super()`."""
+    kind, bound_to = type(callee), getattr(callee, "__self__", None)
+    owner = type(bound_to)
+    if guard[0] == "u" and bound_to is not receiver:
+        return None
+    if kind is BuiltinFunctionType or kind is MethodWrapperType:
+        if issubclass(owner, (type, ModuleType)):
+            return None
+    elif kind is not MethodType or type(callee.__func__) is not FunctionType:
+        return None
+    if type(owner.__getattribute__) is not WrapperDescriptorType or not _has_method(owner, callee, guard):
+        return None
+    return owner if owner.__flags__ & _IMMUTABLE or _stands_in_its_module(owner) else None
+
+
+@hidden
+def _has_method(owner: type, callee: Any, guard: str) -> bool:
+    """Whether a bound method is what a class says for the name, or one of its bases, if `super()` is asked."""
+    name = guard.rpartition(".")[2]
+    for base in owner.__mro__:
+        held = vars(base).get(name)
+        if type(held) is FunctionType and type(callee) is MethodType and held is callee.__func__:
+            return True
+        if type(held) is MethodDescriptorType and type(callee) is BuiltinFunctionType:
+            return bool(callee.__name__ == held.__name__)
+        if type(held) is WrapperDescriptorType and type(callee) is MethodWrapperType:
+            return bool(callee.__objclass__ is held.__objclass__)
+        if held is not None and guard[0] != "u":
+            return False
+    return False
+
+
+@hidden
+def _is_of_class(callee: Any, guard: str, receiver: Any) -> bool:
+    """Whether a callee is a method of a class, which is called on the class."""
+    if type(receiver) is not type or not _is_lasting(receiver):
         return False
-    kind = type(callee.__self__)
-    return bool(kind.__flags__ & _IMMUTABLE) and not kind.__dictoffset__ and callee.__name__ == guard.rpartition(".")[2]
+    name = guard.rpartition(".")[2]
+    for base in receiver.__mro__:
+        held = vars(base).get(name)
+        if held is not None:
+            if type(held) is classmethod:
+                return type(callee) is MethodType and held.__func__ is callee.__func__
+            return held is callee or (type(held) is staticmethod and held.__func__ is callee)
+    return False

@@ -21,7 +21,7 @@ import operator
 import sys
 import typing
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any, Final
 
 from cassette_import.active import ACTIVE, NAMES, Activation
@@ -135,10 +135,18 @@ class EventRunner:
         self._kind = kind
         self._conductor = conductor
         self._everything = everything
+        self.knows_targets = not everything
+        """Whether a call is an event because of what is called alone."""
         self._overloads_everything = overloads_everything
         self._targets = targets
         self._overload_targets = overload_targets
-        self._single = {key: self._make_single(variant, *found) for key, found in singles.items()}
+        self._single = {key: self._make_single(variant, targets[key], *found) for key, found in singles.items()}
+        self.ready = {
+            key: self._make_ready(variant, targets[key], *found)
+            for key, found in singles.items()
+            if type(targets[key]) in (FunctionType, BuiltinFunctionType, MethodDescriptorType)
+        }
+        """What calls targets themselves, by identity, for call sites without keywords and splats."""
         self.failed = [(level.number, level.errorhook) for level in reversed(levels) if level.errorhook is not None]
         self.before = [(level.number, level.prehook) for level in levels if level.prehook is not None]
         self.after = [(level.number, level.posthook) for level in reversed(levels) if level.posthook is not None]
@@ -199,7 +207,7 @@ class EventRunner:
 
         return call
 
-    def _make_single(self, variant: Any, number: int, handler: Any) -> Callable[..., Any]:
+    def _make_single(self, variant: Any, target: Any, number: int, handler: Any) -> Callable[..., Any]:
         """The event of a target for which there is one overload, which takes any types, and no hook."""
         overload, fewest, most = handler.call, handler.required, len(handler.types)
         if handler.has_rest:
@@ -209,20 +217,50 @@ class EventRunner:
         @hidden
         def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
             activation = get()
-            if activation.variant is not variant or keywords or type(callee) is functools.partial:
+            if activation.variant is not variant or keywords:
                 return self.event(callee, *arguments, **keywords)
-            function, *leading = split(callee)
-            if leading:
-                arguments = (*leading, *arguments)
-            if not fewest <= len(arguments) <= most:
-                return callee(*arguments[len(leading) :])
-            token = put(prefix_of(activation, number))
+            if callee is not target:
+                function, *leading = split(callee)
+                if function is not target or type(callee) is functools.partial:
+                    return self.event(callee, *arguments)
+                full = (*leading, *arguments)
+            else:
+                full = arguments
+            if not fewest <= len(full) <= most:
+                return callee(*arguments)
+            prefixes = activation.prefixes
+            token = put(prefixes[number] if prefixes and number in prefixes else prefix_of(activation, number))
             try:
-                return overload(activation.contexts[number], function, *arguments)
+                return overload(activation.contexts[number], target, *full)
             finally:
                 reset(token)
 
         return event
+
+    def _make_ready(self, variant: Any, target: Any, number: int, handler: Any) -> Callable[..., Any]:
+        """The same for a call of the target itself with positional arguments."""
+        overload, fewest = handler.call, handler.required
+        most = sys.maxsize if handler.has_rest else len(handler.types)
+        get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
+
+        @hidden
+        def event(*arguments: Any) -> Any:
+            activation = get()
+            if activation.variant is not variant or not fewest <= len(arguments) <= most:
+                return self.event(target, *arguments)
+            prefixes = activation.prefixes
+            token = put(prefixes[number] if prefixes and number in prefixes else prefix_of(activation, number))
+            try:
+                return overload(activation.contexts[number], target, *arguments)
+            finally:
+                reset(token)
+
+        return event
+
+    def names(self) -> frozenset[str]:
+        """The names of the builtin functions and methods among the targets; a bound method has the same."""
+        higher_order = HIGHER_ORDER.by_id.values()
+        return frozenset(name for target in (*self._targets.values(), *higher_order) for name in _names_of(target))
 
     def _make_event(self, variant: Any) -> Callable[..., Any]:
         before, after, failed = self.before, self.after, self.failed
@@ -280,6 +318,12 @@ class EventRunner:
 
         return over
 
+    def functions(self, with_callbacks: bool) -> frozenset[FunctionType]:
+        """The Python functions whose calls are events here."""
+        higher_order = HIGHER_ORDER.by_id if with_callbacks else HIGHER_ORDER.positional
+        targets = [*self._targets.values(), *higher_order.values()]
+        return frozenset(target for target in targets if type(target) is FunctionType)
+
     def _make_pick(self, with_callbacks: bool) -> Callable[[Any], Any]:
         """`pick` for call sites that may hand callbacks on by keyword, and for others."""
         event, targets = self.event, self._targets
@@ -313,6 +357,11 @@ class EventRunner:
         if self._everything:
             return pick_any
         return pick_target if targets else pick_nothing
+
+
+def _names_of(target: Any) -> list[str]:
+    name = getattr(target, "__name__", None)
+    return [] if type(target) is FunctionType or not isinstance(name, str) else [name]
 
 
 @hidden

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from cassette_import.left_alone import reason_to_leave_alone
 from cassette_import.rewrite.locate import Index, Place, nested_functions
+from cassette_import.rewrite.scopes import assigned_names
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -35,6 +36,7 @@ class SourceFile:
         self._source: bytes | str | None = None
         self._index: Index | None = None
         self._tree: ast.Module | None = None
+        self._objects: frozenset[str] | None = None
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
         self._functions: list[CodeType] | None = None
@@ -46,7 +48,7 @@ class SourceFile:
         """The module is executed (again) from what is in the file now."""
         stamp = _stamp(self.filename)
         if stamp != self._stamp or source is not None:
-            self._tree = self._index = self._digest = self._functions = None
+            self._tree = self._index = self._digest = self._functions = self._objects = None
             self._source = source
         self._given = source is not None
         self._stamp = stamp
@@ -120,6 +122,13 @@ class SourceFile:
             rewrite_asserts(self._tree, data, self.filename, loader.config)  # type: ignore[union-attr]
         except (ImportError, AttributeError, TypeError):
             self._tree = self.parse(source)  # another pytest: assertions stay as written
+
+    def objects(self) -> frozenset[str]:
+        """The names that the module assigns, and does not import or define; of the tree that `find` has made."""
+        if self._objects is None:
+            assert self._tree is not None
+            self._objects = assigned_names(self._tree)
+        return self._objects
 
     def reason_to_leave_alone(self, place: Place) -> str | None:
         return reason_to_leave_alone(place)

@@ -56,23 +56,23 @@ def make_package(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_active():
-    """A test that leaves a context active fails: what it leaves would be a matter of the next one.
+    """A test that leaves a context entered fails: what it leaves would be a matter of the next one.
 
-    Overdubbed generators and coroutines hold what they run in; some are garbage in a cycle, with a traceback for
-    example.
+    Overdubbed generators, coroutines and threads hold what they run in. Some are garbage in a cycle, with a traceback
+    for example; some are held by modules that stay.
     """
     yield
     active = sys.modules.get("cassette_import.active")
     if active is None or not active.NAMES["@on"]:
         return
     gc.collect()
-    left = active.IN_USE.values()
+    left = [activation.contexts for activation in active.IN_USE.entered.values()]
+    active.ACTIVE.set(active.INACTIVE)
+    active.IN_USE.entered.clear()
+    active.IN_USE.lasting.clear()
+    active.IN_USE.switch_off()
     if left:
-        active.ACTIVE.set(active.INACTIVE)
-        active.IN_USE.entered.clear()
-        active.IN_USE.lasting.clear()
-        active.IN_USE.switch_off()
-        pytest.fail(f"the test left contexts active: {[activation.contexts for activation in left]}")
+        pytest.fail(f"the test left contexts entered: {left}")
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def overdub_function(
     kinds = None if bodies or any(shape.tagging for shape in shapes) else changing_kinds(shapes)
     for made in (function, *(bodies or {}).values()):
         mark(made, surroundings.class_name, surroundings.free_names, kinds)
-    rewriter = _Rewriter(tuple(shapes), entry or Entry(), file=surroundings.file, pruned=kinds is not None)
+    rewriter = _Rewriter(tuple(shapes), entry or Entry(), surroundings=surroundings, pruned=kinds is not None)
     for prefix, made in (bodies or {}).items():
         rewriter.add_nested(prefix, made, surroundings)
     return rewriter.function(function, bodies or {})
@@ -89,12 +89,13 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
 
 
 class Surroundings(NamedTuple):
-    """What stands around a function: the class whose private names it uses, names of functions around it, and a short
-    name of its file."""
+    """What stands around a function: the class whose private names it uses, names of functions around it, a short name
+    of its file, and the names that its module assigns."""
 
     class_name: str | None = None
     free_names: tuple[str, ...] = ()
     file: str = ""
+    objects: frozenset[str] = frozenset()
 
 
 class Entry:
@@ -129,13 +130,13 @@ class _Rewriter:
         shapes: tuple[Shape, ...],
         entry: Entry,
         keep_functions: bool = False,
-        file: str = "",
+        surroundings: Surroundings | None = None,
         pruned: bool = False,
     ) -> None:
         self.shapes = tuple(shape for shape in shapes if not shape.silent)
         self.entry = entry
         self.keep_functions = keep_functions
-        self.file = file
+        self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         self.callee = {
@@ -268,7 +269,7 @@ class _Rewriter:
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
         if self.kept is not None and not hasattr(node, self.kept):
             return node
-        inlined = InlinedForm(shape or self.shapes[0], self.file)
+        inlined = InlinedForm(shape or self.shapes[0], self.surroundings.file, self.surroundings.objects)
 
         def leave(node: ast.AST, mode: Mode, level: int) -> Any:
             return self._leave(node, mode, shape, inlined, level)

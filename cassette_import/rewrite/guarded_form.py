@@ -1,13 +1,13 @@
 """Call sites of contexts that intercept chosen functions only: most callees are none of them, and a guard says so.
 
-A guard is a global of the variant that holds a callee, or a type of receivers, which is known not to be intercepted.
+A guard is a global of the variant that holds a callee, or types of receivers, which are known not to be intercepted.
 It is learned at run time (`guards.py`), and forgotten when something is registered. ``len(x)`` becomes::
 
     (len if len is @7.g.len else @7.learn(len, "g.len"))(x)
 
-and ``xs.append(x)``, which keeps the interpreter's fast call of methods of builtin types::
+and ``self.run(x)``, which keeps the interpreter's fast call of methods::
 
-    (xs.append(x) if @type(xs) is @7.t.append else @7.learn(xs.append, "t.append")(x))
+    (self.run(x) if @type(self) in @7.t.run else @7.learn(self.run, "t.run")(x))
 
 Knows trees; must not know what is learned.
 """
@@ -16,21 +16,31 @@ from __future__ import annotations
 
 import ast
 
+from cassette_import.rewrite.expressions import attribute_name
 from cassette_import.rewrite.marks import GLOBAL, has
-from cassette_import.rewrite.nodes import At
-from cassette_import.rewrite.scopes import clone
-from cassette_import.rewrite.walk import children
+from cassette_import.rewrite.nodes import At, is_plain_super
+from cassette_import.rewrite.scopes import COMPREHENSIONS, clone
+from cassette_import.rewrite.walk import parts
 
-_MOST_NODES = 12
+_MOST_NODES = 40
 """Arguments of more nodes do not stand twice in a body."""
 
 
 class GuardedForm:
-    """Builds guarded callees for one variant."""
+    """Builds guarded callees for one variant.
 
-    def __init__(self, prefix: str, file: str) -> None:
+    Parameters
+    ----------
+    file:
+        A short name of the file. The same text is the same callee in one file, mostly.
+    objects:
+        The names that the module assigns: what they hold is hardly ever a module.
+    """
+
+    def __init__(self, prefix: str, file: str, objects: frozenset[str] = frozenset()) -> None:
         self._prefix = prefix
-        self._file = file  # the same text is the same callee in one file, mostly
+        self._file = file
+        self._objects = objects
 
     def call(self, node: ast.Call) -> ast.expr:
         """A call whose callee is guarded."""
@@ -39,9 +49,9 @@ class GuardedForm:
         if isinstance(function, ast.Name):
             node.func = self._name(function, keywords)
         elif isinstance(function, ast.Attribute):
-            if _is_of_module(function):
+            if self._is_of_module(function):
                 node.func = self._kept(function, keywords)
-            elif not _is_instance(function.value) and _is_small(node):
+            elif _is_small(node):
                 return self._method(node, function, keywords)
             else:
                 node.func = self._picked(function, keywords)
@@ -60,32 +70,86 @@ class GuardedForm:
         return f"{kind}.{self._file}.{text}"
 
     def _name(self, name: ast.Name, keywords: str) -> ast.expr:
-        """A name can be read twice."""
+        """A name can be read twice. What is local holds many functions, of which none may be a target."""
         at, guard = At(name), self._guard("g" + keywords, name.id)
-        known = at.same(at.load(name.id), at.load(f"{self._prefix}.{guard}"))
+        known: ast.expr = at.same(at.load(name.id), at.load(f"{self._prefix}.{guard}"))
+        if not has(name, GLOBAL):
+            known = at.put(ast.BoolOp(ast.Or(), [self._is_no_target(at, name.id, keywords), known]))
         return at.either(known, name, self._learned(at, at.load(name.id), guard))
+
+    def _is_no_target(self, at: At, name: str, keywords: str) -> ast.expr:
+        """Whether it is a Python function that is no target, or a builtin with a name that no target has."""
+        of_targets = f"{self._prefix}.functions{keywords}", f"{self._prefix}.names"
+        values = at.load(name), at.attribute(at.load(name), "__name__")
+        kinds: list[ast.expr] = []
+        for kind, value, targets in zip(("function", "builtin"), values, of_targets, strict=True):
+            other = at.put(ast.Compare(value, [ast.NotIn()], [at.load(targets)]))
+            kinds.append(at.put(ast.BoolOp(ast.And(), [at.kind_is(name, f"{self._prefix}.{kind}"), other])))
+        return at.put(ast.BoolOp(ast.Or(), kinds))
+
+    def _has_kind(self, at: At, value: ast.expr, kinds: str) -> ast.expr:
+        read = at.call(at.load("@type"), [value])
+        return at.put(ast.Compare(read, [ast.In()], [at.load(f"{self._prefix}.{kinds}")]))
 
     def _kept(self, function: ast.Attribute, keywords: str) -> ast.expr:
         """A function of a module: read once. What is kept longer than it was is what the guard holds anyway."""
-        at, guard = At(function), self._guard("g" + keywords, ast.unparse(function))
+        at, text = At(function), ast.unparse(function)
+        guard = self._guard("m" + keywords, text)
         known = at.same(at.let("@g", function), at.load(f"{self._prefix}.{guard}"))
-        forget = at.let("@g", at.constant(None))
-        return at.either(known, at.load("@g"), self._learned(at, at.load("@g"), guard, forget))
+        more = at.load(text.partition(".")[0]), at.let("@g", at.constant(None))
+        return at.either(known, at.load("@g"), self._learned(at, at.load("@g"), guard, *more))
 
     def _method(self, node: ast.Call, function: ast.Attribute, keywords: str) -> ast.expr:
-        """A method, called as it is written if it is one of a builtin type."""
+        """A method, called as it is written if the receiver is of a type that has it, or the class that has it."""
         at, receiver = At(function), function.value
-        name = receiver.id if isinstance(receiver, ast.Name) else "@o"
-        guard = self._guard("t" + keywords, f"{name}.{function.attr}")
-        read: ast.expr = at.load(name) if isinstance(receiver, ast.Name) else At(receiver).let(name, receiver)
-        known = at.same(at.call(at.load("@type"), [read]), at.load(f"{self._prefix}.{guard}"))
-        if not isinstance(receiver, ast.Name):
+        of_super = _receiver_of_super(receiver)
+        of_class = isinstance(receiver, ast.Name) and _is_class(receiver)
+        stays = of_super or isinstance(receiver, ast.Name)
+        name = of_super or (receiver.id if isinstance(receiver, ast.Name) else "@o")
+        kind = "u" if of_super else "c" if of_class else "t"
+        guard = self._guard(kind + keywords, f"{node.lineno}.{node.col_offset}.{attribute_name(function)}")
+        read: ast.expr = at.load(name) if stays else At(receiver).let(name, receiver)
+        if of_class:
+            known: ast.expr = at.same(read, at.load(f"{self._prefix}.{guard}"))
+        else:
+            known = self._has_kind(at, read, guard)
+        if not stays:
             function.value = At(receiver).load(name)
         plain: ast.expr = clone(node)  # type: ignore[assignment]
         assert isinstance(plain, ast.Call)
-        forget = [] if isinstance(receiver, ast.Name) else [at.let(name, at.constant(None))]
-        node.func = self._learned(at, function, guard, *forget)
+        forget = [] if stays else [at.let(name, at.constant(None))]
+        node.func = self._learned(at, function, guard, *([at.load(name)] if stays else [at.constant(None), *forget]))
         return At(node).either(known, _forgetting(plain, at, forget), node)
+
+    def _is_of_module(self, function: ast.Attribute) -> bool:
+        """Whether a callee is reached from the global name of a module, by attributes only: `os.path.join`."""
+        value = function.value
+        if isinstance(value, ast.Name) and _is_class(value):
+            return False
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        return isinstance(value, ast.Name) and has(value, GLOBAL) and value.id not in self._objects
+
+
+def _receiver_of_super(receiver: ast.expr) -> str | None:
+    """The name of the instance, if a receiver is `super()` or `super(A, self)`. If it is another, the guard never
+    holds."""
+    if not isinstance(receiver, ast.Call):
+        return None
+    if is_plain_super(receiver):
+        return "self"
+    called = receiver.func.body if isinstance(receiver.func, ast.IfExp) else receiver.func
+    if isinstance(called, ast.Name) and called.id == "super" and len(receiver.args) == 2:
+        instance = receiver.args[1]
+        return instance.id if isinstance(instance, ast.Name) else None
+    return None
+
+
+def _is_class(name: ast.Name) -> bool:
+    """Whether a name is that of a class, by PEP 8. If it is not, the guard never holds."""
+    if name.id == "cls":
+        return True
+    return has(name, GLOBAL) and name.id.lstrip("_")[:1].isupper() and not name.id.isupper()
 
 
 def _forgetting(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> ast.expr:
@@ -99,30 +163,17 @@ def _forgetting(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> ast.expr
     return node
 
 
-def _is_instance(receiver: ast.expr) -> bool:
-    """Whether a receiver is hardly ever of a builtin type."""
-    return isinstance(receiver, ast.Name) and receiver.id in ("self", "cls")
-
-
-def _is_of_module(function: ast.Attribute) -> bool:
-    """Whether a callee is reached from a global name by attributes only: `os.path.join`."""
-    value = function.value
-    while isinstance(value, ast.Attribute):
-        value = value.value
-    return isinstance(value, ast.Name) and has(value, GLOBAL)
-
-
 def _is_small(node: ast.Call) -> bool:
-    """Whether the arguments may stand twice: a few plain nodes without events or functions of their own."""
+    """Whether the arguments may stand twice: few nodes, without functions of their own."""
     work: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
     count = 0
     while work:
         part = work.pop()
         count += 1
-        if count > _MOST_NODES or not isinstance(part, _PLAIN):
+        if count > _MOST_NODES or isinstance(part, _NOT_TWICE):
             return False
-        work += [child for _, _, child in children(part)]
+        work += parts(part)
     return True
 
 
-_PLAIN = (ast.Name, ast.Constant, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Subscript, ast.Compare)
+_NOT_TWICE = (ast.Lambda, *COMPREHENSIONS, ast.Yield, ast.YieldFrom, ast.Await)

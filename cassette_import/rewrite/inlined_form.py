@@ -37,10 +37,10 @@ class InlinedForm:
 
     temporaries = True
 
-    def __init__(self, shape: Shape, file: str = "") -> None:
+    def __init__(self, shape: Shape, file: str = "", objects: frozenset[str] = frozenset()) -> None:
         self.shape = shape
         self.blind = BlindForm(shape)
-        self._guarded = GuardedForm(shape.prefix, file)
+        self._guarded = GuardedForm(shape.prefix, file, objects)
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""

@@ -167,6 +167,22 @@ def bound_names(function: Function) -> tuple[frozenset[str], frozenset[str]]:
     return found.bound, found.declared
 
 
+def assigned_names(module: ast.Module) -> frozenset[str]:
+    """The names that a module binds at its level by assignments, and not by an `import`, `def` or `class` as well."""
+    assigned: set[str] = set()
+    named: set[str] = set()
+    work: list[ast.AST] = list(module.body)
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.Name):
+            assigned |= _bound_by(node)
+        elif isinstance(node, (*_FUNCTIONS_AND_CLASSES, ast.Import, ast.ImportFrom)):
+            named |= _bound_by(node)
+        elif not isinstance(node, COMPREHENSIONS):
+            work += parts(node)
+    return frozenset(assigned - named)
+
+
 def _bound_by(node: ast.AST) -> set[str]:
     """The names that a node binds by itself."""
     if isinstance(node, ast.Name):

@@ -1,0 +1,392 @@
+"""Call sites learn which callees are no targets; what they have learned never hides one that is."""
+
+import gc
+import math
+import time
+import weakref
+
+import pytest
+
+from cassette_import import Context, overdub
+
+PROGRAM = """
+    import math
+    import time
+    from math import sqrt
+    from math import sin as sine
+    import math as m
+
+    def other(x=0):
+        return "other"
+
+    class A:
+        held = staticmethod(other)
+
+        def __init__(self, f=other):
+            self.own = f
+
+        def method(self, x):
+            return "method"
+
+        @classmethod
+        def of_class(cls, x):
+            return "of_class"
+
+        @staticmethod
+        def static(x):
+            return "static"
+
+        def by_self(self, x):
+            return self.method(x)
+
+        def by_own(self, x):
+            return self.own(x)
+
+        @classmethod
+        def by_cls(cls, x):
+            return cls.of_class(x)
+
+    class B(A):
+        method = math.sin
+        held = math.sin
+        of_class = math.sin
+        static = math.sin
+
+        def by_super(self, x):
+            return super().method(x)
+
+        def by_old_super(self, x):
+            return super(B, self).method(x)
+
+    class C(B):
+        def method(self, x):
+            return "C.method"
+
+    class Items(list):
+        pass
+
+    changing = other
+
+    def local(f, x):
+        return f(x)
+
+    def local_with_keywords(f, x):
+        return f(x=x)
+
+    def local_splat(f, x):
+        return f(*x)
+
+    def local_alias(f, x):
+        g = f
+        return g(*[x])
+
+    def free(f, x):
+        def inner():
+            return f(x)
+        return inner()
+
+    def of_global(x):
+        return changing(x)
+
+    def of_module(module, x):
+        return module.sin(x)
+
+    def on(a, x):
+        return a.method(x)
+
+    def on_held(a, x):
+        return a.held(x)
+
+    def on_static(a, x):
+        return a.static(x)
+
+    def on_attribute_of_attribute(a, x):
+        return a.inner.method(x)
+
+    def on_class(kind, x):
+        return kind.of_class(x)
+
+    def nested(a, b, x):
+        return a.method(b.method(a.method(x)))
+
+    def in_subscript(functions, key, x):
+        return functions[key](x)
+
+    def aliased(x):
+        return [sine(x), m.sin(x), math.sin(x), getattr(math, "sin")(x)]
+
+    def appends(items, x):
+        items.append(x)
+        add = items.append
+        add(x)
+        list.append(items, x)
+        return list(items)
+"""
+
+
+class Sines(Context):
+    """Replaces one function of the standard library."""
+
+
+@Sines.overdub.register(math.sin)
+def _sin(ctx, f, x):
+    return "sine"
+
+
+@pytest.fixture
+def program(make_program):
+    return make_program(PROGRAM)
+
+
+def often(function, *arguments):
+    """Enough calls for every guard to have learned what there is to be learned."""
+    for _ in range(12):
+        result = function(*arguments)
+    return result
+
+
+def in_context(function, *arguments):
+    return overdub(Sines(), function, *arguments)
+
+
+@pytest.mark.parametrize("caller", ["local", "local_alias", "free"])
+def test_a_local_name_that_held_other_functions_meets_a_target(program, caller):
+    call = getattr(program, caller)
+
+    def run():
+        for function in (program.other, abs, int, program.A, [].count, program.A().method, lambda x: x):
+            often(call, function, 1)
+        return call(math.sin, 1), call(program.other, 1)
+
+    assert in_context(run) == ("sine", "other")
+
+
+def test_a_global_name_that_is_rebound_to_a_target_meets_it(program):
+    def run():
+        before = often(program.of_global, 1)
+        program.changing = math.sin
+        return before, program.of_global(1)
+
+    assert in_context(run) == ("other", "sine")
+
+
+def test_a_name_of_a_module_that_is_rebound_to_a_target_meets_it(program):
+    class Module:
+        sin = staticmethod(abs)
+
+    def run():
+        return often(program.of_module, Module, -1), program.of_module(math, 1)
+
+    assert in_context(run) == (1, "sine")
+
+
+@pytest.mark.parametrize("caller", ["on", "on_held", "on_static"])
+def test_a_receiver_of_another_type_meets_a_target_under_the_name_of_a_method(program, caller):
+    call, plain = getattr(program, caller), program.A()
+
+    def run():
+        often(call, plain, 1)
+        return call(program.B(), 1)
+
+    assert in_context(run) == "sine"
+
+
+def test_an_attribute_of_the_instance_meets_a_target(program):
+    def run():
+        often(program.A.by_own, program.A(), 1)
+        return program.A(math.sin).by_own(1), program.A().by_own(1)
+
+    assert in_context(run) == ("sine", "other")
+
+
+def test_self_of_a_subclass_meets_a_target(program):
+    def run():
+        return often(program.A().by_self, 1), program.B().by_self(1), program.C().by_self(1)
+
+    assert in_context(run) == ("method", "sine", "C.method")
+
+
+def test_a_class_as_receiver_meets_a_target(program):
+    def run():
+        often(program.on_class, program.A, 1)
+        often(program.A.by_cls, 1)
+        return program.on_class(program.B, 1), program.B.by_cls(1), program.A.by_cls(1)
+
+    assert in_context(run) == ("sine", "sine", "of_class")
+
+
+@pytest.mark.parametrize("caller", ["by_super", "by_old_super"])
+def test_super_gives_what_it_gives(program, caller):
+    def run():
+        return [often(getattr(kind(), caller), 1) for kind in (program.B, program.C)]
+
+    assert in_context(run) == ["method", "method"]
+
+
+@pytest.mark.parametrize("spelling", ["super()", "super(Lower, self)"])
+def test_super_meets_a_target_further_up(make_program, spelling):
+    program = make_program(
+        f"""
+        import math
+
+        class Plain:
+            def method(self, x):
+                return "method"
+
+        class Sine:
+            method = math.sin
+
+        class Lower(Plain):
+            def by_super(self, x):
+                return {spelling}.method(x)
+
+        class Mixed(Lower, Sine):
+            pass
+
+        class Other(Plain):
+            method = math.sin
+
+        class Between(Lower, Other):
+            pass
+        """
+    )
+
+    def run():
+        return [often(kind().by_super, 1) for kind in (program.Lower, program.Mixed, program.Between, program.Lower)]
+
+    assert in_context(run) == ["method", "method", "sine", "method"]
+
+
+def test_arguments_that_are_calls_are_evaluated_once_and_in_order(program):
+    class Told:
+        def __init__(self, name):
+            self.name = name
+
+        def method(self, x):
+            told.append((self.name, x))
+            return f"{self.name}({x})"
+
+    def run():
+        often(program.nested, program.A(), program.C(), 1)
+        told.clear()
+        return program.nested(Told("a"), Told("b"), 1)
+
+    told = []
+    assert in_context(run) == "a(b(a(1)))"
+    assert told == [("a", 1), ("b", "a(1)"), ("a", "b(a(1))")]
+
+
+def test_a_receiver_is_let_go_of_before_the_next_statement(make_program):
+    program = make_program(
+        """
+        import weakref
+
+        class Inner:
+            def method(self, *x):
+                return "method"
+
+        class A:
+            def make(self):
+                return Inner()
+
+        def run(a, see):
+            for i in range(20):
+                a.make().method()
+                a.make().method(i)
+                a.inner = Inner()
+                reference = weakref.ref(a.inner)
+                a.inner.method()
+                a.inner = None
+                see(reference())
+        """
+    )
+    seen = []
+    in_context(program.run, program.A(), seen.append)
+    assert seen == [None] * 20
+
+
+def test_what_stands_in_a_container_meets_a_target(program):
+    def run():
+        functions = {"a": program.other, "b": math.sin}
+        return often(program.in_subscript, functions, "a", 1), program.in_subscript(functions, "b", 1)
+
+    assert in_context(run) == ("other", "sine")
+
+
+def test_a_target_is_met_under_each_of_its_names(program):
+    assert in_context(lambda: often(program.aliased, 1)) == ["sine"] * 4
+
+
+@pytest.mark.parametrize("kind", ["list", "Items"])
+def test_a_method_of_a_builtin_type_is_met_however_it_is_called(program, kind):
+    class Doubling(Context):
+        pass
+
+    @Doubling.overdub.register(list.append)
+    def append(ctx, f, items, item):
+        items.extend([item, item])
+
+    items = {"list": list, "Items": program.Items}[kind]
+    assert overdub(Doubling(), lambda: often(lambda: program.appends(items(), 1))) == [1] * 6
+
+
+def test_a_target_that_is_registered_late_is_met_by_call_sites_that_have_learned(program):
+    class Late(Context):
+        pass
+
+    Late.overdub.register(time.ctime)(lambda ctx, f: "now")
+    a = program.A()
+
+    def run():
+        before = often(program.on, a, 1), often(program.local, program.other, 1), often(program.aliased, 0)[0]
+        Late.overdub.register(program.A.method)(lambda ctx, f, self, x: "replaced")
+        Late.overdub.register(program.other)(lambda ctx, f, x: "replaced")
+        Late.overdub.register(math.sin)(lambda ctx, f, x: "replaced")
+        return before, (program.on(a, 1), program.local(program.other, 1), program.aliased(0)[0])
+
+    assert overdub(Late(), run) == (("method", "other", 0.0), ("replaced", "replaced", "replaced"))
+
+
+def test_a_method_of_the_program_is_a_target_for_every_receiver(program):
+    class Methods(Context):
+        pass
+
+    @Methods.overdub.register(program.A.method)
+    def method(ctx, f, self, x):
+        return f"replaced for {type(self).__name__}"
+
+    def run():
+        a, c = program.A(), program.C()
+        bound = a.method
+        return program.on(a, 1), program.on(c, 1), c.by_super(1), a.by_self(1), program.local(bound, 1)
+
+    assert overdub(Methods(), run) == (
+        *("replaced for A", "C.method", "replaced for C", "replaced for A", "replaced for A"),
+    )
+
+
+def test_what_call_sites_have_learned_keeps_nothing_alive(program):
+    def run():
+        class Local:
+            def method(self, x):
+                return x
+
+        def function(x):
+            return x
+
+        often(program.on, Local(), 1)
+        often(program.local, function, 1)
+        return weakref.ref(Local), weakref.ref(function)
+
+    references = in_context(run)
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]
+
+
+def test_an_error_of_a_call_with_splats_names_the_function(program):
+    def message():
+        with pytest.raises(TypeError) as raised:
+            program.local_splat(math.sin, 1)
+        return str(raised.value)
+
+    assert in_context(message) == message()
