@@ -32,6 +32,7 @@ from cassette_import.functions import split
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _NAMESPACE: Final = (vars(ModuleType)["__dict__"].__get__, vars(type)["__dict__"].__get__)
 _NO_TYPES: Final[frozenset[type]] = frozenset()
+_FLAGS: Final = ("", "k", "a", "ka")
 _MOST_MISSES: Final = 8
 """A guard that does not come to hold is left alone after so many calls."""
 
@@ -40,13 +41,17 @@ class Guards:
     """The guards of one variant.
 
     Their names tell what they hold: `g` a callee, `m` one that stands in a module, `c` a class that is a
-    receiver, `t` types of receivers, `u` those of `super()`. A `k` behind that says that the call has keywords.
+    receiver, `t` types of receivers, `u` those of `super()`. A `k` behind that says that the call has keywords, an `a`
+    that the code may run while another variant is active: such guards hold as long as this one is alone.
     """
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
-        self._one = tuple(f"{prefix}.{kind}." for kind in ("g", "gk", "m", "mk", "c", "ck"))
-        self._several = tuple(f"{prefix}.{kind}." for kind in ("t", "tk", "u", "uk"))
+        self._one = tuple(f"{prefix}.{kind}{flags}." for kind in "gmc" for flags in _FLAGS)
+        self._several = tuple(f"{prefix}.{kind}{flags}." for kind in "tu" for flags in _FLAGS)
+        self._anywhere = tuple(f"{prefix}.{kind}{flags}." for kind in "gmctu" for flags in _FLAGS if "a" in flags)
+        self.alone = True
+        self._told = False
         self._misses: dict[str, int] = {}
 
     def provide(self, code: CodeType) -> None:
@@ -70,7 +75,28 @@ class Guards:
         for name in list(NAMES):
             self._clear(name)
 
-    def make_learn(self, calls: Any) -> Callable[..., Any]:
+    def be_alone(self, alone: bool) -> None:
+        """Whether there is no other variant that functions have bodies for and that intercepts anything."""
+        if alone is self.alone:
+            return
+        self.alone = alone
+        self._say_kinds()
+        if not alone:
+            for name in list(NAMES):
+                if name.startswith(self._anywhere):
+                    self._clear(name)
+
+    def know_targets(self, known: bool) -> None:
+        """Whether it is enough to look at a Python function or a builtin to know that it is no target."""
+        self._told = known
+        self._say_kinds()
+
+    def _say_kinds(self) -> None:
+        for name, kind in (("function", FunctionType), ("builtin", BuiltinFunctionType)):
+            NAMES[f"{self._prefix}.{name}"] = kind if self._told else None
+            NAMES[f"{self._prefix}.{name}a"] = kind if self._told and self.alone else None
+
+    def make_learn(self, calls: Any, pick_anywhere: Callable[[Any], Any]) -> Callable[..., Any]:
         """`learn(callee, guard)`: what `pick` gives; the guard remembers a callee that is not intercepted.
 
         Call sites with keywords or splats may hand a callback to a higher-order leaf by its name. Those without need
@@ -82,20 +108,23 @@ class Guards:
 
         @hidden
         def learn(callee: Any, guard: str, receiver: Any = None, forgotten: None = None) -> Any:
-            if guard[1] == "k":
+            flags = guard.partition(".")[0]
+            if "a" in flags and not self.alone:
+                return pick_anywhere(callee)
+            if "k" in flags:
                 picked = pick_with_callbacks(callee)
             elif id(callee) in ready:
                 return ready[id(callee)]
             elif type(callee) is BuiltinFunctionType:
-                receiver = callee.__self__
-                event = methods.get((type(receiver), callee.__name__))
+                receiver_type = type(callee.__self__)
+                event = methods.get((receiver_type, callee.__name__))
                 if event is not None:
-                    return functools.partial(event, receiver)
+                    return functools.partial(event, callee.__self__)
                 picked = pick(callee)
-                if picked is not callee and not isinstance(receiver, (type, ModuleType)):
+                if picked is not callee and not issubclass(receiver_type, (type, ModuleType)):
                     event = ready.get(id(split(callee)[0]))
                     if event is not None:
-                        methods[type(receiver), callee.__name__] = event
+                        methods[receiver_type, callee.__name__] = event
             else:
                 picked = pick(callee)
             if picked is not callee or misses.get(guard, 0) >= _MOST_MISSES:

@@ -155,8 +155,8 @@ class EventRunner:
         self.call = self._make_call()
         self.event = self._make_event(variant)
         self.over = self._make_over()
-        self.pick = self._make_pick(with_callbacks=True)
-        self.pick_positional = self._make_pick(with_callbacks=False)
+        self.pick = self._make_pick(variant, with_callbacks=True)
+        self.pick_positional = self._make_pick(variant, with_callbacks=False)
 
     def _make_call(self) -> Callable[..., Any]:
         """`call(activation, below, callee, function, leading, arguments, keywords)`: the innermost overload below a
@@ -324,18 +324,28 @@ class EventRunner:
         targets = [*self._targets.values(), *higher_order.values()]
         return frozenset(target for target in targets if type(target) is FunctionType)
 
-    def _make_pick(self, with_callbacks: bool) -> Callable[[Any], Any]:
-        """`pick` for call sites that may hand callbacks on by keyword, and for others."""
+    def _make_pick(self, variant: Any, with_callbacks: bool) -> Callable[[Any], Any]:
+        """`pick` for call sites that may hand callbacks on by keyword, and for others.
+
+        They need not be of code that runs only while the variant is active.
+        """
         event, targets = self.event, self._targets
         if targets and self._kind is Events.CALLS:
             targets = {**(HIGHER_ORDER.by_id if with_callbacks else HIGHER_ORDER.positional), **targets}
         python_methods = any(type(target) is FunctionType for target in self._targets.values())
 
-        single = self._single
+        single, get, kind_of_event = self._single, ACTIVE.get, int(self._kind)
+
+        @hidden
+        def pick_elsewhere(callee: Any) -> Any:
+            other = get().variant
+            return callee if other is None else other.runners[kind_of_event].pick(callee)
 
         @hidden
         def pick_any(callee: Any) -> Any:
-            return callee if id(callee) in FRAME_READERS else Callee(event, callee)
+            if id(callee) in FRAME_READERS:
+                return callee
+            return Callee(event, callee) if get().variant is variant else pick_elsewhere(callee)
 
         @hidden
         def pick_target(callee: Any) -> Any:
@@ -348,7 +358,9 @@ class EventRunner:
                 key = id(callee)
             else:
                 key = id(split(callee)[0])
-            return Callee(single.get(key, event), callee) if key in targets else callee
+            if key not in targets:
+                return callee
+            return Callee(single.get(key, event), callee) if get().variant is variant else pick_elsewhere(callee)
 
         @hidden
         def pick_nothing(callee: Any) -> Any:

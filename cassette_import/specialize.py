@@ -138,6 +138,7 @@ class Registry:
         with self.lock:
             if variant not in self._armed:
                 self._armed.append(variant)
+                self._tell_who_is_alone()
             files = {name for name, record in self.records.items() if record.installed or name in roots}
             for function in live.functions_of(files):
                 unit = self.unit_of(function.__code__)
@@ -184,7 +185,13 @@ class Registry:
         for variant, armed in active:
             variant.armed.update(armed)
         self._armed = [variant for variant in self._armed if variant.armed]
+        self._tell_who_is_alone()
         return bool(active)
+
+    def _tell_who_is_alone(self) -> None:
+        intercepting = [variant for variant in self._armed if not variant.shape.silent]
+        for variant in intercepting:
+            variant.guards.be_alone(len(intercepting) == 1)
 
     def _gate(self, function: FunctionType, unit: Unit) -> None:
         if not any(reference() is function for reference in unit.known):

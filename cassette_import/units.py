@@ -6,6 +6,7 @@ import weakref
 from types import CellType, CodeType, FunctionType
 from typing import Any, Protocol
 
+from cassette_import.guards import Guards
 from cassette_import.rewrite.shape import Shape
 from cassette_import.source import SourceFile
 
@@ -17,6 +18,7 @@ class VariantLike(Protocol):
     shape: Shape
     active: int
     armed: dict[frozenset[str], int]
+    guards: Guards
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
         """What passes make of the function's node."""

@@ -10,7 +10,7 @@ import inspect
 import itertools
 import threading
 from collections.abc import Callable, Iterable
-from types import BuiltinFunctionType, CodeType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
 
 from cassette_import.active import IN_USE, NAMES, Activation
@@ -90,11 +90,10 @@ class Variant:
             self._bind(kind, tables)
         NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
         calls = self.runners[int(Events.CALLS)]
-        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls)
+        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, NAMES[f"@pick.{int(Events.CALLS)}"])
         NAMES[f"{self.prefix}.pick.1"], NAMES[f"{self.prefix}.pickk.1"] = calls.pick_positional, calls.pick
         self.guards.forget()
-        NAMES[f"{self.prefix}.function"] = FunctionType if calls.knows_targets else None
-        NAMES[f"{self.prefix}.builtin"] = BuiltinFunctionType if calls.knows_targets else None
+        self.guards.know_targets(calls.knows_targets)
         NAMES[f"{self.prefix}.names"] = calls.names()
         NAMES[f"{self.prefix}.functions"] = calls.functions(with_callbacks=False)
         NAMES[f"{self.prefix}.functionsk"] = calls.functions(with_callbacks=True)

@@ -2,6 +2,7 @@
 
 import gc
 import math
+import threading
 import time
 import weakref
 
@@ -390,3 +391,81 @@ def test_an_error_of_a_call_with_splats_names_the_function(program):
         return str(raised.value)
 
     assert in_context(message) == message()
+
+
+class Others(Context):
+    """Replaces a function that the first context leaves alone."""
+
+
+def generator_program(make_program):
+    return make_program(
+        """
+        def other(x=0):
+            return "other"
+
+        class A:
+            def method(self, x):
+                return "method"
+
+        def results(a, f):
+            while True:
+                yield other(1), a.method(1), f(1)
+
+        def calls_between(a, f, between):
+            with between():
+                for _ in range(12):
+                    found = other(1), a.method(1), f(1)
+            return found
+        """
+    )
+
+
+def test_a_generator_that_has_learned_in_one_context_meets_the_targets_of_another(make_program):
+    program = generator_program(make_program)
+    Others.overdub.register(program.other)(lambda ctx, f, x: "replaced")
+    Others.overdub.register(program.A.method)(lambda ctx, f, self, x: "replaced")
+    with Sines():
+        generator = program.results(program.A(), program.other)
+        assert [next(generator) for _ in range(12)][-1] == ("other", "method", "other")
+    with Others():
+        assert next(generator) == ("replaced", "replaced", "replaced")
+    assert next(generator) == ("other", "method", "other")
+    with Sines():
+        assert next(generator) == ("other", "method", "other")
+    with Others():
+        assert next(generator) == ("replaced", "replaced", "replaced")
+
+
+def test_a_block_in_another_context_meets_its_targets(make_program):
+    program = generator_program(make_program)
+    Others.overdub.register(program.other)(lambda ctx, f, x: "replaced")
+    Others.overdub.register(program.A.method)(lambda ctx, f, self, x: "replaced")
+    a = program.A()
+    plain, replaced = ("other", "method", "other"), ("replaced", "replaced", "replaced")
+    for between, expected in ((Sines, plain), (Others, replaced), (Sines, plain)):
+        assert overdub(Sines(), program.calls_between, a, program.other, between) == expected
+
+
+def test_a_thread_outside_the_context_is_left_alone(program):
+    found = []
+
+    def in_a_thread():
+        thread = threading.Thread(target=lambda: found.append(program.aliased(0)))
+        thread.start()
+        thread.join()
+
+    with Sines():
+        assert often(program.aliased, 0) == ["sine"] * 4
+        in_a_thread()
+    assert found == [[0.0] * 4]
+
+
+def test_what_an_overload_calls_is_left_alone(program):
+    class Deep(Context):
+        pass
+
+    @Deep.overdub.register(program.other)
+    def other(ctx, f, x):
+        return program.local(program.other, x), program.of_global(x)
+
+    assert overdub(Deep(), lambda: often(program.of_global, 1)) == ("other", "other")

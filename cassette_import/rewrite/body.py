@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.expressions import expression
+from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.inlined_form import PENDING, InlinedForm
 from cassette_import.rewrite.marks import CHANGING, changing_kinds, mark
 from cassette_import.rewrite.nodes import At
@@ -105,7 +106,10 @@ class Entry:
         self.root = root
 
     def test(self, at: At, shape: Shape, first: bool, temporaries: bool, only: bool = True) -> ast.expr:
-        """`@on and (@a := @get()).variant is @7`; for further branches `@v is @7`."""
+        """`@on and (@a := @get()).variant is @7`; for further branches `@v is @7`. Guards need not know who is active:
+        those who meet a target ask."""
+        if only and shape.guarded and self.root is None:
+            return at.load("@on")
         if not temporaries:
             variant: ast.expr = at.attribute(at.call(at.load("@get"), []), "variant")
             tests: list[ast.expr] = [at.load("@on"), at.same(variant, at.load(shape.prefix))]
@@ -139,8 +143,12 @@ class _Rewriter:
         self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
+        guarded = None
+        if len(self.shapes) == 1 and self.shapes[0].guarded and self.entry.root is None and not keep_functions:
+            around = self.surroundings
+            guarded = GuardedForm(self.shapes[0].prefix, around.file, around.objects, anywhere=True)
         self.callee = {
-            Mode.CALLEE: CalleeForm(self.shapes, temporaries=True),
+            Mode.CALLEE: CalleeForm(self.shapes, temporaries=True, guarded=guarded),
             Mode.BARE: CalleeForm(self.shapes, temporaries=False),
         }
 

@@ -13,6 +13,7 @@ from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.expressions import is_ours
+from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.nodes import At, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Interest, Shape
@@ -21,8 +22,9 @@ from cassette_import.rewrite.shape import Interest, Shape
 class CalleeForm:
     """Builds events for whichever of some shapes is active."""
 
-    def __init__(self, shapes: Sequence[Shape], temporaries: bool) -> None:
+    def __init__(self, shapes: Sequence[Shape], temporaries: bool, guarded: GuardedForm | None = None) -> None:
         self.temporaries = temporaries
+        self._guarded = guarded
         self._shapes = shapes
         self._blind = BlindForm(None)
         self._blind_kinds = [kind for kind in Events if self._is_blind(kind)]
@@ -68,6 +70,8 @@ class CalleeForm:
             return node
         if Events.CALLS in self._blind_kinds:
             return self._blind.call(node)
+        if self._guarded is not None:
+            return self._guarded.call(node)
         node.func = self._picked(At(node.func), node.func, Events.CALLS)
         return node
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 
 from cassette_import.rewrite.expressions import attribute_name
-from cassette_import.rewrite.marks import GLOBAL, has
+from cassette_import.rewrite.marks import GLOBAL, RECEIVER, has
 from cassette_import.rewrite.nodes import At, is_plain_super
 from cassette_import.rewrite.scopes import COMPREHENSIONS, clone
 from cassette_import.rewrite.walk import parts
@@ -35,10 +35,13 @@ class GuardedForm:
         A short name of the file. The same text is the same callee in one file, mostly.
     objects:
         The names that the module assigns: what they hold is hardly ever a module.
+    anywhere:
+        Whether the code may go on when another variant is active. Its guards hold as long as there is no other.
     """
 
-    def __init__(self, prefix: str, file: str, objects: frozenset[str] = frozenset()) -> None:
+    def __init__(self, prefix: str, file: str, objects: frozenset[str] = frozenset(), anywhere: bool = False) -> None:
         self._prefix = prefix
+        self._flag = "a" if anywhere else ""
         self._file = file
         self._objects = objects
 
@@ -61,13 +64,13 @@ class GuardedForm:
 
     def _picked(self, callee: ast.expr, keywords: str) -> ast.expr:
         at = At(callee)
-        return at.call(at.load(f"{self._prefix}.pick{keywords}.1"), [callee])
+        return at.call(at.load("@pick.1" if self._flag else f"{self._prefix}.pick{keywords}.1"), [callee])
 
     def _learned(self, at: At, callee: ast.expr, guard: str, *more: ast.expr) -> ast.expr:
         return at.call(at.load(f"{self._prefix}.learn"), [callee, at.constant(guard), *more])
 
     def _guard(self, kind: str, text: str) -> str:
-        return f"{kind}.{self._file}.{text}"
+        return f"{kind}{self._flag}.{self._file}.{text}"
 
     def _name(self, name: ast.Name, keywords: str) -> ast.expr:
         """A name can be read twice. What is local holds many functions, of which none may be a target."""
@@ -84,7 +87,7 @@ class GuardedForm:
         kinds: list[ast.expr] = []
         for kind, value, targets in zip(("function", "builtin"), values, of_targets, strict=True):
             other = at.put(ast.Compare(value, [ast.NotIn()], [at.load(targets)]))
-            kinds.append(at.put(ast.BoolOp(ast.And(), [at.kind_is(name, f"{self._prefix}.{kind}"), other])))
+            kinds.append(at.put(ast.BoolOp(ast.And(), [at.kind_is(name, f"{self._prefix}.{kind}{self._flag}"), other])))
         return at.put(ast.BoolOp(ast.Or(), kinds))
 
     def _has_kind(self, at: At, value: ast.expr, kinds: str) -> ast.expr:
@@ -137,7 +140,7 @@ def _receiver_of_super(receiver: ast.expr) -> str | None:
     if not isinstance(receiver, ast.Call):
         return None
     if is_plain_super(receiver):
-        return "self"
+        return getattr(receiver, RECEIVER, None)
     called = receiver.func.body if isinstance(receiver.func, ast.IfExp) else receiver.func
     if isinstance(called, ast.Name) and called.id == "super" and len(receiver.args) == 2:
         instance = receiver.args[1]

@@ -6,6 +6,7 @@
 * `is_global`: a name that is looked up in the module;
 * `captured`: an ``and`` or ``or`` that decides over another one: its parts are tested once each as well;
 * `private`: the attribute or global name `__x` in a class is `_Class__x`;
+* `receiver`: of `super()`, the name of the first parameter of the function that it stands in;
 * `literal`: part of something that has to stay as it is written;
 * `changing`: there may be an event in it; all others stay as they are, and branches share them.
 
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from cassette_import.events import Events
+from cassette_import.rewrite.nodes import is_plain_super
 from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, SURVEY, fresh_survey
 from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.walk import children, parts
@@ -26,6 +28,7 @@ from cassette_import.rewrite.walk import children, parts
 TESTED, CAPTURED, ASKED = "_tested", "_captured", "_asked"
 GLOBAL, PRIVATE, LITERAL = "_global", "_private", "_literal"
 CHANGING = "_changing"
+RECEIVER = "_receiver"
 
 _NO_GLOBALS = frozenset({"super", "__class__", "__debug__"})  # names that mean something to the compiler
 
@@ -34,6 +37,7 @@ class _Scope(NamedTuple):
     class_name: str | None  # for private names
     local_names: frozenset[str]  # not of the module: of the function and those around it
     body_of_class: bool = False
+    first_parameter: str | None = None
 
 
 def mark(
@@ -99,7 +103,9 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
         found_in_it = fresh_survey(node)
         setattr(node, SURVEY, found_in_it)
         bound, declared = found_in_it.bound, found_in_it.declared
-        inner = _Scope(scope.class_name, (scope.local_names | bound | _type_parameters(node)) - declared)
+        names = (scope.local_names | bound | _type_parameters(node)) - declared
+        positional = [*node.args.posonlyargs, *node.args.args]
+        inner = _Scope(scope.class_name, names, first_parameter=positional[0].arg if positional else None)
         return [(child, inner if field in ("body",) else scope) for field, _, child in children(node)]
     if isinstance(node, ast.ClassDef):
         names = scope.local_names | _type_parameters(node)
@@ -113,7 +119,7 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
             for name in ast.walk(generator.target)
             if isinstance(name, ast.Name)
         }
-        inner = _Scope(scope.class_name, scope.local_names | targets)
+        inner = scope._replace(local_names=scope.local_names | targets, body_of_class=False)
         found: list[tuple[ast.AST, _Scope]] = [(child, inner) for _, _, child in children(node)]
         first = node.generators[0]
         found.remove((first, inner))
@@ -134,6 +140,9 @@ def _mark(node: ast.AST, scope: _Scope) -> None:
             setattr(node, GLOBAL, True)
             if scope.class_name and node.id.startswith("__") and not node.id.endswith("__"):
                 setattr(node, PRIVATE, f"_{scope.class_name}{node.id}")
+    elif isinstance(node, ast.Call):
+        if is_plain_super(node):
+            setattr(node, RECEIVER, scope.first_parameter)
     elif isinstance(node, ast.Attribute):
         name = node.attr
         if scope.class_name and name.startswith("__") and not name.endswith("__"):
@@ -201,7 +210,7 @@ def _is_constant(node: ast.expr) -> bool:
 _MARKED = frozenset(
     (
         *(ast.Name, ast.Attribute, ast.If, ast.While, ast.IfExp, ast.Assert, ast.BoolOp, ast.comprehension),
-        *(ast.match_case, ast.FormattedValue, ast.UnaryOp, ast.Tuple),
+        *(ast.match_case, ast.FormattedValue, ast.UnaryOp, ast.Tuple, ast.Call),
         *filter(None, [getattr(ast, "Interpolation", None)]),  # 3.14
     )
 )

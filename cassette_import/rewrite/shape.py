@@ -83,6 +83,13 @@ class Shape:
         )
 
     @property
+    def guarded(self) -> bool:
+        """Whether calls of chosen functions are all that is intercepted, so that guards can tell (`guarded_form`)."""
+        if self.passes or self.everything or self.primitives or self.watched or self.tagging:
+            return False
+        return bool(self.targets | self.overloads) and not (self.targets | self.overloads) & ~Events.CALLS
+
+    @property
     def silent(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
         return not (self.passes or self.everything or self.targets or self.primitives or self.overloads)
