@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from cassette_import import runtime
-from cassette_import.active import ACTIVE, IN_USE, INACTIVE, Activation, Lasting, forget_prefixes, leave, use
+from cassette_import.active import ACTIVE, IN_USE, INACTIVE, NAMES, Activation, Lasting, forget_prefixes, leave, use
 from cassette_import.specialize import registry
 from cassette_import.variants import Variant, variants
 
@@ -21,7 +21,15 @@ def variant_of(contexts: tuple[Any, ...]) -> Variant | None:
 
 def enter(activation: Activation) -> None:
     """Make an activation the one of this thread and task."""
-    start(activation)
+    variant = activation.variant
+    if variant is None or activation.tags:
+        start(activation)
+    else:  # the same, without a frame for each step
+        variant.active += 1
+        IN_USE.entered[id(activation)] = activation
+        NAMES["@on"] = True
+        if variants.of(variant.keys) is not variant or variant.armed.get(activation.roots) != registry.generation:
+            freshen(activation)
     ACTIVE.set(activation)
 
 
@@ -141,6 +149,17 @@ def exit_context(context: Any) -> None:
     It need not be what was entered last: a generator may be closed when something else has been entered.
     """
     here = ACTIVE.get()
+    variant = here.variant
+    if here.entered is context and variant is not None and not here.tags and here.prefixes is None:
+        here.left = True  # as `depart`, where there is no more to it
+        IN_USE.entered.pop(id(here), None)
+        if not IN_USE.entered and not IN_USE.lasting:
+            NAMES["@on"] = False
+        here.heirs = here.variant = None
+        variant.active -= 1
+        outer = here.outer
+        ACTIVE.set(outer if outer is not None and not outer.left else _alive(outer))
+        return
     found: Activation | None = here
     while found is not None and (found.left or found.entered is not context):
         found = found.outer

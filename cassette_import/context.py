@@ -9,7 +9,7 @@ import copy
 import types
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import import (
     activations,
@@ -143,6 +143,11 @@ class Context:
         return types.GenericAlias(cls, (metadata_type,))
 
     def __enter__(self: Self) -> Self:
+        here = ACTIVE.get()
+        if here is INACTIVE and not self.report_escapes and not self._tagging:  # most often
+            inheritance.watch()
+            enter(Activation((self,), variants.of((_key(self),)), _NO_ROOTS, here, None, self))
+            return self
         if self.report_escapes and (watch := _escapes().new_watch(self)) is not None:
             watch.__enter__()
         enter(_activation(self))
@@ -152,6 +157,9 @@ class Context:
         activations.exit_context(self)
         if self.report_escapes and (watch := _escapes().last_watch(self)) is not None:
             watch.__exit__(*exception)
+
+
+_NO_ROOTS: Final[frozenset[str]] = frozenset()
 
 
 def _escapes() -> Any:
