@@ -130,10 +130,12 @@ class Bodies:
         code = find_function(compiled, plain)
         if code is None:
             raise RuntimeError("the rewritten function was not found after compiling")
-        # `types.coroutine` marks a function by a flag that no source shows.
-        marks = plain.co_flags & inspect.CO_ITERABLE_COROUTINE
+        # `types.coroutine` marks a function by a flag that no source shows; the skeleton nests it otherwise.
+        marks = plain.co_flags & (inspect.CO_ITERABLE_COROUTINE | inspect.CO_NESTED)
         # So may hooks: their first parameters have become positional-only (`functions.positional_only`).
-        code = code.replace(co_flags=code.co_flags | marks, co_posonlyargcount=plain.co_posonlyargcount)
+        code = code.replace(
+            co_flags=code.co_flags & ~inspect.CO_NESTED | marks, co_posonlyargcount=plain.co_posonlyargcount
+        )
         return graft(requalify(code, plain))
 
 

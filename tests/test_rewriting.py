@@ -1,0 +1,82 @@
+"""Whatever compiles plain compiles rewritten, for contexts of every kind, and stands where it stood.
+
+Sources are the programs that this once failed for, programs that pysource-codegen makes up (`CASSETTE_TEST_EXAMPLES`
+says how many, `CASSETTE_TEST_SEED` with which number they start), and the standard library (a few modules of it; all,
+CPython's own tests included, with `CASSETTE_TEST_STDLIB=1`).
+"""
+
+import os
+import pathlib
+import sys
+import textwrap
+
+import pytest
+from rewriting import SHAPES, SINGLE, Rewritten
+
+ONCE_FAILED = {
+    "functions in lambdas and comprehensions": """
+        class Namespace:
+            functions = [lambda: x for x in range(3)]
+            nested = lambda self: lambda y: (self, y)
+        """,
+    "a number in the target of a comprehension": """
+        def main(places):
+            return [places[0] for places[0] in range(2)]
+        """,
+}
+"""What was found, made small."""
+
+if sys.version_info >= (3, 12):
+    ONCE_FAILED |= {
+        "a type parameter named like its function": """
+            def T[T: int](x: T) -> T:
+                return x + 1
+            """,
+    }
+
+LIBRARY = pathlib.Path(os.__file__).parent
+SAMPLE = [
+    *("asyncio/taskgroups.py", "bisect.py", "contextlib.py", "graphlib.py", "heapq.py", "http/cookies.py"),
+    *("json/decoder.py", "operator.py", "reprlib.py", "shlex.py", "string.py", "types.py"),
+]
+LIBRARY_SHAPES = ["calls", "all, blind", "all, watching", "chosen functions", "tagging all"]
+WHOLE_LIBRARY = bool(os.environ.get("CASSETTE_TEST_STDLIB"))
+ROOTS = ["FunctionDef", "ClassDef", "AsyncFunctionDef", "Module"]
+EXAMPLES = int(os.environ.get("CASSETTE_TEST_EXAMPLES", "8"))
+SEED = int(os.environ.get("CASSETTE_TEST_SEED", "0"))
+
+
+def files():
+    """The files of the standard library that are to be rewritten."""
+    if not WHOLE_LIBRARY:
+        return SAMPLE
+    found = [path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.py")]
+    return sorted(str(path) for path in found if not {"site-packages", "dist-packages"} & set(path.parts))
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, *SINGLE])
+@pytest.mark.parametrize("name", ONCE_FAILED)
+def test_what_once_failed_is_rewritten(name, shape):
+    source = textwrap.dedent(ONCE_FAILED[name]).encode()
+    assert Rewritten(source).problems((SHAPES | SINGLE)[shape]) == []
+
+
+@pytest.mark.parametrize("file", files())
+def test_module_of_the_standard_library_is_rewritten(file):
+    source = LIBRARY.joinpath(file).read_bytes()
+    try:
+        rewritten = Rewritten(source, file)
+    except (SyntaxError, ValueError):
+        pytest.skip("it does not compile, on purpose")
+    problems = {shape: rewritten.problems(SHAPES[shape]) for shape in LIBRARY_SHAPES}
+    assert not any(problems.values()), problems
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + EXAMPLES))
+def test_generated_program_is_rewritten(seed):
+    generate = pytest.importorskip("pysource_codegen").generate
+    root = ROOTS[seed % len(ROOTS)]
+    source = generate(seed, node_limit=200, depth_limit=7, root_node=root).encode()
+    rewritten = Rewritten(source)
+    problems = {shape: rewritten.problems(variants) for shape, variants in (SHAPES | SINGLE).items()}
+    assert not any(problems.values()), problems
