@@ -21,7 +21,7 @@ from written_programs import PREAMBLE, programs
 from cassette_import import Context, Events, canrecurse, fallback, install, recurse, uninstall
 from cassette_import.contexts import Noop
 
-EXAMPLES = int(os.environ.get("CASSETTE_TEST_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("CASSETTE_TEST_EXAMPLES", "4"))
 SEED = os.environ.get("CASSETTE_TEST_SEED", "")
 
 

@@ -1,8 +1,8 @@
 """Whatever compiles plain compiles rewritten, for contexts of every kind, and stands where it stood.
 
 Sources are the programs that this once failed for, programs that pysource-codegen makes up (`CASSETTE_TEST_EXAMPLES`
-says how many, `CASSETTE_TEST_SEED` with which number they start), and the standard library (a few modules of it; all,
-CPython's own tests included, with `CASSETTE_TEST_STDLIB=1`).
+says how many, `CASSETTE_TEST_SEED` with which number they start), and the standard library (a few modules of it; all
+with `CASSETTE_TEST_STDLIB=1`, CPython's own tests too with `CASSETTE_TEST_STDLIB=tests`).
 """
 
 import os
@@ -41,9 +41,14 @@ SAMPLE = [
 ]
 LIBRARY_SHAPES = ["calls", "all, blind", "all, watching", "chosen functions", "tagging all"]
 WHOLE_LIBRARY = bool(os.environ.get("CASSETTE_TEST_STDLIB"))
+TESTS_TOO = os.environ.get("CASSETTE_TEST_STDLIB") == "tests"
 ROOTS = ["FunctionDef", "ClassDef", "AsyncFunctionDef", "Module"]
 EXAMPLES = int(os.environ.get("CASSETTE_TEST_EXAMPLES", "8"))
 SEED = int(os.environ.get("CASSETTE_TEST_SEED", "0"))
+
+
+def is_wanted(path):
+    return not {"site-packages", "dist-packages"} & set(path.parts) and (TESTS_TOO or path.parts[0] != "test")
 
 
 def files():
@@ -51,7 +56,7 @@ def files():
     if not WHOLE_LIBRARY:
         return SAMPLE
     found = [path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.py")]
-    return sorted(str(path) for path in found if not {"site-packages", "dist-packages"} & set(path.parts))
+    return sorted(str(path) for path in found if is_wanted(path))
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, *SINGLE])

@@ -228,9 +228,8 @@ class Expressions:
         return self.expression()
 
 
-EXPRESSIONS = [
-    Expressions.name, Expressions.constant, Expressions.value, Expressions.binary, Expressions.binary, Expressions.unary, Expressions.comparison,
-    Expressions.connection, Expressions.conditional, Expressions.call, Expressions.call, Expressions.builtin, Expressions.anonymous, Expressions.attribute,
-    Expressions.subscript, Expressions.display, Expressions.mapping, Expressions.string, Expressions.comprehension, Expressions.walrus,
-    Expressions.suspension, Expressions.suspension,
-]  # fmt: skip
+_WRITERS = """
+    name constant value binary binary unary comparison connection conditional call call builtin anonymous attribute
+    subscript display mapping string comprehension walrus suspension suspension
+"""
+EXPRESSIONS = [getattr(Expressions, name) for name in _WRITERS.split()]
