@@ -81,4 +81,41 @@ PROGRAMS = {
                 *
                 Broken()]
         """,
+    "a truth that fails is asked where the whole stands": """
+        class Broken:
+            def __bool__(self):
+                raise Boom
+
+        def first():
+            return (
+                Broken() and
+                1)
+
+        def second():
+            return [*(
+                [] or [1] and
+                Broken() and
+                1),
+                [] or Broken() or 1]
+
+        def nested():
+            return ([1] and (
+                [1] and [] or
+                Broken() and
+                1)) or (
+                ([] or
+                Broken()) and 1)
+
+        def in_a_generator():
+            yield (
+                Broken() or
+                1)
+
+        def tested():
+            if [1] and Broken():
+                pass
+
+        def chosen():
+            return (1 if Broken() else 2) and 2
+        """,
 }

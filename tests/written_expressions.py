@@ -92,7 +92,11 @@ class Expressions:
 
     def connection(self):
         word = self.pick([" and ", " or "])
-        return f"({word.join(self.several(self.expression, 2, 3))})"
+        return f"({word.join([*self.several(self.operand, 1, 2), self.expression()])})"
+
+    def operand(self):
+        """An operand that is asked whether it is true. (3.12 and 3.13 ask twice if it is an `and` or `or`.)"""
+        return self.pick([self.value, self.name, self.subscript, self.call, self.comparison])()
 
     def conditional(self):
         return f"({self.expression()} if {self.expression()} else {self.expression()})"
