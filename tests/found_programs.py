@@ -118,4 +118,20 @@ PROGRAMS = {
         def chosen():
             return (1 if Broken() else 2) and 2
         """,
+    "a list is told to add what adds itself": """
+        def added():
+            a = [1]
+            a += V()
+            return a
+
+        def extended():
+            a = [1]
+            a.extend(V())
+            return a
+        """,
+    "a method of a name that is unbound": """
+        def unbound():
+            if a.method():
+                a = 1
+        """,
 }
