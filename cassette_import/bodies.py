@@ -135,9 +135,7 @@ class Bodies:
         # `types.coroutine` marks a function by a flag that no source shows; the skeleton nests it otherwise.
         marks = plain.co_flags & (inspect.CO_ITERABLE_COROUTINE | _NESTING)
         # So may hooks: their first parameters have become positional-only (`functions.positional_only`).
-        code = code.replace(
-            co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount
-        )
+        code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
         return graft(requalify(code, plain))
 
 

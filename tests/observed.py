@@ -45,8 +45,10 @@ def show(value):
         return value
     if isinstance(value, V):
         return f"v{value.number}"
-    if kind in (list, tuple, set, frozenset):
+    if kind in (list, tuple):
         return f"{kind.__name__}({', '.join(map(show, value))})"
+    if kind in (set, frozenset):
+        return f"{kind.__name__}({', '.join(sorted(map(show, value)))})"
     if kind is dict:
         return f"dict({', '.join(f'{show(key)}: {show(item)}' for key, item in value.items())})"
     if kind is slice:

@@ -174,7 +174,10 @@ def _strange_positions(code, plain, node):
         longest[start] = max(end, longest.get(start, end))
     for part in _all_code(code):
         for line, end_line, column, end_column in set(part.co_positions()):
-            if line is not None and column is not None and (end_line, end_column) > longest.get((line, column), ()):
+            start, end = (line, column), (end_line, end_column)
+            if line is None or column is None or start == end:  # nowhere, or the beginning of the code
+                continue
+            if end > longest.get(start, ()):
                 yield f"an instruction of {part.co_qualname} is at {line}:{column} to {end_line}:{end_column}"
 
 

@@ -204,7 +204,7 @@ class Expressions:
         text = " ".join(clauses)
         made = self.pick(
             [f"[{element} {text}]", f"{{{element} {text}}}", f"{{{element}: {self.expression()} {text}}}"]
-            + ([f"list({element} {text})", f"({element} {text})"] if "async for" not in text else [])
+            + ([f"dict.fromkeys({element} {text})", f"({element} {text})"] if "async for" not in text else [])
         )
         self.in_comprehension = outer
         return made
