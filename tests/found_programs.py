@@ -134,4 +134,11 @@ PROGRAMS = {
             if a.method():
                 a = 1
         """,
+    "a lambda that calls what is not chosen": """
+        def called():
+            return V(1)
+
+        def calling():
+            return (lambda: called())()
+        """,
 }

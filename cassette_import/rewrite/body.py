@@ -259,7 +259,7 @@ class _Rewriter:
                 rest = [] if bare else parameters(at, node)
                 copies[number] = at.pick([*rest, returned(convey(copies[number], [shape]))], len(rest))
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
-            if not bare:
+            if not bare and shape.everything:
                 lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
                 branch = at.pick([*lets, branch], len(lets))
             value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
