@@ -26,6 +26,8 @@ _File = tuple[str, str, bytes]
 """Source file, tag, hash of the source: what identifies a file of the cache."""
 
 
+_NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
+
 BUSY: Final = threading.local()
 """`BUSY.now`: this thread is specialising; a function that specialising needs runs plain."""
 
@@ -130,10 +132,10 @@ class Bodies:
         code = find_function(compiled, plain)
         if code is None:
             raise RuntimeError("the rewritten function was not found after compiling")
-        # `types.coroutine` marks a function by a flag that no source shows.
-        marks = plain.co_flags & inspect.CO_ITERABLE_COROUTINE
+        # `types.coroutine` marks a function by a flag that no source shows; the skeleton nests it otherwise.
+        marks = plain.co_flags & (inspect.CO_ITERABLE_COROUTINE | _NESTING)
         # So may hooks: their first parameters have become positional-only (`functions.positional_only`).
-        code = code.replace(co_flags=code.co_flags | marks, co_posonlyargcount=plain.co_posonlyargcount)
+        code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
         return graft(requalify(code, plain))
 
 

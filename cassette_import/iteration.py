@@ -119,6 +119,29 @@ def splat(iterable: Any) -> Any:
     return iterable if same else items
 
 
+class _Later:
+    """What a call goes through when its keywords have been evaluated, too."""
+
+    __slots__ = ("_iterable",)
+
+    @hidden
+    def __init__(self, iterable: Any) -> None:
+        self._iterable = iterable
+
+    @hidden
+    def __iter__(self) -> Any:
+        return loop(self._iterable)
+
+
+@hidden
+def splat_later(iterable: Any) -> Any:
+    """What the only `*` of a call goes through that has keywords."""
+    is_tuple = type(iterable) is tuple
+    if is_tuple or not any("__iter__" in vars(kind) for kind in type(iterable).__mro__):
+        return splat(iterable)
+    return _Later(iterable)
+
+
 class _Unpacked:
     """A value that is going to be unpacked: the interpreter asks for its iterator when it is the value's turn."""
 
@@ -238,5 +261,6 @@ class _Given:
 NAMES["@loop"] = loop
 NAMES["@loop.async"] = loop_async
 NAMES["@splat"] = splat
+NAMES["@splat.later"] = splat_later
 NAMES["@unpack"] = unpack
 NAMES["@delegate"] = delegate

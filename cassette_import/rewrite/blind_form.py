@@ -57,7 +57,7 @@ class BlindForm:
 
     def operate(self, operation: Operation) -> ast.expr:
         """The event of an operation, which stays as it is written."""
-        at, event = At(operation.node), EVENT_OF[operation.name]
+        at, event = operation.place, EVENT_OF[operation.name]
         if operation.settled is not None:
             operand = at.pick([operation.node, *self.hooks(at, "pre", event)], 0)
             return self.after(at, operation.settled(operand), event)

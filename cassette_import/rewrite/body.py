@@ -32,6 +32,7 @@ from cassette_import.rewrite.scopes import (
     survey,
 )
 from cassette_import.rewrite.shape import Shape
+from cassette_import.rewrite.statements import splats
 from cassette_import.rewrite.statements import statement as rewritten_statement
 from cassette_import.rewrite.tagged_form import convey, parameters, returned
 from cassette_import.rewrite.walk import LEVEL, children, rebuild
@@ -258,7 +259,7 @@ class _Rewriter:
                 rest = [] if bare else parameters(at, node)
                 copies[number] = at.pick([*rest, returned(convey(copies[number], [shape]))], len(rest))
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
-            if not bare:
+            if not bare and shape.everything:
                 lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
                 branch = at.pick([*lets, branch], len(lets))
             value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
@@ -317,10 +318,8 @@ class _Rewriter:
             return [
                 (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
             ]
-        elif isinstance(node, ast.comprehension):
-            return [
-                (name, index, child, Mode.BARE if name == "iter" else mode) for name, index, child in children(node)
-            ]
+        elif isinstance(node, ast.comprehension):  # no assignment expression in its iterable, nor in its target
+            return [(name, index, child, mode if name == "ifs" else Mode.BARE) for name, index, child in children(node)]
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
@@ -354,6 +353,8 @@ def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequenc
 
 def _replaced(node: ast.AST, form: Form, level: int) -> Any:
     """What takes the place of a node whose parts are done. Expressions carry the level of their temporaries."""
+    if isinstance(node, _SPLATTING):
+        splats(node)
     result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
     if result is node:
         result = rewritten_statement(node, form, level)
@@ -364,6 +365,7 @@ def _replaced(node: ast.AST, form: Form, level: int) -> Any:
     return result
 
 
+_SPLATTING = (ast.Call, ast.List, ast.Tuple, ast.Set)
 _CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)
 
 

@@ -51,7 +51,7 @@ class CalleeForm:
 
     def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
         """The event of an operation."""
-        at, event = At(operation.node), EVENT_OF[operation.name]
+        at, event = operation.place, EVENT_OF[operation.name]
         if event in self._blind_kinds:
             return self._blind.operate(operation)
         values = [slot.get() for slot in operation.slots]

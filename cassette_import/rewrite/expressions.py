@@ -239,22 +239,22 @@ def namespace(at: At) -> ast.expr:
 # ---- truth
 
 
-def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "") -> ast.expr:
-    """An expression whose truth is asked for, as a `bool`."""
+def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "", at: At | None = None) -> ast.expr:
+    """An expression whose truth is asked for, as a `bool`. `at` tells where, if not where the expression stands."""
     if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or _is_debug(node):
         return node  # the compiler knows it
     if has(node, ASKED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
         return node  # its parts were
-    at = At(node)
+    here = at or At(node)
     operand = Itself(node)
 
     def native(read: Expressions) -> ast.expr:
-        return at.call(at.load("@operator.truth"), read)
+        return here.call(here.load("@operator.truth"), read)
 
     def settled(condition: ast.expr) -> ast.expr:
-        return at.either(condition, at.constant(True), at.constant(False))
+        return here.either(condition, here.constant(True), here.constant(False))
 
-    operation = Operation("operator.truth", node, [operand], native=native, settled=settled)
+    operation = Operation("operator.truth", node, [operand], native=native, settled=settled, at=at)
     return form.operate(operation, level, suffix + "t")
 
 
@@ -280,34 +280,37 @@ def _connected(node: ast.BoolOp, form: Form, level: int) -> ast.expr:
     value = node.values[-1]
     for operand in reversed(node.values[:-1]):
         kept = held(at, form, name)
-        condition = _decided(operand, is_and, name, form, level)
+        condition = _decided(operand, is_and, name, form, level, at)
         value = at.either(condition, value, kept) if is_and else at.either(condition, kept, value)
     return at.pick([value, at.clear([name])], 0) if form.temporaries else value
 
 
-def _decided(node: ast.expr, is_and: bool, name: str, form: Form, level: int) -> ast.expr:
-    """The truth of an operand; if it decides over the whole, its value is held. Each part is asked once."""
+def _decided(node: ast.expr, is_and: bool, name: str, form: Form, level: int, at: At) -> ast.expr:
+    """The truth of an operand; if it decides over the whole, its value is held. Each part is asked once.
+
+    The interpreter asks where the whole stands, which is `at`.
+    """
     if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
+        here = At(node)
         if isinstance(node.op, ast.And) is is_and:
-            node.values = [_decided(value, is_and, name, form, level) for value in node.values]
+            node.values = [_decided(value, is_and, name, form, level, here) for value in node.values]
         else:
             node.values = [
-                *(_asked(value, form, level) for value in node.values[:-1]),
-                _decided(node.values[-1], is_and, name, form, level),
+                *(_asked(value, form, level, here) for value in node.values[:-1]),
+                _decided(node.values[-1], is_and, name, form, level, here),
             ]
         return node
-    at = At(node)
     if form.temporaries:
         return truth_of(at.let(name, node), form, level)
     return at.call(at.load("@and" if is_and else "@or"), [node])
 
 
-def _asked(node: ast.expr, form: Form, level: int) -> ast.expr:
+def _asked(node: ast.expr, form: Form, level: int, at: At) -> ast.expr:
     """The truth of an operand whose value is not needed."""
     if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
-        node.values = [_asked(value, form, level) for value in node.values]
+        node.values = [_asked(value, form, level, At(node)) for value in node.values]
         return node
-    return truth_of(node, form, level)
+    return truth_of(node, form, level, at=at)
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], ast.expr]] = {

@@ -111,7 +111,7 @@ class GuardedForm:
         name = of_super or (receiver.id if isinstance(receiver, ast.Name) else "@o")
         kind = "u" if of_super else "c" if of_class else "t"
         guard = self._guard(kind + keywords, f"{node.lineno}.{node.col_offset}.{attribute_name(function)}")
-        read: ast.expr = at.load(name) if stays else At(receiver).let(name, receiver)
+        read: ast.expr = At(receiver).load(name) if stays else At(receiver).let(name, receiver)
         if of_class:
             known: ast.expr = at.same(read, at.load(f"{self._prefix}.{guard}"))
         else:

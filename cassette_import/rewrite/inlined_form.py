@@ -99,7 +99,7 @@ class InlinedForm:
 
     def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
         """The event of an operation."""
-        name, at = operation.name, At(operation.node)
+        name, at = operation.name, operation.place
         event = EVENT_OF[name]
         if self._is_blind(event):
             return self.blind.operate(operation)

@@ -118,7 +118,8 @@ class Index:
     def find(self, code: CodeType) -> Place | None:
         """The place of a code object, or None if it is not to be told which it is."""
         name, line, start = key_of(code)
-        candidates = self._places.get((name, line), [])
+        count = code.co_argcount + code.co_kwonlyargcount  # the bound of a type parameter has a name, and no parameters
+        candidates = [place for place in self._places.get((name, line), []) if len(_parameters(place.node)) == count]
         if len(candidates) > 1:
             arguments = _parameter_names(code)
             candidates = [place for place in candidates if _parameters(place.node) == arguments]

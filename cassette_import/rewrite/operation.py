@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from cassette_import.rewrite.nodes import index_value
+from cassette_import.rewrite.nodes import At, index_value
 
 Expressions = list[ast.expr]
 
@@ -77,6 +77,8 @@ class Operation:
         Whether the plain operation is to stay as it is written, for hooks that need no operands.
     settled:
         For such hooks, the plain operation with its value settled, if `node` alone is not (the truth of a condition).
+    at:
+        Where the operation stands, if not where `node` does.
     """
 
     name: str
@@ -88,6 +90,12 @@ class Operation:
     constants: Expressions = field(default_factory=list)
     whole: bool = False
     settled: Callable[[ast.expr], ast.expr] | None = None
+    at: At | None = None
+
+    @property
+    def place(self) -> At:
+        """Where the event stands."""
+        return self.at or At(self.node)
 
     def plain(self, operands: Expressions) -> ast.expr:
         """The plain operation on `operands`; may be asked for once."""

@@ -184,9 +184,7 @@ def assigned_names(module: ast.Module) -> frozenset[str]:
 
 
 def _bound_by(node: ast.AST) -> set[str]:
-    """The names that a node binds by itself."""
-    if isinstance(node, ast.Name):
-        return set() if isinstance(node.ctx, ast.Load) else {node.id}
+    """The names that a node binds by itself, if it is no name."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {node.name}
     if isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -6,13 +6,17 @@ Knows what each kind of statement means; the forms know what an event looks like
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 from cassette_import.rewrite import stores
 from cassette_import.rewrite.expressions import held, namespace, truth_of
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Form, Itself, Operation
+
+_LOOPS_BEGIN_AT_THEIR_STATEMENT = sys.version_info < (3, 13)
+"""Whether a traceback shows all of a loop, and not its iterable, when there is no iterator."""
 
 
 def statement(node: ast.AST, form: Form, level: int) -> Any:
@@ -53,8 +57,35 @@ def _for(node: ast.For | ast.AsyncFor, form: Form, level: int) -> ast.stmt:
     if stores.is_event(node.target, form):
         node.target, first = stores.bound_by_block(node.target, form, level)
         node.body = [*first, *node.body]
-    node.iter = _loop(node.iter, node.target, form, isinstance(node, ast.AsyncFor))
+    iterable = node.iter
+    node.iter = _loop(iterable, node.target, form, isinstance(node, ast.AsyncFor))
+    if node.iter is not iterable and _LOOPS_BEGIN_AT_THEIR_STATEMENT:
+        At(node).put(node.iter)
     return node
+
+
+def _comprehensions(node: Any, form: Form, level: int) -> Any:
+    """A comprehension, whose parts do not know where it stands."""
+    if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
+        for generator in node.generators:
+            if _is_helper(generator.iter, "@loop"):
+                At(node).put(generator.iter)
+    return node
+
+
+def splats(node: Any) -> None:
+    """What a call or a display unpacks, it unpacks where it stands."""
+    at = At(node)
+    parts, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else (node.elts, [])
+    for part in parts:
+        if isinstance(part, ast.Starred) and _is_helper(part.value, "@splat"):
+            at.put(part.value)
+            if len(parts) == 1 and keywords:  # unpacked by the call itself
+                part.value.func = at.load("@splat.later")
+
+
+def _is_helper(node: ast.expr, name: str) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith(name)
 
 
 def _comprehension(node: ast.comprehension, form: Form, level: int) -> ast.comprehension:
@@ -205,6 +236,10 @@ _HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], Any]] = {
     ast.For: _for,
     ast.AsyncFor: _for,
     ast.comprehension: _comprehension,
+    ast.ListComp: _comprehensions,
+    ast.SetComp: _comprehensions,
+    ast.DictComp: _comprehensions,
+    ast.GeneratorExp: _comprehensions,
     ast.Starred: _starred,
     ast.YieldFrom: _yield_from,
     ast.Yield: _yield,

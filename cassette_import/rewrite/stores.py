@@ -48,7 +48,7 @@ def unpacking(value: ast.expr, target: ast.expr, form: Form, deep: bool = True) 
     spec = spec_of(target)
     if spec is None or not iterates(form):
         return value
-    at = At(value)
+    at = At(target)  # where a traceback shows that there is no iterator
     return at.call(at.load("@unpack"), [value, at.constant(spec if deep else (*spec[:2], ()))])
 
 
@@ -133,17 +133,17 @@ def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr
     names: list[str] = []
 
     def visit(part: ast.expr) -> ast.expr:
-        if isinstance(part, (ast.Tuple, ast.List)):
+        if isinstance(part, (ast.Tuple, ast.List)) and not names:  # else it is unpacked when it is its turn
             part.elts = [visit(element) for element in part.elts]
             return part
         if isinstance(part, ast.Starred):
             part.value = visit(part.value)
             return part
-        if not names and not is_event(part, form):
+        if not (names or is_event(part, form)):
             return part
-        at, name = At(part), f"@u{len(names)}"
+        at, name = At(part), f"@u{level}_{len(names)}"
         names.append(name)
-        stores.extend(place(part, at.load(name), form, level))
+        stores.extend(place(part, at.load(name), form, level + 1))
         return at.store(name)
 
     made = visit(target)

@@ -95,6 +95,8 @@ def extend(call: Call) -> Any:
     if not is_a(owner, (list, deque)) or type(lookup(type(owner), "__iadd__")) is FunctionType:
         return _operate(call)
     source = plain(call.arguments[1])
+    if call.function is operator.iadd and lookup(type(source), "__radd__") is not None:
+        return _operate(call)  # the other operand is asked first
     if not may_carry(call.store, source) and call.store.items.of(owner) is None:
         call.native()
         return call.given[0] if call.function in (operator.iadd, operator.iconcat) else None

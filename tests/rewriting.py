@@ -1,0 +1,202 @@
+"""Rewrites whole modules for contexts of every kind, and finds what is wrong with what comes out.
+
+Nothing is executed. Knows how bodies are made of sources; must not know where sources come from.
+"""
+
+import ast
+import warnings
+
+from cassette_import import Context, Events
+from cassette_import.bodies import Bodies
+from cassette_import.context import variant_for
+from cassette_import.rewrite.locate import nested_functions
+from cassette_import.units import Record, Unit
+from cassette_import.variants import Key, variants
+
+FILENAME = "<rewritten>"
+
+
+class Blind(Context):
+    """Its hooks look at nothing."""
+
+    def prehook(self, f, *args, **kwargs):
+        pass
+
+    def posthook(self, result, f, *args, **kwargs):
+        pass
+
+
+class Looking(Context):
+    """Its hooks look at all that they are given."""
+
+    def prehook(self, f, *args, **kwargs):
+        return f, args, kwargs
+
+    def posthook(self, result, f, *args, **kwargs):
+        return result, f, args, kwargs
+
+
+class Watching(Looking):
+    """It is told of exceptions too."""
+
+    def errorhook(self, exception, f, *args, **kwargs):
+        return exception, f, args, kwargs
+
+
+class Replacing(Context):
+    """Every event is taken over."""
+
+    def overdub(self, f, *args, **kwargs):
+        return f(*args, **kwargs)
+
+
+class Chosen(Context):
+    """Chosen functions only: calls are guarded."""
+
+
+@Chosen.overdub.register(len)
+def _(ctx, f, x):
+    return f(x)
+
+
+class Tagging(Context, tagging=True):
+    """Values could carry metadata."""
+
+
+class TaggingAll(Replacing, tagging=True):
+    """Every event is taken over, and values could carry metadata."""
+
+
+def _variant(*kinds):
+    """The variant of a stack of contexts, given as pairs of type and events."""
+    return variants.of(tuple(Key.of(kind, events, tagging=kind._tagging) for kind, events in kinds))
+
+
+SINGLE = {f"{kind.__name__} {event.name}": [_variant((kind, event))] for kind in (Blind, Looking) for event in Events}
+"""Variants that see one kind of event alone."""
+
+SHAPES = {
+    "calls": [_variant((Looking, Events.CALLS))],
+    "all, blind": [_variant((Blind, Events.ALL))],
+    "all, looking": [_variant((Looking, Events.ALL))],
+    "all, watching": [_variant((Watching, Events.ALL))],
+    "all, replacing": [_variant((Replacing, Events.ALL))],
+    "chosen functions": [variant_for(Chosen)],
+    "tagging": [variant_for(Tagging)],
+    "tagging all": [_variant((TaggingAll, Events.ALL))],
+    "two contexts": [_variant((Watching, Events.DEFAULT), (Blind, Events.ALL))],
+    "two variants": [_variant((Blind, Events.ALL)), _variant((Looking, Events.ALL))],
+}
+"""Variants by what is remarkable about them; several stand in one body together."""
+
+
+class Uncached(Bodies):
+    """Makes each body anew, and keeps none."""
+
+    def _file(self, record, variants):
+        return None
+
+
+class Rewritten:
+    """A source, and what it becomes.
+
+    `left_alone` counts the functions that could not be rewritten, which is allowed and told to users.
+    """
+
+    def __init__(self, source, filename=FILENAME):
+        self.record = Record(filename)
+        self.record.names.add("rewritten")  # as if it were installed
+        self.record.source.refresh("rewritten", None, source)
+        self.source = source
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.plain = compile(source, filename, "exec", dont_inherit=True)
+        self.units = [Unit(number, self.record, code) for number, code in enumerate(_all_functions(self.plain))]
+        self.left_alone = {}
+
+    def problems(self, variants):
+        """What is wrong with the bodies for these variants."""
+        found = []
+        bodies = Uncached()
+        for unit in self.units:
+            where = f"{unit.plain.co_qualname}, line {unit.plain.co_firstlineno}"
+            try:
+                code = bodies.make(unit, variants)
+            except Exception as error:
+                found.append(f"{where}: {type(error).__name__}: {error}")
+                continue
+            if code is None:
+                self.left_alone[unit.plain.co_qualname] = unit.reason
+                continue
+            place = self.record.source.find(unit.plain)
+            found += [f"{where}: {problem}" for problem in _differences(code, unit.plain)]
+            found += [f"{where}: {problem}" for problem in _strange_positions(code, unit.plain, place.node)]
+        tree = self.record.source.parse(self.source)
+        for variant in variants:
+            try:
+                code = bodies.module_level(self.record, variant, self.source, self.plain)
+            except Exception as error:
+                found.append(f"module level: {type(error).__name__}: {error}")
+                continue
+            found += [f"module level: {problem}" for problem in _strange_positions(code, self.plain, tree)]
+        return found
+
+
+def _all_functions(code):
+    for inner in nested_functions(code):
+        yield inner
+        yield from _all_functions(inner)
+
+
+def _differences(code, plain):
+    """What callers and frames would see of another code object."""
+    for name in ("co_name", "co_qualname", "co_filename", "co_firstlineno", "co_argcount", "co_posonlyargcount"):
+        if getattr(code, name) != getattr(plain, name):
+            yield f"{name} is {getattr(code, name)!r}, not {getattr(plain, name)!r}"
+    if code.co_freevars != plain.co_freevars:
+        yield f"free names are {code.co_freevars}, not {plain.co_freevars}"
+    if code.co_flags != plain.co_flags:
+        yield f"flags are {code.co_flags:#x}, not {plain.co_flags:#x}"
+    ours = [name for name in code.co_varnames if not name.startswith("@")]
+    if set(ours) != set(plain.co_varnames) or ours[: plain.co_argcount] != list(plain.co_varnames[: plain.co_argcount]):
+        yield f"names of variables are {ours}, not {plain.co_varnames}"
+    if set(code.co_cellvars) != set(plain.co_cellvars):
+        yield f"cells are {code.co_cellvars}, not {plain.co_cellvars}"
+
+
+def _strange_positions(code, plain, node):
+    """Instructions at positions where the program has nothing: no node and no plain instruction.
+
+    An instruction of ours may stand at the beginning of one, no longer than that.
+    """
+    longest = {}
+    for start, end in _spans(plain, node):
+        longest[start] = max(end, longest.get(start, end))
+    for part in _all_code(code):
+        for line, end_line, column, end_column in set(part.co_positions()):
+            start, end = (line, column), (end_line, end_column)
+            if line is None or column is None or start == end:  # nowhere, or the beginning of the code
+                continue
+            if end > longest.get(start, ()):
+                yield f"an instruction of {part.co_qualname} is at {line}:{column} to {end_line}:{end_column}"
+
+
+def _spans(plain, node):
+    """Where nodes and plain instructions start and end."""
+    for part in ast.walk(node):
+        if hasattr(part, "lineno"):
+            yield (part.lineno, part.col_offset), (part.end_lineno, part.end_col_offset)
+        if isinstance(part, ast.DictComp) and part.value is not None:  # each pair, which is no node; from 3.15 on `**`
+            yield (part.key.lineno, part.key.col_offset), (part.value.end_lineno, part.value.end_col_offset)
+    for part in _all_code(plain):
+        for line, end_line, column, end_column in part.co_positions():
+            if line is not None and column is not None:
+                yield (line, column), (end_line, end_column)
+
+
+def _all_code(code):
+    work = [code]
+    while work:
+        code = work.pop()
+        yield code
+        work += [const for const in code.co_consts if isinstance(const, type(code))]
