@@ -5,6 +5,7 @@ Knows activations; must not know how code is rewritten.
 
 from __future__ import annotations
 
+import atexit
 import copy
 import types
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from cassette_import import (
     activations,
     control,
     driven,
+    ending,
     functions,
     hook_copies,
     inheritance,
@@ -446,3 +448,6 @@ def disablehooks(ctx: Self) -> Self:
     made._copy_of = ctx
     made._hooks_enabled = False
     return made
+
+
+atexit.register(ending.prepare)

@@ -36,7 +36,6 @@ LOOPS = "loops that have met a context that sees their steps run in hidden frame
 BRANCHES = "coverage misses the end of a loop whose steps are events"
 BREAKPOINT = "breakpoint() is an event, so that the debugger stops in its posthook first"
 INSERTED = "in a module whose assertions pytest rewrites, the operators and calls that pytest inserts are events too"
-ENDING = "when the interpreter ends, builtins is reset, and code that has met a context misses our names there"
 
 HOOKED = (
     "in_a_context_with_empty_hooks",
@@ -138,7 +137,6 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
         ["test_checklist_programs.py::test_V8_code_that_has_met_a_context_runs_in_a_process_that_knows_nothing_of_us"],
         True,
     ),
-    (ENDING, ["test_checklist_programs.py::test_V14_functions_that_run_when_the_interpreter_ends"], True),
     (DYING, tool(["del_of_an_argument_runs_when_the_call_fails"], [LOOKING]), True),
     (KEEPING, tool(["del_runs_when_the_last_reference_goes"], [NOOP, LOOKING]), not OLDEST),
     (SPLATS, tool(["sys_setprofile_calls_of_c_functions_with_splats"], [LOOKING]), True),
