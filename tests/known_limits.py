@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 VERSION = sys.version_info[:2]
 OLDEST = VERSION < (3, 12)
 IS_3_12 = VERSION == (3, 12)
+TELLS_OF_HIDDEN = (3, 12) <= VERSION < (3, 15)
 
 FRAMES = "frame.f_locals of a function in an intercepting context shows temporaries with names that start with @"
 LINES = "an event gives a tracer more line events when its hooks run"
@@ -141,11 +142,11 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (KEEPING, tool(["del_runs_when_the_last_reference_goes"], [NOOP, LOOKING]), not OLDEST),
     (SPLATS, tool(["sys_setprofile_calls_of_c_functions_with_splats"], [LOOKING]), True),
     (SPLATS, tool(["cprofile_call_counts_of_builtins_called_with_splats"], [NOOP, LOOKING]), True),
-    (LOOPS, tool(["sys_settrace_calls_and_returns"], [AFTER, LOOKING]), True),
-    (LOOPS, tool(["sys_settrace_calls_and_returns", "cprofile_call_counts"], [AFTER, NOOP, LOOKING]), OLDEST),
+    (LOOPS, tool(["cprofile_call_counts"], [AFTER, NOOP, LOOKING]), OLDEST),
     (PROFILERS, tool(["cprofile_call_counts_by_caller"], [NOOP, LOOKING]), True),
     (BRANCHES, process(COVERAGE, WITH_CONTEXT, ["ctrace"], LINES_AND_BRANCHES), OLDEST),
-    (UNWINDING, process(COVERAGE, ["looking"], ["ctrace", "pytrace"], LINES_AND_BRANCHES), not OLDEST),
+    (UNWINDING, process(COVERAGE, ["looking"], ["ctrace", "pytrace"], LINES_AND_BRANCHES), TELLS_OF_HIDDEN),
+    (UNWINDING, tool(["sys_settrace_exceptions_on_their_way"], [NOOP, LOOKING]), not OLDEST),
     (UNWINDING, process(STEPS, WITH_CONTEXT, ["steps_through_an_exception"]), not OLDEST),
     (ORIGINS, tool(["asyncio_debug_mode"], [NOOP, LOOKING]), OLDEST),
     (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
