@@ -4,9 +4,9 @@ CPython 3.11 to 3.15 regard a frame as *incomplete* until it has executed its `R
 incomplete frames everywhere: `sys._getframe`, `f_back`, tracebacks, `warnings`, `locals()`, tracing. A function whose
 code never comes to a `RESUME` is therefore never seen. It does count for the recursion limit.
 
-Exceptions that leave a hidden frame are another matter: `sys.monitoring`, and `sys.settrace` through it, is told of them for
-each frame. 3.15 looks up whom to tell in data of the code object that the `RESUME` makes, and crashes where there is none.
-So there a hidden code object has them, and says that nobody is to be told.
+Exceptions that leave a hidden frame are another matter: `sys.monitoring`, and `sys.settrace` through it, is told of
+them for each frame. 3.15 looks up whom to tell in data of the code object that the `RESUME` makes, and crashes where
+there is none. So there a hidden code object has them, and says that nobody is to be told.
 
 Knows code objects; must not know contexts.
 """

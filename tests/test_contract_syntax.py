@@ -25,6 +25,11 @@ ATTRIBUTES = {
     "o.itself().x": ["getattr (o, 'itself')", "getattr (o, 'x')"],
     "[y.real for y in (1, 2)]": ["getattr (1, 'real')", "getattr (2, 'real')"],
     "(lambda: o.x)": [],
+    "[0 for y in [o] for y.x in (7,)]": ["setattr (o, 'x', 7)"],
+    "[0 for y in [o] for y.itself().x in (7,)]": ["getattr (o, 'itself')", "setattr (o, 'x', 7)"],
+    "[0 for y in [o] for c, (y.x, *e) in [(1, [2, 3])] if e]": ["setattr (o, 'x', 2)"],
+    "{**{y: 1 for y in [o] for y.x in (7, 8)}}": ["setattr (o, 'x', 7)", "setattr (o, 'x', 8)"],
+    "list(0 for y in [o] for y.x in (7,))": ["setattr (o, 'x', 7)"],
     "o.itself().x += o.x": ["getattr (o, 'itself')", "getattr (o, 'x')", "getattr (o, 'x')", "setattr (o, 'x', 0)"],
 }
 
@@ -73,6 +78,8 @@ ITERATION = {
         *["next (list_iterator,)"] * 4,
     ],
     "list(x for x in [1])": ["iter ([1],)", "next (list_iterator,)", "next (list_iterator,)"],
+    "[0 for y in [{}] for y[0], c in [[8, 9]]]": ["iter ([{}],)", "next (list_iterator,)", "iter ([[8, 9]],)",
+        "next (list_iterator,)", "iter ([8, 9],)", *["next (list_iterator,)"] * 5],
     "for x, y in [[1, 2]]: break": ["iter ([[1, 2]],)", "next (list_iterator,)", "iter ([1, 2],)",
                                     *["next (list_iterator,)"] * 3],
 }  # fmt: skip
@@ -94,6 +101,11 @@ DISPLAYS = {
     "c = [5]": ["number (5,)", "build_list (5,)"],
     "xs[1:]": ["number (1,)"],
     "[c, e] = a, b": ["build_tuple (1, 2)"],
+    "[0 for y in [d] for y[5] in b'!']": [
+        "build_list ({'k': 1},)",
+        "number (5,)",
+        "number (0,)",
+    ],
     "c = 'text', True, None": ["build_tuple ('text', True, None)"],
 }
 

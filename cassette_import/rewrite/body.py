@@ -291,10 +291,11 @@ class _Rewriter:
         if hasattr(node, NOOVERDUB):
             return []
         if isinstance(node, ast.comprehension):
-            # No assignment expression may stand in a comprehension's iterable, not even within a lambda.
-            for part in ast.walk(node.iter):
-                if isinstance(part, ast.Lambda):
-                    setattr(part, _BARE, True)
+            # No assignment expression may stand in a comprehension's iterable or target, not even within a lambda.
+            for place in (node.iter, node.target):
+                for part in ast.walk(place):
+                    if isinstance(part, ast.Lambda):
+                        setattr(part, _BARE, True)
         skip, inner = _SKIPPED.get(type(node), ()), mode
         if isinstance(node, FUNCTIONS):
             skip = ("body", "returns", "type_params")
@@ -318,9 +319,7 @@ class _Rewriter:
                 (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
             ]
         elif isinstance(node, ast.comprehension):
-            return [
-                (name, index, child, Mode.BARE if name == "iter" else mode) for name, index, child in children(node)
-            ]
+            return [(name, index, child, mode if name == "ifs" else Mode.BARE) for name, index, child in children(node)]
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
@@ -357,10 +356,11 @@ def _replaced(node: ast.AST, form: Form, level: int) -> Any:
     result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
     if result is node:
         result = rewritten_statement(node, form, level)
-    if isinstance(result, ast.AST) and not isinstance(result, ast.stmt):
+    made = result[0] if isinstance(result, list) and isinstance(node, ast.comprehension) else result
+    if isinstance(made, ast.AST) and not isinstance(made, ast.stmt):
         level += result is not node or type(node) in _CHANGED_IN_PLACE
         if level:
-            setattr(result, LEVEL, level)
+            setattr(made, LEVEL, level)
     return result
 
 

@@ -30,6 +30,11 @@ class CalleeForm:
         self._blind_kinds = [kind for kind in Events if self._is_blind(kind)]
         self._calls = any(shape.interest(Events.CALLS) is not Interest.NOTHING for shape in shapes)
 
+    @property
+    def bare(self) -> CalleeForm:
+        """The same without temporaries."""
+        return CalleeForm(self._shapes, temporaries=False) if self.temporaries else self
+
     def _is_blind(self, event: Events) -> bool:
         """Whether the hooks of all shapes that want such events need no arguments."""
         wanted = [shape for shape in self._shapes if shape.interest(event) is not Interest.NOTHING]

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
+from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.expressions import is_ours
 from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.nodes import At, is_plain_super
@@ -41,6 +42,11 @@ class InlinedForm:
         self.shape = shape
         self.blind = BlindForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
+
+    @property
+    def bare(self) -> CalleeForm:
+        """The form of places where there may be no temporaries."""
+        return CalleeForm([self.shape], temporaries=False)
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
