@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import import (
     activations,
+    class_names,
     control,
     driven,
     ending,
@@ -249,7 +250,7 @@ def original(context: Context) -> Context:
 activations.variant_of = _variant_of
 runtime.MACHINERY = (Context,)
 functions.adopt = hook_copies.adopt
-PROVIDED = control, iteration, waiting
+PROVIDED = class_names, control, iteration, waiting
 """Modules that are there for the names that they put into `builtins`."""
 
 

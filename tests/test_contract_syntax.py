@@ -256,6 +256,35 @@ def test_names_of_the_module_are_events(make_program):
     ]
 
 
+def test_names_in_class_bodies_are_events_if_they_are_of_the_module(make_program):
+    source = """
+        G = 1
+
+        def main():
+            free = 1
+            class A:
+                own = G
+                other = own, free
+                G = G + 1
+                last = G
+                inner = [len for _ in (own,)]
+                global H
+                H = own
+                def __private(self):
+                    pass
+                reached = __private
+            class B:
+                name = H
+    """
+    assert seen_in(make_program, ShownNames, source) == [
+        "load_global (globals, 'G')",
+        "load_global (globals, 'G')",
+        "load_global (globals, 'len')",
+        "store_global (globals, 'H', 1)",
+        "load_global (globals, 'H')",
+    ]
+
+
 def test_names_of_functions_around_are_no_events(make_program):
     source = """
         def main():

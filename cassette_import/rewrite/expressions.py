@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cassette_import.primitives import BINARY, COMPARE, UNARY
-from cassette_import.rewrite.marks import ASKED, CAPTURED, GLOBAL, LITERAL, PRIVATE, TESTED, has, is_number
+from cassette_import.rewrite.marks import ASKED, CAPTURED, GLOBAL, LITERAL, OF_CLASS, PRIVATE, TESTED, has, is_number
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
 from cassette_import.rewrite.scopes import clone
@@ -216,9 +216,12 @@ def _number(node: ast.expr, form: Form, level: int) -> ast.expr:
 
 
 def _name(node: ast.Name, form: Form, level: int) -> ast.expr:
-    if not isinstance(node.ctx, ast.Load) or not has(node, GLOBAL) or not form.wanted("primitives.load_global"):
+    if not isinstance(node.ctx, ast.Load) or not form.wanted("primitives.load_global"):
         return node
-    return form.operate(name_load(node), level)
+    if has(node, OF_CLASS):
+        at = At(node)
+        return at.call(at.load("@class.name"), [at.constant(global_name(node))])
+    return form.operate(name_load(node), level) if has(node, GLOBAL) else node
 
 
 def name_load(node: ast.Name) -> Operation:
