@@ -35,7 +35,6 @@ ORIGINS = "on 3.11, the origin of a coroutine, and faulthandler everywhere, look
 UNWINDING = "an exception that leaves a hidden frame is told to tracers as a return of the frame that is seen"
 LOOPS = "loops that have met a context that sees their steps run in hidden frames, which tracers and profilers notice"
 BRANCHES = "coverage misses the end of a loop whose steps are events"
-BREAKPOINT = "breakpoint() is an event, so that the debugger stops in its posthook first"
 INSERTED = "in a module whose assertions pytest rewrites, the operators and calls that pytest inserts are events too"
 
 HOOKED = (
@@ -151,7 +150,6 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (ORIGINS, tool(["asyncio_debug_mode"], [NOOP, LOOKING]), OLDEST),
     (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
     (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
-    (BREAKPOINT, process("test_breakpoint_in_the_program_starts_pdb_there", WITH_CONTEXT), True),
     (TAGS, named("test_tagging.py::test_unaware_code_sees_the_plain_value", ["types", "callbacks"]), OLDEST),
     (SELDOM, ["test_concurrency.py::test_a_block_in_an_overdubbed_generator_lasts_while_it_is_suspended"], OLDEST),
     (SELDOM, ["test_contract_passes.py::test_a_pass_on_an_expression_deeper_than_the_recursion_limit"], OLDEST),

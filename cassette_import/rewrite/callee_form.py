@@ -14,7 +14,8 @@ from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.expressions import is_ours
 from cassette_import.rewrite.guarded_form import GuardedForm
-from cassette_import.rewrite.nodes import At, is_plain_super
+from cassette_import.rewrite.marks import DEBUGGER, has
+from cassette_import.rewrite.nodes import At, debugged, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Interest, Shape
 
@@ -73,6 +74,8 @@ class CalleeForm:
         """The event of a call."""
         if not self._calls or is_ours(node.func) or is_plain_super(node):
             return node
+        if has(node, DEBUGGER):
+            return debugged(node)
         if Events.CALLS in self._blind_kinds:
             return self._blind.call(node)
         if self._guarded is not None:

@@ -23,7 +23,8 @@ from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.expressions import is_ours
 from cassette_import.rewrite.guarded_form import GuardedForm
-from cassette_import.rewrite.nodes import At, is_plain_super
+from cassette_import.rewrite.marks import DEBUGGER, has
+from cassette_import.rewrite.nodes import At, debugged, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Interest, Shape
 
@@ -149,6 +150,8 @@ class InlinedForm:
         interest = self.shape.interest(Events.CALLS)
         if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
             return node
+        if has(node, DEBUGGER):
+            return debugged(node)
         splat = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         )

@@ -6,6 +6,7 @@
 * `is_global`: a name that is looked up in the module;
 * `of_class`: a name in a class body that is looked up in the class's namespace first, and then in the module;
 * `captured`: an ``and`` or ``or`` that decides over another one: its parts are tested once each as well;
+* `debugger`: a call that may start a debugger, which stops at what comes next in the program;
 * `private`: the attribute or global name `__x` in a class is `_Class__x`;
 * `receiver`: of `super()`, the name of the first parameter of the function that it stands in;
 * `literal`: part of something that has to stay as it is written;
@@ -28,7 +29,7 @@ from cassette_import.rewrite.walk import children, parts
 
 TESTED, CAPTURED, ASKED = "_tested", "_captured", "_asked"
 GLOBAL, PRIVATE, LITERAL = "_global", "_private", "_literal"
-OF_CLASS = "_of_class"
+OF_CLASS, DEBUGGER = "_of_class", "_debugger"
 CHANGING = "_changing"
 RECEIVER = "_receiver"
 
@@ -173,6 +174,10 @@ def _mark(node: ast.AST, scope: _Scope) -> None:
     elif isinstance(node, ast.Call):
         if is_plain_super(node):
             setattr(node, RECEIVER, scope.first_parameter)
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name in ("breakpoint", "set_trace") and not node.args and not node.keywords:
+            setattr(node, DEBUGGER, True)
     elif isinstance(node, ast.Attribute):
         name = node.attr
         if scope.class_name and name.startswith("__") and not name.endswith("__"):
