@@ -76,7 +76,6 @@ def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
 
 
 LOOKING, NOOP, AFTER = "in_a_looking_context", "in_noop", "after_a_context"
-IN_EVERY_PLACE = "test_contract_syntax.py::test_syntax_is_the_same_events_in_every_place"
 GENERATOR = "test_contract_verbs.py::test_generator_"
 SHOWS, STEPS = (
     "test_pdb_shows_what_it_shows_of_the_plain_program",
@@ -153,8 +152,6 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (TAGS, named("test_tagging.py::test_unaware_code_sees_the_plain_value", ["types", "callbacks"]), OLDEST),
     (SELDOM, ["test_concurrency.py::test_a_block_in_an_overdubbed_generator_lasts_while_it_is_suspended"], OLDEST),
     (SELDOM, ["test_contract_passes.py::test_a_pass_on_an_expression_deeper_than_the_recursion_limit"], OLDEST),
-    (SELDOM, named(IN_EVERY_PLACE, ["ShownTruth-if 1: pass-events29"]), True),
-    (SELDOM, named(IN_EVERY_PLACE, ["ShownTruth-c = ((a and 0) or b) and 4-events36"]), True),
     (RECURSIVE, same(["endless_recursion_raises"], [*LOOKING_AT_ALL, "in_a_context_that_tags"]), OLDEST),
     (COLUMNS, ["test_checklist_pytest.py::test_P1_assertions_without_rewriting_stay_bare[noop]"], OLDEST),
     (INSERTED, ["test_checklist_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),

@@ -223,6 +223,19 @@ def test_syntax_at_module_level_is_events_when_it_is_imported_in_the_context(
     assert ctx.seen[len(ctx.seen) - count :] == events
 
 
+@pytest.mark.parametrize("statement", ["if 1: pass", "c = ((a and 0) or b) and 4", "c = a if 1 else b"])
+def test_truth_of_a_number_is_no_event_even_if_numbers_are_events_of_another_context(
+    statement,
+    run_in_every_place,  # noqa: F811
+):
+    class Both(Shown, events=Events.TRUTH | Events.DISPLAYS):
+        pass
+
+    contexts = run_in_every_place(statement, lambda program: Both())
+    asked = {place: [event for event in ctx.seen if event.startswith("truth")] for place, ctx in contexts.items()}
+    assert asked == dict.fromkeys(PLACES, TRUTH.get(statement, []))
+
+
 # ---- in functions only
 
 

@@ -10,7 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from cassette_import.primitives import BINARY, COMPARE, UNARY
-from cassette_import.rewrite.marks import ASKED, CAPTURED, GLOBAL, LITERAL, OF_CLASS, PRIVATE, TESTED, has, is_number
+from cassette_import.rewrite.marks import (
+    ASKED,
+    CAPTURED,
+    GLOBAL,
+    KNOWN,
+    LITERAL,
+    OF_CLASS,
+    PRIVATE,
+    TESTED,
+    has,
+    is_number,
+)
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
 from cassette_import.rewrite.scopes import clone
@@ -209,7 +220,9 @@ def _template(node: Any, form: Form, level: int) -> ast.expr:
 def _number(node: ast.expr, form: Form, level: int) -> ast.expr:
     if not is_number(node) or not form.wanted("primitives.number"):
         return node
-    return form.operate(Operation("primitives.number", node, [], lambda _: [node]), level)
+    made = form.operate(Operation("primitives.number", node, [], lambda _: [node]), level)
+    setattr(made, KNOWN, True)
+    return made
 
 
 # ---- names of modules
@@ -244,7 +257,7 @@ def namespace(at: At) -> ast.expr:
 
 def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "") -> ast.expr:
     """An expression whose truth is asked for, as a `bool`."""
-    if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or _is_debug(node):
+    if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or has(node, KNOWN) or _is_debug(node):
         return node  # the compiler knows it
     if has(node, ASKED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
         return node  # its parts were

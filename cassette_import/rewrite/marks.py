@@ -9,6 +9,7 @@
 * `debugger`: a call that may start a debugger, which stops at what comes next in the program;
 * `private`: the attribute or global name `__x` in a class is `_Class__x`;
 * `receiver`: of `super()`, the name of the first parameter of the function that it stands in;
+* `known`: what takes the place of a number, whose truth the compiler knows;
 * `literal`: part of something that has to stay as it is written;
 * `changing`: there may be an event in it; all others stay as they are, and branches share them.
 
@@ -29,7 +30,7 @@ from cassette_import.rewrite.walk import children, parts
 
 TESTED, CAPTURED, ASKED = "_tested", "_captured", "_asked"
 GLOBAL, PRIVATE, LITERAL = "_global", "_private", "_literal"
-OF_CLASS, DEBUGGER = "_of_class", "_debugger"
+OF_CLASS, DEBUGGER, KNOWN = "_of_class", "_debugger", "_known"
 CHANGING = "_changing"
 RECEIVER = "_receiver"
 
