@@ -171,7 +171,7 @@ class _Rewriter:
             return self._lambda(node, bodies)
         docstring, body = split_docstring(node.body)
         declarations = hoist_declarations(node, body) if survey(node).declares else []
-        at = At(body[0] if body else node.body[0])
+        at = At(_first_evaluated(body[0] if body else node.body[0]))
         body = body or [at.put(ast.Pass())]
         blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
         bare = looks_at_locals(node)
@@ -343,6 +343,11 @@ class _Rewriter:
             # The program may catch the exception, or clean up: the errorhook comes first.
             node.body = [At(node.body[0]).watch(node.body, f"{inlined.shape.prefix}.failed", PENDING)]
         return _replaced(node, form, level)
+
+
+def _first_evaluated(statement: ast.stmt) -> ast.AST:
+    """Where a statement begins to run: a definition with decorators begins with the first of them."""
+    return next(iter(getattr(statement, "decorator_list", ())), statement)
 
 
 def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
