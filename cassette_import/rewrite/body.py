@@ -148,8 +148,11 @@ class _Rewriter:
             around = self.surroundings
             guarded = GuardedForm(self.shapes[0].prefix, around.file, around.objects, anywhere=True)
         self.callee = {
-            Mode.CALLEE: CalleeForm(self.shapes, temporaries=True, guarded=guarded),
-            Mode.BARE: CalleeForm(self.shapes, temporaries=False),
+            (mode, in_branch): CalleeForm(
+                self.shapes, mode is Mode.CALLEE, in_branch, guarded if mode is Mode.CALLEE else None
+            )
+            for mode in (Mode.CALLEE, Mode.BARE)
+            for in_branch in (False, True)
         }
 
     # ---- functions
@@ -325,7 +328,7 @@ class _Rewriter:
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
         if hasattr(node, NOOVERDUB):
             return node
-        form: Form = inlined if mode is Mode.INLINED else self.callee[mode]
+        form: Form = inlined if mode is Mode.INLINED else self.callee[mode, shape is not None]
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda):
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]

@@ -23,18 +23,21 @@ from cassette_import.rewrite.shape import Interest, Shape
 class CalleeForm:
     """Builds events for whichever of some shapes is active."""
 
-    def __init__(self, shapes: Sequence[Shape], temporaries: bool, guarded: GuardedForm | None = None) -> None:
+    def __init__(
+        self, shapes: Sequence[Shape], temporaries: bool, in_branch: bool = False, guarded: GuardedForm | None = None
+    ) -> None:
         self.temporaries = temporaries
+        self._in_branch = in_branch
         self._guarded = guarded
         self._shapes = shapes
-        self._blind = BlindForm(None)
+        self._blind = BlindForm(None, in_branch)
         self._blind_kinds = [kind for kind in Events if self._is_blind(kind)]
         self._calls = any(shape.interest(Events.CALLS) is not Interest.NOTHING for shape in shapes)
 
     @property
     def bare(self) -> CalleeForm:
         """The same without temporaries."""
-        return CalleeForm(self._shapes, temporaries=False) if self.temporaries else self
+        return CalleeForm(self._shapes, False, self._in_branch) if self.temporaries else self
 
     def _is_blind(self, event: Events) -> bool:
         """Whether the hooks of all shapes that want such events need no arguments."""

@@ -47,7 +47,7 @@ class InlinedForm:
     @property
     def bare(self) -> CalleeForm:
         """The form of places where there may be no temporaries."""
-        return CalleeForm([self.shape], temporaries=False)
+        return CalleeForm([self.shape], temporaries=False, in_branch=True)
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
