@@ -5,6 +5,7 @@ Knows activations; must not know how code is rewritten.
 
 from __future__ import annotations
 
+import atexit
 import copy
 import types
 from collections.abc import Callable, Sequence
@@ -13,8 +14,10 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import import (
     activations,
+    class_names,
     control,
     driven,
+    ending,
     functions,
     hook_copies,
     inheritance,
@@ -247,7 +250,7 @@ def original(context: Context) -> Context:
 activations.variant_of = _variant_of
 runtime.MACHINERY = (Context,)
 functions.adopt = hook_copies.adopt
-PROVIDED = control, iteration, waiting
+PROVIDED = class_names, control, iteration, waiting
 """Modules that are there for the names that they put into `builtins`."""
 
 
@@ -446,3 +449,6 @@ def disablehooks(ctx: Self) -> Self:
     made._copy_of = ctx
     made._hooks_enabled = False
     return made
+
+
+atexit.register(ending.prepare)

@@ -1,4 +1,5 @@
-"""Blocks and imports as events: what `with` enters and leaves, and what `from … import …` takes.
+"""Blocks, imports and breakpoints as events: what `with` enters and leaves, what `from … import …` takes, and where a
+debugger stops.
 
 Knows the interpreter's protocols; must not know hooks.
 """
@@ -8,14 +9,16 @@ from __future__ import annotations
 import _thread
 import functools
 from collections.abc import Callable
+from functools import partial
 from operator import is_
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import import primitives, runtime
 from cassette_import.active import NAMES
 from cassette_import.events import Events
 from cassette_import.frames import hidden, hide
-from cassette_import.functions import lookup
+from cassette_import.functions import StandIn, lookup
 from cassette_import.runtime import pick_anywhere
 
 _pick: Final = pick_anywhere(Events.CONTROL)
@@ -119,6 +122,32 @@ def constant(value: tuple[Any, ...]) -> Any:
     return value if same else made
 
 
+_pick_call: Final = pick_anywhere(Events.CALLS)
+_DEBUGGERS: Final = frozenset({"pdb", "ipdb", "pudb"})
+
+
+@hidden
+def _identity(value: Any) -> Any:
+    return value
+
+
+@hidden
+def debugger(callee: Any) -> Any:
+    """What a call without arguments calls that may start a debugger, which stops at what comes next in the program.
+
+    So all hooks of the event run before it. Its result is known: None.
+    """
+    starts = callee is breakpoint or (
+        type(callee) is FunctionType and callee.__name__ == "set_trace" and callee.__module__ in _DEBUGGERS
+    )
+    if not starts:
+        return _pick_call(callee)
+    called: list[bool] = []
+    result = _pick_call(StandIn(callee, partial(called.append, True)))()
+    return callee if called else partial(_identity, result)
+
+
+NAMES["@debugger"] = debugger
 NAMES["@managed"] = managed
 NAMES["@managed.async"] = managed_async
 NAMES["@import.from"] = import_from

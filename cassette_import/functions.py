@@ -22,6 +22,8 @@ from types import (
 )
 from typing import Any, Final
 
+from cassette_import.frames import unwatched
+
 _type_mro = type.__dict__["__mro__"].__get__
 _type_dict = type.__dict__["__dict__"].__get__
 
@@ -188,7 +190,7 @@ def positional_only(function: Callable[..., Any], count: int) -> Callable[..., A
         return MethodType(positional_only(call, count + 1), function) if type(call) is FunctionType else function
     code = function.__code__
     made = FunctionType(
-        code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount))),
+        unwatched(code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount)))),
         function.__globals__,
         function.__name__,
         function.__defaults__,

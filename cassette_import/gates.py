@@ -12,7 +12,7 @@ import functools
 import inspect
 from types import CodeType
 
-from cassette_import.frames import hide
+from cassette_import.frames import hide, unwatched
 
 _UNIT = "unit"
 _DOCSTRING = "docstring"
@@ -83,7 +83,7 @@ def make(plain: CodeType, unit: int) -> CodeType:
             consts.append(tuple(keyword_names.get(name, name) for name in const))
         else:
             consts.append(const)
-    return hide(template).replace(
+    gate = hide(template).replace(
         co_consts=tuple(consts),
         co_names=tuple("@enter" if name == "enter" else name for name in template.co_names),
         co_varnames=plain.co_varnames[: len(template.co_varnames)],
@@ -94,3 +94,4 @@ def make(plain: CodeType, unit: int) -> CodeType:
         co_filename=plain.co_filename,
         co_firstlineno=plain.co_firstlineno,
     )
+    return unwatched(gate)

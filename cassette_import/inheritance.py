@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from cassette_import.activations import heirs_of
 from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
-from cassette_import.frames import hidden, hide
+from cassette_import.frames import hidden, hide, unwatched
 
 _FILENAME: Final = "<cassette_import>"
 """Where the code of diverted functions says it is from: there is no source, so it is never overdubbed itself."""
@@ -197,13 +197,14 @@ def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str)
 
 
 def _code(name: str, original: CodeType) -> CodeType:
-    return hide(_stand_in.__code__).replace(
+    code = hide(_stand_in.__code__).replace(
         co_names=(name,),
         co_name=original.co_name,
         co_qualname=original.co_qualname,
         co_filename=_FILENAME,
         co_firstlineno=original.co_firstlineno,
     )
+    return unwatched(code)
 
 
 def _divert_threads(module: Any) -> None:

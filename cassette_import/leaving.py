@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
-from cassette_import.frames import hidden
+from cassette_import.frames import hidden, unwatched
 
 __all__ = ["look_out", "tell_before_leaving", "tell_when_terminated"]
 
@@ -59,7 +59,7 @@ def _replaced(original: Any, *, is_exec: bool) -> Any:
     # It passes for the original wherever a name is shown, and is pickled as such.
     described: Any = leave
     shown = f"<built-in method {original.__module__}.{original.__name__}>"
-    described.__code__ = leave.__code__.replace(co_filename="~", co_firstlineno=0, co_name=shown)
+    described.__code__ = unwatched(leave.__code__.replace(co_filename="~", co_firstlineno=0, co_name=shown))
     described.__name__, described.__doc__ = original.__name__, original.__doc__
     described.__qualname__, described.__module__ = original.__name__, original.__module__
     described.__signature__ = inspect.signature(original)

@@ -72,16 +72,29 @@ def number(value: Any) -> Any:
 @hidden
 def load_global(namespace: dict[str, Any], name: str) -> Any:
     """The value of a global name: of the module's namespace, or a builtin."""
+    value = namespace.get(name, _NOTHING) if type(namespace) is dict else _item(namespace, name)
+    if value is _NOTHING:
+        found = namespace.get("__builtins__", builtins)
+        found = vars(found) if isinstance(found, ModuleType) else found
+        value = found.get(name, _NOTHING) if type(found) is dict else _item(found, name)
+    if value is _NOTHING:
+        raise NameError(f"name {name!r} is not defined", name=name)
+    return value
+
+
+_NOTHING: Final = object()
+
+
+@hidden
+def _item(mapping: Any, name: str) -> Any:
+    """What a mapping of the program's own has, or `_NOTHING`.
+
+    A dict is asked otherwise: tracers would be told of the `KeyError`.
+    """
     try:
-        return namespace[name]
+        return mapping[name]
     except KeyError:
-        pass
-    found = namespace.get("__builtins__", builtins)
-    try:
-        return (vars(found) if isinstance(found, ModuleType) else found)[name]
-    except KeyError:
-        pass
-    raise NameError(f"name {name!r} is not defined", name=name)
+        return _NOTHING
 
 
 @hidden

@@ -245,44 +245,6 @@ open({str(tmp_path / "done")!r}, "w").write(str({name}.f(-4)))
     assert (tmp_path / "done").read_text() == "4"
 
 
-def test_V14_functions_that_run_when_the_interpreter_ends(tmp_path):
-    program = """
-        import atexit, sys
-        import cassette_import
-        from cassette_import.contexts import Noop
-        import ending
-        context = Noop()
-        context.__enter__()
-        ending.start()
-    """
-    ending = """
-        import atexit, weakref
-
-        class A:
-            def __del__(self):
-                print("del", abs(-1), len("a"), flush=True)
-
-        def goodbye():
-            print("goodbye", sorted([2, 1], key=lambda x: abs(x)), flush=True)
-
-        def start():
-            global kept, cycle
-            kept, cycle = A(), A()
-            cycle.itself = cycle
-            atexit.register(goodbye)
-            weakref.finalize(kept, print, "finalized", flush=True)
-    """
-    for name, source in {"program": program, "ending": ending}.items():
-        (tmp_path / f"{name}.py").write_text(textwrap.dedent(source))
-    plain = run("program.py", folder=tmp_path)
-    (tmp_path / "program.py").write_text(
-        textwrap.dedent(program).replace("import ending", "cassette_import.install(['ending'])\nimport ending")
-    )
-    assert (plain.status, plain.stderr) == (0, "")
-    assert "goodbye" in plain.stdout
-    assert run("program.py", folder=tmp_path) == plain
-
-
 def test_N1_names_of_ours_are_found_with_any_globals(make_package):
     """They are in `builtins`, under names that no program can have."""
     name = make_package("def f(x):\n    return abs(x)\n")

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import math
 import operator
+import sys
 import time
 from typing import Any
 
@@ -1760,3 +1761,36 @@ def test_a_hook_in_the_file_of_the_root_takes_a_keyword_that_is_called_as_its_pa
     ctx = program.Own()
     assert overdub(ctx, program.main) == 1
     assert ctx.seen == {"f": 1}
+
+
+def test_breakpoint_is_an_event_that_can_be_overloaded(make_program, monkeypatch):
+    program = make_program("""
+        import pdb
+
+        def main():
+            first = breakpoint()
+            second = [breakpoint() for _ in (1,)]
+            return first, second, set_trace(), pdb.set_trace()
+
+        def set_trace():
+            return 3
+    """)
+    called = []
+    monkeypatch.setattr(sys, "breakpointhook", lambda: called.append("hook"))
+    monkeypatch.setattr(program.pdb, "set_trace", lambda: called.append("pdb"))
+
+    class Seen(Context):
+        def prehook(self, f, *args):
+            called.append(f.__name__)
+
+        def posthook(self, result, f, *args):
+            called.append(result)
+
+    assert overdub(Seen(), program.main) == (None, [None], 3, None)
+    assert called == ["breakpoint", None, "hook"] * 2 + ["set_trace", 3, "<lambda>", "pdb", None]
+
+    class Own(Context):
+        pass
+
+    Own.overdub.register(breakpoint)(lambda ctx, f: "overload")
+    assert overdub(Own(), program.main)[:2] == ("overload", ["overload"])

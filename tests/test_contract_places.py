@@ -174,6 +174,7 @@ OPERATORS = {
     ],
     "xs[0]: int = 9": ["setitem ([1, 2, 3], 0, 9)"],
     "for xs[0] in (9,): pass": ["setitem ([1, 2, 3], 0, 9)"],
+    "[0 for y in [xs] for y[0] in (9,)]": ["setitem ([1, 2, 3], 0, 9)"],
     "with contextlib.nullcontext(9) as xs[0]: pass": ["setitem ([1, 2, 3], 0, 9)"],
     "del xs[0]": ["delitem ([1, 2, 3], 0)"],
     "del xs[0], d['k']": ["delitem ([1, 2, 3], 0)", "delitem ({'k': 1}, 'k')"],

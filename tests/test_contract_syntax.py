@@ -25,6 +25,11 @@ ATTRIBUTES = {
     "o.itself().x": ["getattr (o, 'itself')", "getattr (o, 'x')"],
     "[y.real for y in (1, 2)]": ["getattr (1, 'real')", "getattr (2, 'real')"],
     "(lambda: o.x)": [],
+    "[0 for y in [o] for y.x in (7,)]": ["setattr (o, 'x', 7)"],
+    "[0 for y in [o] for y.itself().x in (7,)]": ["getattr (o, 'itself')", "setattr (o, 'x', 7)"],
+    "[0 for y in [o] for c, (y.x, *e) in [(1, [2, 3])] if e]": ["setattr (o, 'x', 2)"],
+    "{**{y: 1 for y in [o] for y.x in (7, 8)}}": ["setattr (o, 'x', 7)", "setattr (o, 'x', 8)"],
+    "list(0 for y in [o] for y.x in (7,))": ["setattr (o, 'x', 7)"],
     "o.itself().x += o.x": ["getattr (o, 'itself')", "getattr (o, 'x')", "getattr (o, 'x')", "setattr (o, 'x', 0)"],
 }
 
@@ -73,6 +78,8 @@ ITERATION = {
         *["next (list_iterator,)"] * 4,
     ],
     "list(x for x in [1])": ["iter ([1],)", "next (list_iterator,)", "next (list_iterator,)"],
+    "[0 for y in [{}] for y[0], c in [[8, 9]]]": ["iter ([{}],)", "next (list_iterator,)", "iter ([[8, 9]],)",
+        "next (list_iterator,)", "iter ([8, 9],)", *["next (list_iterator,)"] * 5],
     "for x, y in [[1, 2]]: break": ["iter ([[1, 2]],)", "next (list_iterator,)", "iter ([1, 2],)",
                                     *["next (list_iterator,)"] * 3],
 }  # fmt: skip
@@ -94,6 +101,11 @@ DISPLAYS = {
     "c = [5]": ["number (5,)", "build_list (5,)"],
     "xs[1:]": ["number (1,)"],
     "[c, e] = a, b": ["build_tuple (1, 2)"],
+    "[0 for y in [d] for y[5] in b'!']": [
+        "build_list ({'k': 1},)",
+        "number (5,)",
+        "number (0,)",
+    ],
     "c = 'text', True, None": ["build_tuple ('text', True, None)"],
 }
 
@@ -211,6 +223,19 @@ def test_syntax_at_module_level_is_events_when_it_is_imported_in_the_context(
     assert ctx.seen[len(ctx.seen) - count :] == events
 
 
+@pytest.mark.parametrize("statement", ["if 1: pass", "c = ((a and 0) or b) and 4", "c = a if 1 else b"])
+def test_truth_of_a_number_is_no_event_even_if_numbers_are_events_of_another_context(
+    statement,
+    run_in_every_place,  # noqa: F811
+):
+    class Both(Shown, events=Events.TRUTH | Events.DISPLAYS):
+        pass
+
+    contexts = run_in_every_place(statement, lambda program: Both())
+    asked = {place: [event for event in ctx.seen if event.startswith("truth")] for place, ctx in contexts.items()}
+    assert asked == dict.fromkeys(PLACES, TRUTH.get(statement, []))
+
+
 # ---- in functions only
 
 
@@ -241,6 +266,35 @@ def test_names_of_the_module_are_events(make_program):
         "load_global (globals, 'H')",
         "delete_global (globals, 'H')",
         "load_global (globals, 'len')",
+    ]
+
+
+def test_names_in_class_bodies_are_events_if_they_are_of_the_module(make_program):
+    source = """
+        G = 1
+
+        def main():
+            free = 1
+            class A:
+                own = G
+                other = own, free
+                G = G + 1
+                last = G
+                inner = [len for _ in (own,)]
+                global H
+                H = own
+                def __private(self):
+                    pass
+                reached = __private
+            class B:
+                name = H
+    """
+    assert seen_in(make_program, ShownNames, source) == [
+        "load_global (globals, 'G')",
+        "load_global (globals, 'G')",
+        "load_global (globals, 'len')",
+        "store_global (globals, 'H', 1)",
+        "load_global (globals, 'H')",
     ]
 
 

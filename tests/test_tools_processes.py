@@ -169,9 +169,11 @@ def test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks(
 
 
 @parametrize_ways
-def test_breakpoint_in_the_program_starts_pdb_there(way, project):
-    python = project(program="def f(x):\n    breakpoint()\n    return abs(x)\n\ndef main():\n    print(f(-1))\n")
-    stdin = "w\np x\nn\ns\ns\nu\nc\n"
+@pytest.mark.parametrize("call", ["breakpoint()", "import pdb; pdb.set_trace()", "y = breakpoint()"])
+def test_breakpoint_in_the_program_starts_pdb_there(call, way, project):
+    source = f"def f(x):\n    {call}\n    x = 2\n    return abs(x)\n\ndef main():\n    print(f(-1))\n"
+    python = project(program=source)
+    stdin = "w\np x\nn\nn\nu\nc\n"
     expected = python("plain", "driver.py", stdin=stdin)
     assert "program.py(3)f()" in expected.stdout or "program.py(2)f()" in expected.stdout
     assert debugged(python(way, "driver.py", stdin=stdin)) == debugged(expected)

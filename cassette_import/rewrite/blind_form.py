@@ -10,6 +10,7 @@ calls.
 from __future__ import annotations
 
 import ast
+import sys
 
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
@@ -17,12 +18,16 @@ from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Shape
 
+_JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
+"""Whether tracers are told of the line once more where a jump leads to, although it did not change."""
+
 
 class BlindForm:
     """Builds such events for one shape."""
 
-    def __init__(self, shape: Shape | None) -> None:
+    def __init__(self, shape: Shape | None, in_branch: bool = False) -> None:
         self.shape = shape
+        self._in_branch = in_branch  # some context is active there, most likely
 
     def hooks(self, at: At, which: str, event: Events) -> list[ast.expr]:
         """The calls of all prehooks (outermost first) or posthooks (innermost first).
@@ -31,7 +36,7 @@ class BlindForm:
         """
         if self.shape is None:
             hook = at.call(at.load(f"@blind{which}.{int(event)}"), [])
-            return [at.put(ast.BoolOp(ast.And(), [at.load("@on"), hook]))]
+            return [hook] if self._in_branch else [at.put(ast.BoolOp(ast.And(), [at.load("@on"), hook]))]
         calls: list[ast.expr] = [
             at.call(at.load(f"{self.shape.prefix}.blind{which}{number}.{int(event)}"), [at.load(f"@c{number}")])
             for number, context in enumerate(self.shape.contexts)
@@ -45,7 +50,7 @@ class BlindForm:
         before = self.hooks(at, "pre", event)
         if not before:
             return operand
-        if isinstance(operand, ast.Constant):
+        if isinstance(operand, ast.Constant) and not _JUMPS_ARE_LINES:
             for hook in before:  # a hook returns None
                 operand = at.either(hook, operand, operand)
             return operand

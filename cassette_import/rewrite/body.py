@@ -149,8 +149,11 @@ class _Rewriter:
             around = self.surroundings
             guarded = GuardedForm(self.shapes[0].prefix, around.file, around.objects, anywhere=True)
         self.callee = {
-            Mode.CALLEE: CalleeForm(self.shapes, temporaries=True, guarded=guarded),
-            Mode.BARE: CalleeForm(self.shapes, temporaries=False),
+            (mode, in_branch): CalleeForm(
+                self.shapes, mode is Mode.CALLEE, in_branch, guarded if mode is Mode.CALLEE else None
+            )
+            for mode in (Mode.CALLEE, Mode.BARE)
+            for in_branch in (False, True)
         }
 
     # ---- functions
@@ -172,7 +175,7 @@ class _Rewriter:
             return self._lambda(node, bodies)
         docstring, body = split_docstring(node.body)
         declarations = hoist_declarations(node, body) if survey(node).declares else []
-        at = At(body[0] if body else node.body[0])
+        at = At(_first_evaluated(body[0] if body else node.body[0]))
         body = body or [at.put(ast.Pass())]
         blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
         bare = looks_at_locals(node)
@@ -292,10 +295,11 @@ class _Rewriter:
         if hasattr(node, NOOVERDUB):
             return []
         if isinstance(node, ast.comprehension):
-            # No assignment expression may stand in a comprehension's iterable, not even within a lambda.
-            for part in ast.walk(node.iter):
-                if isinstance(part, ast.Lambda):
-                    setattr(part, _BARE, True)
+            # No assignment expression may stand in a comprehension's iterable or target, not even within a lambda.
+            for place in (node.iter, node.target):
+                for part in ast.walk(place):
+                    if isinstance(part, ast.Lambda):
+                        setattr(part, _BARE, True)
         skip, inner = _SKIPPED.get(type(node), ()), mode
         if isinstance(node, FUNCTIONS):
             skip = ("body", "returns", "type_params")
@@ -325,7 +329,7 @@ class _Rewriter:
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
         if hasattr(node, NOOVERDUB):
             return node
-        form: Form = inlined if mode is Mode.INLINED else self.callee[mode]
+        form: Form = inlined if mode is Mode.INLINED else self.callee[mode, shape is not None]
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda):
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
@@ -345,6 +349,11 @@ class _Rewriter:
         return _replaced(node, form, level)
 
 
+def _first_evaluated(statement: ast.stmt) -> ast.AST:
+    """Where a statement begins to run: a definition with decorators begins with the first of them."""
+    return next(iter(getattr(statement, "decorator_list", ())), statement)
+
+
 def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
     """A block of a function whose values may be tagged."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
@@ -358,10 +367,11 @@ def _replaced(node: ast.AST, form: Form, level: int) -> Any:
     result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
     if result is node:
         result = rewritten_statement(node, form, level)
-    if isinstance(result, ast.AST) and not isinstance(result, ast.stmt):
+    made = result[0] if isinstance(result, list) and isinstance(node, ast.comprehension) else result
+    if isinstance(made, ast.AST) and not isinstance(made, ast.stmt):
         level += result is not node or type(node) in _CHANGED_IN_PLACE
         if level:
-            setattr(result, LEVEL, level)
+            setattr(made, LEVEL, level)
     return result
 
 

@@ -14,7 +14,8 @@ from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.expressions import is_ours
 from cassette_import.rewrite.guarded_form import GuardedForm
-from cassette_import.rewrite.nodes import At, is_plain_super
+from cassette_import.rewrite.marks import DEBUGGER, has
+from cassette_import.rewrite.nodes import At, debugged, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Interest, Shape
 
@@ -22,13 +23,21 @@ from cassette_import.rewrite.shape import Interest, Shape
 class CalleeForm:
     """Builds events for whichever of some shapes is active."""
 
-    def __init__(self, shapes: Sequence[Shape], temporaries: bool, guarded: GuardedForm | None = None) -> None:
+    def __init__(
+        self, shapes: Sequence[Shape], temporaries: bool, in_branch: bool = False, guarded: GuardedForm | None = None
+    ) -> None:
         self.temporaries = temporaries
+        self._in_branch = in_branch
         self._guarded = guarded
         self._shapes = shapes
-        self._blind = BlindForm(None)
+        self._blind = BlindForm(None, in_branch)
         self._blind_kinds = [kind for kind in Events if self._is_blind(kind)]
         self._calls = any(shape.interest(Events.CALLS) is not Interest.NOTHING for shape in shapes)
+
+    @property
+    def bare(self) -> CalleeForm:
+        """The same without temporaries."""
+        return CalleeForm(self._shapes, False, self._in_branch) if self.temporaries else self
 
     def _is_blind(self, event: Events) -> bool:
         """Whether the hooks of all shapes that want such events need no arguments."""
@@ -68,6 +77,8 @@ class CalleeForm:
         """The event of a call."""
         if not self._calls or is_ours(node.func) or is_plain_super(node):
             return node
+        if has(node, DEBUGGER):
+            return debugged(node)
         if Events.CALLS in self._blind_kinds:
             return self._blind.call(node)
         if self._guarded is not None:

@@ -10,7 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from cassette_import.primitives import BINARY, COMPARE, UNARY
-from cassette_import.rewrite.marks import ASKED, CAPTURED, GLOBAL, LITERAL, PRIVATE, TESTED, has, is_number
+from cassette_import.rewrite.marks import (
+    ASKED,
+    CAPTURED,
+    GLOBAL,
+    KNOWN,
+    LITERAL,
+    OF_CLASS,
+    PRIVATE,
+    TESTED,
+    has,
+    is_number,
+)
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
 from cassette_import.rewrite.scopes import clone
@@ -209,16 +220,21 @@ def _template(node: Any, form: Form, level: int) -> ast.expr:
 def _number(node: ast.expr, form: Form, level: int) -> ast.expr:
     if not is_number(node) or not form.wanted("primitives.number"):
         return node
-    return form.operate(Operation("primitives.number", node, [], lambda _: [node]), level)
+    made = form.operate(Operation("primitives.number", node, [], lambda _: [node]), level)
+    setattr(made, KNOWN, True)
+    return made
 
 
 # ---- names of modules
 
 
 def _name(node: ast.Name, form: Form, level: int) -> ast.expr:
-    if not isinstance(node.ctx, ast.Load) or not has(node, GLOBAL) or not form.wanted("primitives.load_global"):
+    if not isinstance(node.ctx, ast.Load) or not form.wanted("primitives.load_global"):
         return node
-    return form.operate(name_load(node), level)
+    if has(node, OF_CLASS):
+        at = At(node)
+        return at.call(at.load("@class.name"), [at.constant(global_name(node))])
+    return form.operate(name_load(node), level) if has(node, GLOBAL) else node
 
 
 def name_load(node: ast.Name) -> Operation:
@@ -241,7 +257,7 @@ def namespace(at: At) -> ast.expr:
 
 def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "", at: At | None = None) -> ast.expr:
     """An expression whose truth is asked for, as a `bool`. `at` tells where, if not where the expression stands."""
-    if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or _is_debug(node):
+    if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or has(node, KNOWN) or _is_debug(node):
         return node  # the compiler knows it
     if has(node, ASKED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
         return node  # its parts were

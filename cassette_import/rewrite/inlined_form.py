@@ -20,9 +20,11 @@ from collections.abc import Callable
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
+from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.expressions import is_ours
 from cassette_import.rewrite.guarded_form import GuardedForm
-from cassette_import.rewrite.nodes import At, is_plain_super
+from cassette_import.rewrite.marks import DEBUGGER, has
+from cassette_import.rewrite.nodes import At, debugged, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
 from cassette_import.rewrite.shape import Interest, Shape
 
@@ -41,6 +43,11 @@ class InlinedForm:
         self.shape = shape
         self.blind = BlindForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
+
+    @property
+    def bare(self) -> CalleeForm:
+        """The form of places where there may be no temporaries."""
+        return CalleeForm([self.shape], temporaries=False, in_branch=True)
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
@@ -109,7 +116,7 @@ class InlinedForm:
             return self._runner(at, event, name, operation.arguments(values))
         steps: list[ast.expr] = []
         used: list[str] = []
-        reads = _keep(values, f"@o{level}{suffix}", steps, used)
+        reads = _keep(at, values, f"@o{level}{suffix}", steps, used)
 
         def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
             return [at.load(f"@{name}"), *operation.arguments([read() for read in reads])], []
@@ -123,7 +130,7 @@ class InlinedForm:
                 over = at.call(at.load(f"{self.shape.prefix}.over.{int(event)}"), [at.load(f"@{name}")])
                 plain: ast.expr = at.call(over, operands()[0][1:])
             else:
-                plain = operation.plain([read() for read in reads])
+                plain = operation.plain(_as_written(values, reads))
             value = self._event(at, event, operands, plain, result)
         return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
 
@@ -143,6 +150,8 @@ class InlinedForm:
         interest = self.shape.interest(Events.CALLS)
         if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
             return node
+        if has(node, DEBUGGER):
+            return debugged(node)
         splat = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         )
@@ -161,17 +170,17 @@ class InlinedForm:
         steps: list[ast.expr] = [At(node.func).let(function, node.func)]
         used = [function, result]
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        reads = _keep(values, f"@a{level}", steps, used)
+        reads = _keep(at, values, f"@a{level}", steps, used)
         names = [keyword.arg for keyword in node.keywords]
         positional_count = len(node.args)
 
-        def arguments() -> tuple[list[ast.expr], list[ast.keyword]]:
-            values = [read() for read in reads]
+        def arguments(written: bool = False) -> tuple[list[ast.expr], list[ast.keyword]]:
+            found = _as_written(values, reads) if written else [read() for read in reads]
             keywords = [
                 At(value).put(ast.keyword(name, value))
-                for name, value in zip(names, values[positional_count:], strict=True)
+                for name, value in zip(names, found[positional_count:], strict=True)
             ]
-            return values[:positional_count], keywords
+            return found[:positional_count], keywords
 
         def with_leading(*leading: Callable[[], ast.expr]) -> Operands:
             def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
@@ -181,7 +190,7 @@ class InlinedForm:
             return operands
 
         def native() -> ast.expr:
-            positional, keywords = arguments()
+            positional, keywords = arguments(written=True)
             callee: ast.expr = at.load(function)
             if Events.CALLS in self.shape.overloads:
                 callee = at.call(at.load(f"{self.shape.prefix}.over.1"), [callee])
@@ -212,19 +221,25 @@ class InlinedForm:
         return At(node).call(At(node).load(f"{self.shape.prefix}.pick.1"), [node])
 
 
-def _keep(values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str]) -> list[Callable[[], ast.expr]]:
-    """Evaluate values into temporaries; what reads each of them. A constant needs none."""
+def _keep(
+    at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str]
+) -> list[Callable[[], ast.expr]]:
+    """Evaluate values into temporaries; what reads each of them. A constant needs none.
+
+    They are read on the line of the event: tracers are told when the line changes.
+    """
     reads: list[Callable[[], ast.expr]] = []
     for number, value in enumerate(values):
         if isinstance(value, ast.Constant):
-            reads.append(functools.partial(_itself, value))
+            reads.append(functools.partial(at.constant, value.value))
             continue
-        name, at = f"{prefix}_{number}", At(value)
-        steps.append(at.let(name, value))
+        name = f"{prefix}_{number}"
+        steps.append(At(value).let(name, value))
         used.append(name)
         reads.append(functools.partial(at.load, name))
     return reads
 
 
-def _itself(value: ast.expr) -> ast.expr:
-    return value
+def _as_written(values: list[ast.expr], reads: list[Callable[[], ast.expr]]) -> list[ast.expr]:
+    """The operands for the operation itself, whose constants stand where they were written."""
+    return [value if isinstance(value, ast.Constant) else read() for value, read in zip(values, reads, strict=True)]

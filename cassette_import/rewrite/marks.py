@@ -4,9 +4,12 @@
   once each;
 * `asked`: what takes the place of a tested chain of comparisons: its parts were asked;
 * `is_global`: a name that is looked up in the module;
+* `of_class`: a name in a class body that is looked up in the class's namespace first, and then in the module;
 * `captured`: an ``and`` or ``or`` that decides over another one: its parts are tested once each as well;
+* `debugger`: a call that may start a debugger, which stops at what comes next in the program;
 * `private`: the attribute or global name `__x` in a class is `_Class__x`;
 * `receiver`: of `super()`, the name of the first parameter of the function that it stands in;
+* `known`: what takes the place of a number, whose truth the compiler knows;
 * `literal`: part of something that has to stay as it is written;
 * `changing`: there may be an event in it; all others stay as they are, and branches share them.
 
@@ -27,6 +30,7 @@ from cassette_import.rewrite.walk import children, parts
 
 TESTED, CAPTURED, ASKED = "_tested", "_captured", "_asked"
 GLOBAL, PRIVATE, LITERAL = "_global", "_private", "_literal"
+OF_CLASS, DEBUGGER, KNOWN = "_of_class", "_debugger", "_known"
 CHANGING = "_changing"
 RECEIVER = "_receiver"
 
@@ -38,6 +42,8 @@ class _Scope(NamedTuple):
     local_names: frozenset[str]  # not of the module: of the function and those around it
     body_of_class: bool = False
     first_parameter: str | None = None
+    bound: frozenset[str] = frozenset()  # what a class body binds
+    declared: frozenset[str] = frozenset()  # what it declares `global`
 
 
 def mark(
@@ -109,7 +115,7 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
         return [(child, inner if field in ("body",) else scope) for field, _, child in children(node)]
     if isinstance(node, ast.ClassDef):
         names = scope.local_names | _type_parameters(node)
-        inner = _Scope(node.name.lstrip("_") or None, names, body_of_class=True)
+        inner = _Scope(node.name.lstrip("_") or None, names, True, None, *_names_of_class(node))
         bases = scope._replace(local_names=names)
         return [(child, inner if field == "body" else bases) for field, _, child in children(node)]
     if isinstance(node, COMPREHENSIONS):
@@ -119,7 +125,8 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
             for name in ast.walk(generator.target)
             if isinstance(name, ast.Name)
         }
-        inner = scope._replace(local_names=scope.local_names | targets, body_of_class=False)
+        around = scope.local_names - scope.declared if scope.body_of_class else scope.local_names
+        inner = scope._replace(local_names=around | targets, body_of_class=False)
         found: list[tuple[ast.AST, _Scope]] = [(child, inner) for _, _, child in children(node)]
         first = node.generators[0]
         found.remove((first, inner))
@@ -129,6 +136,22 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
     return [(child, scope) for _, _, child in children(node)]
 
 
+def _names_of_class(node: ast.ClassDef) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a class body assigns to by itself, and those that it declares `global`."""
+    bound: set[str] = set()
+    declared: set[str] = set()
+    work: list[ast.AST] = list(node.body)
+    while work:
+        part = work.pop()
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            bound.add(part.id)
+        elif isinstance(part, ast.Global):
+            declared.update(part.names)
+        elif not isinstance(part, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
+            work += parts(part)
+    return frozenset(bound), frozenset(declared)
+
+
 def _type_parameters(node: ast.AST) -> frozenset[str]:
     """The names of PEP 695."""
     return frozenset(parameter.name for parameter in getattr(node, "type_params", ()))
@@ -136,13 +159,26 @@ def _type_parameters(node: ast.AST) -> frozenset[str]:
 
 def _mark(node: ast.AST, scope: _Scope) -> None:
     if isinstance(node, ast.Name):
-        if not (scope.body_of_class or node.id in scope.local_names or node.id in _NO_GLOBALS or node.id[0] == "@"):
-            setattr(node, GLOBAL, True)
+        name = node.id
+        if name in _NO_GLOBALS or name[0] == "@":
+            return
+        if not scope.body_of_class:
+            kind = "" if name in scope.local_names else GLOBAL
+        elif name in scope.declared:
+            kind = GLOBAL
+        else:
+            kind = OF_CLASS if name in scope.bound or name not in scope.local_names else ""
+        if kind:
+            setattr(node, kind, True)
             if scope.class_name and node.id.startswith("__") and not node.id.endswith("__"):
                 setattr(node, PRIVATE, f"_{scope.class_name}{node.id}")
     elif isinstance(node, ast.Call):
         if is_plain_super(node):
             setattr(node, RECEIVER, scope.first_parameter)
+        function = node.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name in ("breakpoint", "set_trace") and not node.args and not node.keywords:
+            setattr(node, DEBUGGER, True)
     elif isinstance(node, ast.Attribute):
         name = node.attr
         if scope.class_name and name.startswith("__") and not name.endswith("__"):

@@ -112,6 +112,10 @@ class Form(Protocol):
     temporaries: bool
     """Whether assignment expressions with names of ours may stand here."""
 
+    @property
+    def bare(self) -> Form:
+        """The form of places nearby where they may not: targets and iterables of comprehensions."""
+
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
 

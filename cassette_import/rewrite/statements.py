@@ -88,10 +88,25 @@ def _is_helper(node: ast.expr, name: str) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith(name)
 
 
-def _comprehension(node: ast.comprehension, form: Form, level: int) -> ast.comprehension:
-    node.iter = _loop(node.iter, node.target, form, bool(node.is_async))
-    node.ifs = [truth_of(condition, form, level, f"_{number}") for number, condition in enumerate(node.ifs)]
-    return node
+def _comprehension(node: ast.comprehension, form: Form, level: int) -> Any:
+    ifs = [truth_of(condition, form, level, f"_{number}") for number, condition in enumerate(node.ifs)]
+    if not stores.is_event(node.target, form):
+        node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), ifs
+        return node
+    node.target, first = stores.bound_by_block(node.target, form.bare, level)
+    node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), []
+    clauses = [node]
+    for stored in first:
+        if isinstance(stored, ast.Assign):  # `for x in (value,)`, which the compiler knows as an assignment
+            at = At(stored)
+            value = at.put(ast.Tuple([stored.value], ast.Load()))
+            clauses.append(ast.comprehension(stored.targets[0], value, [], 0))
+        else:
+            assert isinstance(stored, ast.Expr)
+            at = At(stored.value)
+            clauses[-1].ifs.append(at.pick([stored.value, at.constant(True)], 1))
+    clauses[-1].ifs += ifs
+    return clauses
 
 
 def _starred(node: ast.Starred, form: Form, level: int) -> ast.Starred:

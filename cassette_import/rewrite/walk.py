@@ -142,7 +142,7 @@ def rebuild(
 
     `enter` tells the children to visit and the state in which to visit each; `leave` is called when a node's
     children have been replaced, with the highest level of these (see `level_of`), and returns what takes the node's
-    place: a node, or, for a statement in a list of statements, a list of them.
+    place: a node, or, for a statement in a list of statements or a clause of a comprehension, a list of them.
     """
     replacement: Any = None
     work = [_Frame(root, state, None, "", None)]
@@ -168,7 +168,7 @@ def rebuild(
             else:
                 getattr(parent.node, frame.field)[frame.index] = replacement
                 parent.spread = parent.spread or replacement.__class__ is list
-        level = level_of(replacement)
+        level = max(map(level_of, replacement), default=0) if replacement.__class__ is list else level_of(replacement)
         if level > parent.level:
             parent.level = level
     return replacement
@@ -184,8 +184,8 @@ LEVEL = "_level"
 
 
 def _flatten(node: ast.AST) -> None:
-    """Put the statements that took one statement's place into its list."""
-    for name in ("body", "orelse", "finalbody"):
+    """Put the statements that took one statement's place into its list; so with the clauses of a comprehension."""
+    for name in ("body", "orelse", "finalbody", "generators"):
         statements = getattr(node, name, None)
         if isinstance(statements, list) and any(isinstance(item, list) for item in statements):
             flat: list[ast.stmt] = []

@@ -101,6 +101,84 @@ PROGRAMS = {
                 sys.settrace(old)
             return [event for event in events if not (event[0] == "return" and event[1] == "main")]
     """,
+    "sys_settrace_exceptions_on_their_way": """
+        import sys
+
+        def entered_for_the_first_time():
+            raise ValueError("gate")
+
+        def failing():
+            yield 1
+            raise ValueError("generator")
+
+        def in_a_loop():
+            for item in failing():
+                pass
+
+        def in_a_comprehension():
+            return [item for item in failing()]
+
+        def in_a_block():
+            with open(__file__) as file:
+                fail(file)
+
+        def fail(x):
+            raise ValueError(x)
+
+        def in_a_generator():
+            yield fail(1)
+
+        def in_a_class():
+            class A:
+                x = fail(2)
+
+        def unpacking():
+            a, b = failing()
+
+        def with_splats():
+            fail(*[1])
+
+        def by_name():
+            fail(len(vars()))
+
+        def attempt(function, *arguments):
+            try:
+                function(*arguments)
+            except ValueError:
+                return 1
+
+        def work():
+            attempt(entered_for_the_first_time)
+            attempt(in_a_loop)
+            attempt(in_a_comprehension)
+            attempt(in_a_block)
+            attempt(list, in_a_generator())
+            attempt(in_a_class)
+            attempt(unpacking)
+            attempt(with_splats)
+            attempt(by_name)
+            attempt(list, map(fail, [1]))
+
+        def main():
+            events = []
+
+            def tracer(frame, event, arg):
+                if frame.f_code.co_filename != __file__:
+                    return None
+                if event == "exception":
+                    events.append((frame.f_code.co_name, arg[0].__name__, frame.f_lineno))
+                elif event == "return":
+                    events.append((frame.f_code.co_name, arg, frame.f_lineno))
+                return tracer
+
+            old = sys.gettrace()
+            sys.settrace(tracer)
+            try:
+                work()
+            finally:
+                sys.settrace(old)
+            return [event for event in events if event[0] != "main"]
+    """,
     "sys_settrace_sees_the_same_lines": """
         import sys
 

@@ -1,6 +1,68 @@
 """Classes: bodies, construction, inheritance, private names."""
 
 PROGRAMS = {
+    "names_in_class_bodies": """
+        import collections, enum, dataclasses
+        G = 1
+        H = "h"
+        class Log(dict):
+            def __init__(self): self.log = []
+            def __getitem__(self, k):
+                self.log.append(k); return super().__getitem__(k)
+            def __missing__(self, k):
+                if k == "magic": return 42
+                raise KeyError(k)
+        class Meta(type):
+            @classmethod
+            def __prepare__(m, name, bases): return Log()
+            def __new__(m, name, bases, ns):
+                c = super().__new__(m, name, bases, dict(ns)); c.log = ns.log; return c
+        def main():
+            x = 2
+            class A(metaclass=Meta):
+                a = G
+                b = magic
+                c = x
+                H = H
+                def m(self): return super().__init__, __class__
+                d = [G for _ in [a]]
+                e = len(H)
+                global Z
+                Z = G + e
+                f = Z
+                __p = 1
+                q = __p
+                try: nope
+                except NameError as err: why = str(err)
+            G2 = 5
+            class B:
+                g2 = G2 if False else 0
+                try: x = x
+                except NameError: x = 9
+                locals()["dyn"] = 3
+                y = dyn
+            class C:
+                x = 7
+                class D:
+                    y = G
+                z = x
+                w = [x for x in range(x)]
+                v = (lambda: x)()
+            class Color(enum.Enum):
+                RED = G; BLUE = RED + 1
+            @dataclasses.dataclass
+            class P:
+                a: int = G
+                b: list = dataclasses.field(default_factory=list)
+            try:
+                class E:
+                    foo = undefined_name
+            except NameError as e:
+                import traceback
+                t = traceback.format_exc(), e.name
+            kept = {k: v for k, v in vars(A).items() if k in "abcdefHqwhy"}
+            return A.log, kept, A.why, B.x, B.y, C.z, C.w, C.v, C.D.y, list(Color), P(), t, Z
+    """,
     "zero_argument_super": """
         class A:
             def __init__(self, x):

@@ -1,6 +1,32 @@
 """Statements and expressions: that each of them still does what it says."""
 
 PROGRAMS = {
+    "targets_in_comprehensions": """
+        class D(dict):
+            def __setitem__(self, k, v):
+                log.append(("set", k, v)); super().__setitem__(k, v)
+        class O: pass
+        log = []
+        def main():
+            log.clear()
+            xs = [0, 0]; o = O(); d = D()
+            a = [xs[0] + 1 for xs[0] in (3, 4, 5)]
+            b = [o.x for o.x in "ab"]
+            c = {k: d[k] for k, d[k] in [(1, 2), (3, 4)]}
+            e = list((xs[1], *rest) for xs[1], *rest in [(1, 2, 3), (4, 5)])
+            pairs = [(1, (2, (3, 4)))]
+            f = [(x, y) for x in range(2) for d[x] in "ab" if d[x] > "a" for y, (o.y, [z, *xs[0:1]]) in pairs]
+            g = lambda: [0 for xs[0] in range(2)]
+            class A:
+                v = [1]
+                w = [q for v_ in [v] for v_[0] in (7, 8) for q in v_]
+            try:
+                [0 for xs[5] in (1,)]
+            except IndexError as err:
+                import traceback
+                h = traceback.format_exc().splitlines()[-4:]
+            return a, b, c, e, f, g(), A.w, log, h, xs, vars(o), [*("a" for o.x in [1])]
+    """,
     "assignments_of_all_kinds": """
         log = []
 
