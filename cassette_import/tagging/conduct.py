@@ -15,6 +15,7 @@ from cassette_import.active import ACTIVE, NAMES, Activation
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup, python_function, split
 from cassette_import.specialize import registry
+from cassette_import.tagging import flow
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
@@ -71,6 +72,11 @@ class Call:
         return self.callee(*map(plain, self.given), **{name: plain(value) for name, value in self.keywords.items()})
 
     @hidden
+    def computed(self, value: Any) -> Any:
+        """A value that was computed of the arguments, with the metadata that the contexts say it has."""
+        return flow.computed(self.activation, self.function, self.arguments, self.keywords, value)
+
+    @hidden
     def enter(self, function: Any, *arguments: Any) -> Any:
         """A Python function that the leaf would call; where it runs plain, so are its arguments."""
         variant = ACTIVE.get().variant
@@ -124,7 +130,7 @@ def conduct(
     keywords: dict[str, Any],
 ) -> Any:
     """Carry out a call."""
-    tagged = False
+    tagged = type(callee) is Tagged
     for argument in arguments:
         if type(argument) is Tagged:
             tagged = True
@@ -132,9 +138,9 @@ def conduct(
     if keywords and not tagged:
         tagged = any(type(argument) is Tagged for argument in keywords.values())
     if type(callee) is Tagged:
-        callee = callee._tagged_value
         function, *more = split(callee)
         leading = tuple(more)
+        callee = callee._tagged_value
     key = id(function)
     if key in VERBS:
         return callee(*arguments, **keywords)
@@ -164,9 +170,9 @@ def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
 
 @hidden
 def leaf(call: Call) -> Any:
-    """A leaf without a rule: its result is plain."""
+    """A leaf without a rule: its result is plain, unless a context says what is known of it."""
     try:
-        return call.native()
+        return call.computed(call.native())
     finally:
         items = call.store.items
         if items.entries:
@@ -294,6 +300,23 @@ def _bind_keyed(container: Any, slots: Any) -> None:
         store.set_keyed(container, slots)
 
 
+def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
+    """A value in an f-string: its text, with the metadata that the contexts say it has."""
+    LOCAL.returned = None
+    text = plain(value)
+    if conversion in _CONVERSIONS:
+        text = _CONVERSIONS[conversion](text)
+    if type(text) is not str or specification:
+        text = format(text, specification)
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is text:
+        return found  # a `__str__` or `__format__` of the program
+    return flow.computed_here(format, (value, specification), text) if ACTIVE.get().tags else text
+
+
+_CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+
+
 def mapping(value: Any) -> Any:
     """What `**` is given: a dict whose values are wrapped where they have metadata."""
     value = plain(value)
@@ -306,8 +329,8 @@ def mapping(value: Any) -> Any:
     return {key: Tagged(*slots[key]) if key in slots else item for key, item in value.items()}
 
 
-for _function in (returned, tidy, mapping, plain):
+for _function in (returned, tidy, mapping, plain, formatted):
     hidden(_function)
-NAMES.update({"@returned": returned, "@tidy": tidy, "@mapping": mapping, "@plain": plain})
+NAMES.update({"@returned": returned, "@formatted": formatted, "@tidy": tidy, "@mapping": mapping, "@plain": plain})
 
 __all__ = ["RULES", "SEQUENCES", "Call", "conduct", "metas_of", "overload", "reclaim", "rule"]

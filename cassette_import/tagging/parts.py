@@ -15,9 +15,10 @@ from typing import Any
 from cassette_import import primitives
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
+from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, always, leaf, rule
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
-from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
+from cassette_import.tagging.tags import LOCAL, Tagged, bound, metas_of, plain, wrapped
 
 # ---- attributes
 
@@ -35,6 +36,11 @@ def load_attribute(call: Call) -> Any:
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a property
+    if type(call.arguments[0]) is Tagged and type(owner) is not super:
+        if type(value) in flow.BOUND:
+            return bound(value, call.arguments[0]) if value.__self__ is owner else value
+        if flow.flows(call.arguments[0]) and not (store.attributes.entries or is_a(owner, tuple)):
+            return call.computed(value)
     if store.attributes.entries:
         name = plain(call.arguments[1])
         got = store.get(store.attributes, owner, name, value)
@@ -48,7 +54,7 @@ def load_attribute(call: Call) -> Any:
         fields = getattr(type(owner), "_fields", ())
         if call.arguments[1] in fields:
             return store.get(store.items, owner, fields.index(call.arguments[1]), value)
-    return value
+    return call.computed(value) if type(value) is not Tagged and flow.flows(call.arguments[0]) else value
 
 
 @rule(setattr, object.__setattr__)
@@ -118,6 +124,8 @@ def load_item(call: Call) -> Any:
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a `__getitem__` of the program
+    if flow.flows(call.arguments[0]) and store.items.of(owner) is None:
+        return call.computed(value)
     if not store.items.entries:
         return value
     if is_a(owner, SEQUENCES):
@@ -263,21 +271,26 @@ def _read(owner: Any, name: str) -> Any:
 CONSTRUCTED.append(construct)
 
 
-@rule(int, float, complex, str, bytes)
+@always(str, repr, format, ascii)
+@rule(int, float, complex, str, bytes, bytearray, bool, repr, format, ascii)
 @hidden
 def convert(call: Call) -> Any:
     """A conversion that gives the same object keeps its metadata; so does int to float, whose metadata is converted."""
     from cassette_import.tagging.metadata import converted
 
+    LOCAL.returned = None
     value = call.native()
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is value:
+        return found  # a special method of the program
     if len(call.given) != 1 or type(call.given[0]) is not Tagged:
-        return value
+        return call.computed(value)
     metas, before = call.given[0]._tagged_metas, plain(call.given[0])
     if value is before:
         return wrapped(value, metas)
     if is_a(before, (int, float)) and type(value) in (float, complex):
         return wrapped(value, converted(metas, type(value)))
-    return value
+    return call.computed(value)
 
 
 # ---- copies
