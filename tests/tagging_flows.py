@@ -49,7 +49,7 @@ def of_text(s):
     yield "translate", s.translate({97: "b"})
     yield "encode, decode", s.encode().decode()
     yield "split", s.split("b")[0]
-    yield "split, loop", [part.upper() for part in s.split("b")][0]
+    yield "split, loop", [part.upper() for part in s.split("b")][1]
     yield "splitlines", s.splitlines()[0]
     yield "partition", s.partition("b")[2]
     first, *rest = s
@@ -65,7 +65,7 @@ def of_text(s):
     yield "list", list(s)[2]
     yield "reversed", list(reversed(s))[2]
     yield "max", max(s)
-    yield "zip", [x + y for x, y in zip(s, "123", strict=True)][0]
+    yield "zip", [x + y for x, y in zip(s, "123", strict=True)][1]
     yield "dict comprehension", {k: v for k, v in enumerate(s)}[0]
     yield "set comprehension", next(iter({c for c in s}))
     yield "StringIO", written(s)

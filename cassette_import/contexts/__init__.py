@@ -2,7 +2,7 @@
 
 >>> from cassette_import.contexts import Profile
 >>> sorted(READY_MADE)
-['call-types', 'callgraph', 'faults', 'memoize', 'noop', 'profile', 'record', 'replay', 'substitute', 'trace']
+['call-types', 'callgraph', 'faults', 'memoize', 'noop', 'profile', 'record', 'replay', 'substitute', 'taint', 'trace']
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .record import Record
     from .replay import Replay
     from .substitute import Substitute
+    from .taint import Taint
     from .trace import Trace
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Record",
     "Replay",
     "Substitute",
+    "Taint",
     "Trace",
 ]
 
@@ -50,6 +52,7 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
         "record": f"{__name__}.record:Record",
         "replay": f"{__name__}.replay:Replay",
         "substitute": f"{__name__}.substitute:Substitute",
+        "taint": f"{__name__}.taint:Taint",
         "trace": f"{__name__}.trace:Trace",
     }
 )

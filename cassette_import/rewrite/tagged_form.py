@@ -79,6 +79,9 @@ def _leave(node: Any, state: None, level: int) -> Any:
         return _call(At(node), "@tidy", node)
     if isinstance(node, ast.JoinedStr):
         _format(node)
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id in _READERS:
+            _hand_over(node)
     elif isinstance(node, ast.GeneratorExp):
         node.elt = returned(node.elt)
     elif isinstance(node, (ast.Return, ast.Yield)):
@@ -117,6 +120,20 @@ def _format(node: ast.JoinedStr) -> None:
         if part.format_spec is not None:
             arguments.append(part.format_spec)
         node.values[index] = at.call(at.load("@formatted"), arguments)
+
+
+_READERS = frozenset({"eval", "exec", "vars", "dir", "__import__", "type"})
+"""Builtins that look at the frame they are called from, so that their calls are no events; `type` on 3.11."""
+
+
+def _hand_over(node: ast.Call) -> None:
+    """What such a function is given loses its wrapper, if it is that function."""
+    at = At(node)
+    for index, argument in enumerate(node.args):
+        if not isinstance(argument, (ast.Starred, ast.Constant)):
+            function = at.put(ast.Name(node.func.id, ast.Load()))  # type: ignore[attr-defined]
+            setattr(function, _NOOVERDUB, True)
+            node.args[index] = at.call(at.load("@handed"), [function, argument])
 
 
 _LEAVING: dict[type[ast.AST], tuple[str, ...]] = {

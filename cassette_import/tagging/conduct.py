@@ -8,12 +8,14 @@ know what the rules do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import.active import ACTIVE, NAMES, Activation
+from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup, python_function, split
+from cassette_import.runtime import FRAME_READERS
 from cassette_import.specialize import registry
 from cassette_import.tagging import flow
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
@@ -141,6 +143,8 @@ def conduct(
         function, *more = split(callee)
         leading = tuple(more)
         callee = callee._tagged_value
+        if leading and type(leading[0]) is Tagged and type(function) is FunctionType and type(callee) is MethodType:
+            callee, leading, arguments = function, (), (*leading, *arguments)
     key = id(function)
     if key in VERBS:
         return callee(*arguments, **keywords)
@@ -314,6 +318,17 @@ def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
     return flow.computed_here(format, (value, specification), text) if ACTIVE.get().tags else text
 
 
+def handed(function: Any, value: Any) -> Any:
+    """An argument of a function whose call may be no event: hooks that are registered for it see what they would."""
+    if type(value) is not Tagged or id(function) not in FRAME_READERS:
+        return value
+    activation = ACTIVE.get()
+    if activation.variant is not None:
+        for level, hook in activation.variant.runners[int(Events.CALLS)].before:
+            hook(activation.contexts[level], function, value)
+    return value._tagged_value
+
+
 _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
 
 
@@ -329,8 +344,17 @@ def mapping(value: Any) -> Any:
     return {key: Tagged(*slots[key]) if key in slots else item for key, item in value.items()}
 
 
-for _function in (returned, tidy, mapping, plain, formatted):
+for _function in (returned, tidy, mapping, plain, formatted, handed):
     hidden(_function)
-NAMES.update({"@returned": returned, "@formatted": formatted, "@tidy": tidy, "@mapping": mapping, "@plain": plain})
+NAMES.update(
+    {
+        "@returned": returned,
+        "@formatted": formatted,
+        "@handed": handed,
+        "@tidy": tidy,
+        "@mapping": mapping,
+        "@plain": plain,
+    }
+)
 
 __all__ = ["RULES", "SEQUENCES", "Call", "conduct", "metas_of", "overload", "reclaim", "rule"]

@@ -10,15 +10,16 @@ has none; what it raises is raised in the program. Knows wrappers and the shadow
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any, Final
 
 from cassette_import.active import ACTIVE, Activation
 from cassette_import.frames import hidden
 from cassette_import.runtime import prefix_of
+from cassette_import.tagging.activations import tag_of
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
-from cassette_import.tagging.tags import NO_METADATA, Metas, Tag, Tagged, plain
+from cassette_import.tagging.tags import NO_METADATA, Metas, Tag, Tagged, metas_of, plain
 
 _CONTAINERS: Final = (*SEQUENCES, dict, set, frozenset)
 _PLAIN_TYPES: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, BuiltinMethodType, MethodType)
@@ -102,34 +103,65 @@ def asked(activation: Activation) -> bool:
 def _asked(
     activation: Activation, level: int, tag: Tag, function: Any, arguments: Any, keywords: Any, value: Any
 ) -> Any:
-    """What a context says of a value; of a container's parts it is asked once for each type of them."""
+    """What a context says of a value."""
     token = ACTIVE.set(prefix_of(activation, level))
     try:
         context = activation.contexts[level]
-        if is_a(value, _CONTAINERS):
-            known: dict[type, Any] = {}
-            work, seen = [value], {id(value)}
-            while work and len(seen) < _MOST:
-                container = work.pop()
-                by_key: dict[Any, Any] = {}
-                pairs = container.items() if is_a(container, dict) else enumerate(container)
-                keyed = not is_a(container, SEQUENCES)
-                for key, part in pairs:
-                    if is_a(part, _CONTAINERS):
-                        if id(part) not in seen:
-                            seen.add(id(part))
-                            work.append(part)
-                        continue
-                    kind = type(part)
-                    if kind not in known:
-                        known[kind] = tag.computed(context, part, function, *arguments, **keywords)
-                    if known[kind] is not NO_METADATA:
-                        by_key[part if keyed and not is_a(container, dict) else key] = part, {tag: known[kind]}
-                if by_key:
-                    _keep(tag.store, container, by_key)
-        return tag.computed(context, value, function, *arguments, **keywords)
+        if not is_a(value, _CONTAINERS):
+            return tag.computed(context, value, function, *arguments, **keywords)
+
+        @hidden
+        def say(part: Any) -> Any:
+            return tag.computed(context, part, function, *arguments, **keywords)
+
+        return spread(tag, value, say)
     finally:
         ACTIVE.reset(token)
+
+
+@hidden
+def introduced(context: Any, value: Any, say: Callable[[Any], Any]) -> Any:
+    """A value that a context tags with all its parts: `say` gives the metadata of the value and of each part."""
+    bare = plain(value)
+    if bare is None or is_a(bare, _PLAIN_TYPES):
+        return value
+    tag: Any = tag_of(context, create=True)
+    found = spread(tag, bare, say)
+    if found is NO_METADATA:
+        return value
+    return Tagged(bare, {**(metas_of(value) or {}), tag: found})
+
+
+@hidden
+def spread(tag: Tag, value: Any, say: Callable[[Any], Any]) -> Any:
+    """The metadata of a value, and that of its parts put into the store; of parts, once for each type of them."""
+    if is_a(value, _CONTAINERS):
+        known: dict[type, Any] = {}
+        work, seen = [value], {id(value)}
+        while work and len(seen) < _MOST:
+            container = work.pop()
+            slots: dict[Any, tuple[Any, Metas]] = {}
+            for key, part in _pairs(container):
+                kind = type(part)
+                if is_a(part, _CONTAINERS):
+                    if id(part) not in seen:
+                        seen.add(id(part))
+                        work.append(part)
+                    continue
+                if kind not in known:
+                    known[kind] = NO_METADATA if part is None or is_a(part, _PLAIN_TYPES) else say(part)
+                if known[kind] is not NO_METADATA:
+                    slots[key] = part, {tag: known[kind]}
+            if slots:
+                _keep(tag.store, container, slots)
+    return say(value)
+
+
+def _pairs(container: Any) -> Iterable[tuple[Any, Any]]:
+    """The parts of a container and what they are kept by."""
+    if is_a(container, dict):
+        return container.items()  # type: ignore[no-any-return]
+    return enumerate(container) if is_a(container, SEQUENCES) else zip(container, container, strict=True)
 
 
 def _keep(store: Store, container: Any, slots: dict[Any, tuple[Any, Metas]]) -> None:

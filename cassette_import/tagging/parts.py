@@ -124,7 +124,7 @@ def load_item(call: Call) -> Any:
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a `__getitem__` of the program
-    if flow.flows(call.arguments[0]) and store.items.of(owner) is None:
+    if flow.flows(call.arguments[0]) and (store.items.of(owner) is None or _subscripts_by_itself(owner)):
         return call.computed(value)
     if not store.items.entries:
         return value
@@ -136,6 +136,10 @@ def load_item(call: Call) -> Any:
             return value
         return store.get(store.items, owner, position(owner, key), value)
     return store.get(store.items, owner, key, value) if is_a(owner, dict) else value
+
+
+def _subscripts_by_itself(owner: Any) -> bool:
+    return type(lookup(type(owner), "__getitem__")) is FunctionType
 
 
 @rule(operator.setitem, list.__setitem__, dict.__setitem__)
