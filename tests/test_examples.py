@@ -16,6 +16,7 @@ WITH_A_TEST = {
     "profile_jinja2.py",
     "profile_jinja2_plain.py",
     "replace_network_call.py",
+    "sales_report.py",
     "sin_to_cos.py",
     "slice_prints.py",
     "step_debugger.py",
@@ -146,3 +147,8 @@ def test_profile_jinja2_plain_on_the_command_line(tmp_path):
     outcome = cassette("run", "-p", "jinja2", "-o", table, program, folder=tmp_path)
     assert (outcome.status, outcome.stdout) == (0, PAGES)
     assert calls_of("generate", "compiler.py", table.read_text(encoding="utf-8")) == 25
+
+
+def test_sales_report(tmp_path):
+    outcome = run(EXAMPLES / "sales_report.py", EXAMPLES / "sales.csv", folder=tmp_path)
+    assert outcome.stdout.splitlines()[:2] == ["cake        4.00    24%", "tea        13.00    76%"]
