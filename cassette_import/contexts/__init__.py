@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .call_types import CallTypes
     from .callgraph import CallGraph
     from .faults import Faults
+    from .intervals import Intervals
     from .memoize import Memoize
     from .noop import Noop
     from .profile import Profile
@@ -32,6 +33,7 @@ __all__ = [
     "CallGraph",
     "CallTypes",
     "Faults",
+    "Intervals",
     "Memoize",
     "Noop",
     "Profile",
@@ -48,6 +50,7 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
         "call-types": f"{__name__}.call_types:CallTypes",
         "callgraph": f"{__name__}.callgraph:CallGraph",
         "faults": f"{__name__}.faults:Faults",
+        "intervals": f"{__name__}.intervals:Intervals",
         "memoize": f"{__name__}.memoize:Memoize",
         "noop": f"{__name__}.noop:Noop",
         "profile": f"{__name__}.profile:Profile",

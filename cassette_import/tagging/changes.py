@@ -17,7 +17,7 @@ from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging import flow
 from cassette_import.tagging.collecting import in_order
-from cassette_import.tagging.conduct import Call, always, leaf, rule
+from cassette_import.tagging.conduct import Call, always, rule
 from cassette_import.tagging.iterators import may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
 from cassette_import.tagging.shadow import SEQUENCES, is_a
@@ -198,6 +198,13 @@ def clear(call: Call) -> None:
     call.store.items.drop(call.owner)
 
 
+@rule(dict.keys)
+@hidden
+def keys(call: Call) -> Any:
+    """Keys have no metadata of their own; what holds for a dict as a whole holds for its keys."""
+    return call.computed(call.native()) if flow.flows(call.arguments[0]) else call.native()
+
+
 @rule(dict.values, dict.items)
 @hidden
 def view(call: Call) -> Any:
@@ -282,13 +289,19 @@ def _operate(call: Call) -> Any:
             if result is not NotImplemented:
                 return result
     LOCAL.returned = None
-    value = leaf(call)
+    value = call.checked()
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a special method of the program
-    if call.store.items.entries and value is not None:
+    if type(value) not in _JOINED:
+        return call.computed(value)
+    if call.store.items.entries:
         _join(call, value)
     return value
+
+
+_JOINED: Final = (list, tuple, deque, dict, set, frozenset)
+"""What operators put together of the parts of others."""
 
 
 def _special(call: Call, left: Any, right: Any, first: Any, second: Any, name: str, function: str) -> Any:

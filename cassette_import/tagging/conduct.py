@@ -74,6 +74,18 @@ class Call:
         return self.callee(*map(plain, self.given), **{name: plain(value) for name, value in self.keywords.items()})
 
     @hidden
+    def checked(self) -> Any:
+        """The same; what it has changed of the arguments' parts is forgotten."""
+        try:
+            return self.native()
+        finally:
+            items = self.store.items
+            if items.entries:
+                for argument in self.arguments:
+                    if id(plain(argument)) in items.entries:
+                        self.store.verify(plain(argument))
+
+    @hidden
     def computed(self, value: Any) -> Any:
         """A value that was computed of the arguments, with the metadata that the contexts say it has."""
         return flow.computed(self.activation, self.function, self.arguments, self.keywords, value)
@@ -175,14 +187,7 @@ def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
 @hidden
 def leaf(call: Call) -> Any:
     """A leaf without a rule: its result is plain, unless a context says what is known of it."""
-    try:
-        return call.computed(call.native())
-    finally:
-        items = call.store.items
-        if items.entries:
-            for argument in call.arguments:
-                if id(plain(argument)) in items.entries:
-                    call.store.verify(plain(argument))
+    return call.computed(call.checked())
 
 
 @hidden

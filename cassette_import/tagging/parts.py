@@ -243,13 +243,15 @@ def keep_pairs(store: Store, made: Any, pairs: Any) -> Any:
 @hidden
 def construct(call: Call) -> Any:
     """An instance of a class that is not overdubbed: a dataclass, a named tuple, a namespace."""
-    made = leaf(call)
     names = _parameters(call.function)
+    if names is None:
+        return leaf(call)
+    made = call.checked()
     if names and is_a(made, tuple):
         call.store.bind(made, [*call.given, *(call.keywords.get(name) for name in names[len(call.given) :])])
         return made
-    given = dict(call.keywords) if names is not None else {}
-    given.update(zip(names or (), call.given, strict=False))
+    given = dict(call.keywords)
+    given.update(zip(names, call.given, strict=False))
     for name, value in given.items():
         if type(value) is Tagged and _read(made, name) is plain(value):
             call.store.put(call.store.attributes, made, name, value)
