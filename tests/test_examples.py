@@ -11,6 +11,8 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 WITH_A_TEST = {
     "capture_assignments.py",
     "choose_by_function.py",
+    "enclose_route.py",
+    "flask_injection.py",
     "memoise_fib.py",
     "print_calls.py",
     "profile_jinja2.py",
@@ -152,3 +154,34 @@ def test_profile_jinja2_plain_on_the_command_line(tmp_path):
 def test_sales_report(tmp_path):
     outcome = run(EXAMPLES / "sales_report.py", EXAMPLES / "sales.csv", folder=tmp_path)
     assert outcome.stdout.splitlines()[:2] == ["cake        4.00    24%", "tea        13.00    76%"]
+
+
+def test_flask_injection(tmp_path):
+    needs("flask")
+    outcome = run("-m", "cassette_import", "run", "-c", "taint", EXAMPLES / "flask_injection.py", folder=tmp_path)
+    assert outcome.stdout.splitlines() == [
+        'mail [["ann@example.org"],["bob@example.org"]]',
+        "mail-safely []",
+    ]
+    lines = outcome.stderr.splitlines()
+    assert lines[:2] == [
+        "taint: 1 finding",
+        "SQL: werkzeug.sansio.request.Request.args reaches sqlite3.Connection.execute",
+    ]
+    assert [line.split(" in ")[1] for line in lines[2:-1]] == [
+        "mail: request.args",
+        'mail: request.args["name"].strip()',
+        'mail: "name = \'" + name + "\'"',
+        'select: f"SELECT {columns} FROM users WHERE {condition}"',
+        "mail: users.execute(query)",
+    ]
+
+
+def test_enclose_route(tmp_path):
+    needs("flint")
+    needs("geographiclib")
+    assert shown("enclose_route.py", tmp_path).splitlines() == [
+        "lat2 is between 53.0046 and 53.0239",
+        "lon2 is between -8.2274 and -8.1676",
+        "azi2 is between 101.5899 and 101.6131",
+    ]

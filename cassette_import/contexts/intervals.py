@@ -3,7 +3,7 @@ bounds.
 
 >>> import math
 >>> enclosure(lambda x: x * math.sin(x), Interval(1.0, 1.25))
-Interval(0.841..., 1.186...)
+Interval(low=0.828..., high=1.186...)
 
 The metadata of a number is a ball that holds its exact value. Arithmetic on balls, with every rounding error in it, is
 that of Arb, which python-flint brings (the extra `intervals`). Where a ball does not say how a comparison ends, the
@@ -283,9 +283,9 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
         installed.
 
     >>> enclosure(lambda x: "small" if x < 3 else x / 3, Interval(4, 5))
-    Interval(1.33..., 1.66...)
+    Interval(low=1.33..., high=1.66...)
     >>> enclosure(lambda x: 1 - x if x < 1 else x - 1, Interval(0.5, 1.75), splits=1)
-    Interval(-0.75, 0.75)
+    Interval(low=-0.75..., high=0.75...)
     """
     if not callable(f):
         raise TypeError(f"the function must be callable, not {f!r}")

@@ -60,18 +60,16 @@ class Taint(Context, tagging=True):
 
     Example
     -------
-    >>> import sqlite3
+    >>> import os, sqlite3
     >>> from cassette_import import overdub
-    >>> def find(read):
+    >>> def count():
+    ...     table = os.getenv("NO_SUCH_TABLE", "sqlite_master")
     ...     with sqlite3.connect(":memory:") as database:
-    ...         return database.execute("SELECT '" + read() + "'").fetchall()
-    >>> def read():
-    ...     return "x"
-    >>> taint = Taint(sources=[f"{__name__}.read"])
-    >>> overdub(taint, find, read)
-    [('x',)]
-    >>> [(finding.kind, finding.sink, finding.value) for finding in taint.findings]
-    [('SQL', 'sqlite3.Connection.execute', '"SELECT \\'x\\'"')]
+    ...         database.execute("SELECT count(*) FROM " + table)
+    >>> taint = Taint(sources=["os.getenv"])
+    >>> overdub(taint, count)
+    >>> [(finding.kind, finding.source, finding.sink) for finding in taint.findings]
+    [('SQL', 'os.getenv', 'sqlite3.Connection.execute')]
     """
 
     inherit: ClassVar[bool] = True

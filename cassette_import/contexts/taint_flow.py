@@ -6,10 +6,14 @@ Knows call sites; must not know contexts.
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
 from cassette_import.call_sites import CallSite
+
+from .report import short_path
 
 __all__ = ["Finding", "Flow", "Path", "merged"]
 
@@ -91,7 +95,8 @@ class Finding:
         lines = [f"{self.kind}: {self.source} reaches {self.sink}"]
         words = ["from", *["by"] * (len(self.path) - 2), "into"][: len(self.path)]
         for word, site in zip(words, self.path, strict=True):
-            lines.append(f"  {word:4}  {site}: {' '.join(site.source.split())}")
+            file = short_path(site.filename, [os.getcwd(), *sys.path])
+            lines.append(f"  {word:4}  {file}:{site.lineno} in {site.function}: {' '.join(site.source.split())}")
         return "\n".join([*lines, f"  value {self.value}"])
 
     def as_json(self) -> dict[str, Any]:
