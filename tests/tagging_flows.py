@@ -38,6 +38,7 @@ def of_text(s):
     yield "join a generator", ",".join(c for c in [s, "a"])
     yield "join characters", "".join(c for c in s)
     yield "join a map", "".join(map(str.upper, [s]))
+    yield "join, called by the class", str.join(",", (c for c in [s, "a"]))
     yield "join with it", s.join(["1", "2"])
     yield "slice", s[1:]
     yield "index", s[0]

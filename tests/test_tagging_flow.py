@@ -136,3 +136,17 @@ def test_two_contexts_each_say_what_they_know():
     with outer:
         s = tag("a", outer, "source")
         assert overdub(inner, program, tag(s, inner, 0), tag("b", inner, 0)) == ("source", 2)
+
+
+def test_what_cannot_be_gone_through_is_told_as_ever():
+    def program(x):
+        found = []
+        for call in (",".join, sum, list, sorted, max, lambda value: "".join(value)):
+            try:
+                call(x)
+            except TypeError as error:
+                found.append(str(error))
+        return found
+
+    ctx = Flowing()
+    assert overdub(ctx, program, tag(5, ctx, "source")) == program(5)

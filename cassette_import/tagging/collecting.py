@@ -115,14 +115,18 @@ class _Gathered(Stepper):
 @hidden
 def use_up(call: Call) -> Any:
     """Functions that compute a value of all items."""
-    if not call.given or not may_carry(call.store, call.given[0]) or not flow.asked(call.activation):
+    number = (call.function.__name__ == "join") - len(call.leading)  # it is called as `str.join(separator, items)` too
+    if not 0 <= number < len(call.given) or not flow.asked(call.activation):
         return leaf(call)
-    source = _Gathered(call.store, start(call.store, call.given[0]))
-    more = map(plain, call.given[1:])
-    value = call.callee(source, *more, **{name: plain(part) for name, part in call.keywords.items()})
-    items = call.store.bind(list(map(plain, source.items)), source.items)
-    arguments = (*call.leading, items, *call.given[1:])
-    return flow.computed(call.activation, call.function, arguments, call.keywords, value)
+    if not may_carry(call.store, call.given[number]):
+        return leaf(call)
+    source = _Gathered(call.store, start(call.store, call.given[number]))
+    given = list(map(plain, call.given))
+    given[number] = source
+    value = call.callee(*given, **{name: plain(part) for name, part in call.keywords.items()})
+    arguments = [*call.leading, *call.given]
+    arguments[number + len(call.leading)] = call.store.bind(list(map(plain, source.items)), source.items)
+    return flow.computed(call.activation, call.function, tuple(arguments), call.keywords, value)
 
 
 @rule(functools.reduce)

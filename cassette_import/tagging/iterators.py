@@ -173,9 +173,9 @@ _hidden = hidden(Stepper.__init__), hidden(Conveyor.__init__)
 def may_carry(store: Store, source: Any) -> bool:
     """Whether items of a source may have metadata."""
     if type(source) is Tagged:
-        if flows(source):
+        given, source = source, source._tagged_value
+        if flows(given) and lookup(type(source), "__iter__") is not None:
             return True
-        source = source._tagged_value
     if type(source) in _LAZY_TYPES:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
