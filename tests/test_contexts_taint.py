@@ -276,15 +276,17 @@ def test_an_sql_injection_in_a_flask_application_is_found_with_its_path(packages
     answer, (finding,) = requested("/vulnerable", packages=packages, name=ATTACK)
     assert json.loads(answer) == ["ann", "bob"]  # it works
     assert (finding.kind, finding.sink) == ("SQL", "sqlite3.Connection.execute")
-    assert finding.source == "werkzeug.sansio.request.Request.args"
+    attribute = "args" if len(packages) == 1 else "query_string"  # the framework makes one of the other
+    assert finding.source == f"werkzeug.sansio.request.Request.{attribute}"
     assert finding.value == "\"SELECT name FROM users WHERE name = 'x' OR '1'='1'\""
     own = [(site.function, site.source) for site in finding.path if site.module == "taint_app"]
-    assert own == [
-        ("vulnerable", "request.args"),
+    assert own[-3:] == [
         ("vulnerable", 'request.args.get("name", "").strip()'),
         ("Store.find", "f\"SELECT name FROM users WHERE name = '{name}'\""),
         ("Store.rows", "self.connection.execute(query, parameters)"),
     ]
+    if len(packages) == 1:
+        assert own[0] == ("vulnerable", "request.args")
 
 
 @pytest.mark.parametrize("packages", [("taint_app",), ALL], ids=["application", "with-framework"])

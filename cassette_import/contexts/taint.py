@@ -95,7 +95,7 @@ class Taint(Context, tagging=True):
         self.findings: list[Finding] = []
         """What was found, each once, in order."""
         self.stop = stop
-        self._attributes = Attributes(names)
+        self.watched = Attributes(names, self._look)
         self._sources = Functions({name: name for name in names})
         self._sinks = Functions({sink.name: sink for sink in reversed(ends)})
         self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
@@ -143,6 +143,11 @@ class Taint(Context, tagging=True):
         if issubclass(type(value), _HARMLESS) or id(f) in self._sinks.by_id:
             return NO_METADATA
         return merged(allmetadata(self, *arguments, *keywords.values())).then(nearest_site())
+
+    def loaded(self, value: Any, owner: Any, name: str) -> Any:
+        """An attribute of one of the names in `watched` was read."""
+        source = self.watched.find(owner, name)
+        return value if source is None else self._from(source, value)
 
     def _from(self, source: str, value: Any) -> Any:
         """A value that a source gave."""
@@ -226,17 +231,6 @@ def _write(path: str, text: str) -> None:
 
 
 @hidden
-def _attribute(ctx: Any, f: Any, owner: Any, name: Any, *default: Any) -> Any:
-    ctx._look()
-    value = fallback(ctx, f, owner, name, *default)
-    if plain(name) in ctx._attributes:
-        source = ctx._attributes.find(plain(owner), plain(name))
-        if source is not None:
-            return ctx._from(source, value)
-    return value
-
-
-@hidden
 def _source(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     value = recurse(ctx, f, *arguments, **keywords)
     known = ctx._sources.by_id.get(id(f))
@@ -263,8 +257,6 @@ def _sanitizer(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 
 _registered: Final[dict[Any, dict[int, Any]]] = {_source: {}, _sink: {}, _sanitizer: {}}
 """The functions that are registered, which they keep alive, for each handler; for all instances together."""
-
-Taint.overdub.register(getattr)(_attribute)
 
 
 def _waiting_type() -> type[Taint]:

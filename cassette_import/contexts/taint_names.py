@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
@@ -77,7 +78,9 @@ def _in_class(owner: type, name: str) -> Any:
 class Attributes:
     """Names of attributes and where they matter: of which modules, and of instances of which classes."""
 
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, names: list[str], imported: Callable[[], None]) -> None:
+        self._imported = imported
+        self._modules = 0
         self._owners: dict[str, dict[str, str]] = {}
         for name in names:
             owner, _, attribute = name.rpartition(".")
@@ -101,4 +104,8 @@ class Attributes:
         return None
 
     def __contains__(self, attribute: object) -> bool:
+        # Whatever is used of a module that has just been imported is an attribute first.
+        if len(sys.modules) != self._modules:
+            self._modules = len(sys.modules)
+            self._imported()
         return attribute in self._owners

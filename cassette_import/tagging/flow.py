@@ -120,6 +120,16 @@ def _asked(
 
 
 @hidden
+def loaded(activation: Activation, level: int, value: Any, owner: Any, name: str) -> Any:
+    """What a context makes of an attribute that it watches: its `watched` holds the name, and its `loaded` says."""
+    token = ACTIVE.set(prefix_of(activation, level))
+    try:
+        return activation.contexts[level].loaded(value, owner, name)
+    finally:
+        ACTIVE.reset(token)
+
+
+@hidden
 def introduced(context: Any, value: Any, say: Callable[[Any], Any]) -> Any:
     """A value that a context tags with all its parts: `say` gives the metadata of the value and of each part."""
     bare = plain(value)

@@ -27,6 +27,15 @@ from cassette_import.tagging.tags import LOCAL, Tagged, bound, metas_of, plain, 
 @rule(getattr, object.__getattribute__)
 @hidden
 def load_attribute(call: Call) -> Any:
+    value = _load_attribute(call)
+    for level, tag in enumerate(call.activation.tags):
+        if tag is not None and tag.watched is not None and plain(call.arguments[1]) in tag.watched:
+            value = flow.loaded(call.activation, level, value, *map(plain, call.arguments[:2]))
+    return value
+
+
+@hidden
+def _load_attribute(call: Call) -> Any:
     store, owner = call.store, plain(call.arguments[0])
     if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]
         owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]

@@ -66,7 +66,18 @@ _computed_methods: Final[weakref.WeakKeyDictionary[Any, Any]] = weakref.WeakKeyD
 class Tag:
     """The tag of one activation of one context. `parent` is the tag of the enclosing activation."""
 
-    __slots__ = ("__weakref__", "_context", "computed", "depth", "entered", "name", "number", "parent", "store")
+    __slots__ = (
+        "__weakref__",
+        "_context",
+        "computed",
+        "depth",
+        "entered",
+        "name",
+        "number",
+        "parent",
+        "store",
+        "watched",
+    )
 
     def __init__(self, context: Any) -> None:
         self.number = next(_numbers)
@@ -76,6 +87,7 @@ class Tag:
         self.depth = 0
         self.store: Any = None
         self.computed = _computed_method(type(context))
+        self.watched = getattr(context, "watched", None)
         self._context = weakref.ref(context)
 
     @property
