@@ -8,7 +8,7 @@ know what the rules do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import.active import ACTIVE, NAMES, Activation
@@ -145,10 +145,16 @@ def conduct(
 ) -> Any:
     """Carry out a call."""
     tagged = type(callee) is Tagged
+    simple = type(callee) is BuiltinFunctionType and not keywords and (not leading or type(leading[0]) in _SIMPLE)
     for argument in arguments:
-        if type(argument) is Tagged:
-            tagged = True
+        kind = type(argument)
+        if kind is Tagged:
+            tagged, simple = True, False
             break
+        if kind not in _SIMPLE:
+            simple = False
+    if simple:
+        return callee(*arguments)  # a function of C, of values without parts
     if keywords and not tagged:
         tagged = any(type(argument) is Tagged for argument in keywords.values())
     if type(callee) is Tagged:
@@ -178,6 +184,9 @@ def conduct(
         return handler(Call(activation, store, callee, function, leading, arguments, keywords))
     finally:
         LOCAL.returned, LOCAL.observed = returned, observed
+
+
+_SIMPLE: Final = frozenset({int, float, str, bool, bytes, complex, type(None)})
 
 
 def _plain(keywords: dict[str, Any]) -> dict[str, Any]:

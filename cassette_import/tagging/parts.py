@@ -9,7 +9,7 @@ import copy
 import dataclasses
 import operator
 from collections import deque
-from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from types import FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any
 
 from cassette_import import primitives
@@ -27,7 +27,11 @@ from cassette_import.tagging.tags import LOCAL, Tagged, bound, metas_of, plain, 
 @rule(getattr, object.__getattribute__)
 @hidden
 def load_attribute(call: Call) -> Any:
-    value = _load_attribute(call)
+    owner = call.arguments[0]
+    if type(owner) is ModuleType and id(owner) not in call.store.attributes.entries and not call.keywords:
+        value = call.callee(*map(plain, call.given))
+    else:
+        value = _load_attribute(call)
     for level, tag in enumerate(call.activation.tags):
         if tag is not None and tag.watched is not None and plain(call.arguments[1]) in tag.watched:
             value = flow.loaded(call.activation, level, value, *map(plain, call.arguments[:2]))
