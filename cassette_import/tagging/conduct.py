@@ -8,9 +8,10 @@ know what the rules do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import Any, Final
 
+from cassette_import import primitives
 from cassette_import.active import ACTIVE, NAMES, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
@@ -166,7 +167,11 @@ def conduct(
     key = id(function)
     if key in VERBS:
         return callee(*arguments, **keywords)
-    if enters(activation, function):
+    if key in _PRIMITIVES:
+        store = store_of(activation)
+        if not (tagged or store or key in ALWAYS):
+            return callee(*arguments, **keywords)
+    elif type(function) not in _NEVER_PYTHON and enters(activation, function):
         return reclaim(callee, *arguments, **keywords)
     returned, observed = LOCAL.returned, LOCAL.observed
     try:
@@ -186,6 +191,11 @@ def conduct(
         LOCAL.returned, LOCAL.observed = returned, observed
 
 
+_PRIMITIVES: Final = frozenset(
+    map(id, (primitives.number, primitives.load_global, primitives.build_list, primitives.build_tuple))
+)
+"""Syntax that runs no code of the program."""
+_NEVER_PYTHON: Final = frozenset({BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType})
 _SIMPLE: Final = frozenset({int, float, str, bool, bytes, complex, type(None)})
 
 
