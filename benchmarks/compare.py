@@ -8,7 +8,8 @@
                                                                   # pyperformance's workloads, by their driver
 
 Parts: `own`, our own workloads beside plain Python, in each way and with each peer; `beginning`, imports of large
-packages and first results; `growth`, costs by size; `driver`, if CASSETTE_WORKLOADS names one.
+packages and first results; `growth`, costs by size; `tagging`, contexts that can tag values, and derivatives beside
+autograd's; `driver`, if CASSETTE_WORKLOADS names one.
 
 Each workload runs in each way in a process of its own, and plain Python and the way take turns in it, so that what
 else the machine does meets both alike. Values are seconds of CPU time, taken after the first run: what `own` compares
@@ -37,7 +38,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # Python has put this file's folder there
 
-from benchmarks import beginning, chart, growth, workloads  # noqa: E402
+from benchmarks import beginning, chart, growth, tagging, workloads  # noqa: E402
 from benchmarks.driver import DRIVER_WAYS, measure_driver  # noqa: E402
 from benchmarks.pythons import Python, described, installed, lacks, with_peers  # noqa: E402
 from benchmarks.results import SECTIONS, Results, put_into, section, summary  # noqa: E402
@@ -153,6 +154,25 @@ def _growth(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort
     return int(bool(notes))
 
 
+def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort) -> int:
+    body, notes = [], []
+    for python in pythons:
+        _say(f"CPython {python.name}: tagging ...")
+        command = [python.command, "-m", "benchmarks.tagging", "--json", *(["--quick"] if effort.quick else [])]
+        rows, wrong = _asked(command, _environment())
+        if rows is None:
+            notes.append(f"CPython {python.name}: {wrong}")
+            continue
+        body.append(f"### CPython {python.name}: tagging\n\n{tagging.table(rows)}")
+    how = (
+        "CPU time; the least of some runs. `hooks` looks at all events that tagging needs, as a ratio to plain Python; "
+        "the next columns are the same hooks where values could be tagged and none are, and tagging without hooks. "
+        f"Derivatives are first ones ({effort.said})."
+    )
+    _tell(given, "tagging", section("Tagging", _command(given), how, "\n\n".join(body), notes))
+    return int(bool(notes))
+
+
 def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort: Effort) -> int:
     scale, repeat, rounds = (0.02, 1, 1) if effort.quick else (given.scale, 3, given.driver_rounds)
     options = ["--scale", str(scale), "--repeat", str(repeat), "--rounds", str(rounds), "--timeout", str(LONGEST)]
@@ -199,6 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status |= _beginning(pythons, given, effort)
     if "growth" in parts:
         status |= _growth(pythons, given, effort)
+    if "tagging" in parts:
+        status |= _tagging(pythons, given, effort)
     if "driver" in parts and driver and (theirs or not wanted):
         status |= _driver(driver, theirs, given, effort)
     return status

@@ -10,7 +10,7 @@ from typing import Final
 
 from benchmarks.ways import WAYS
 
-SECTIONS: Final = ("own", "beginning", "growth", "driver")
+SECTIONS: Final = ("own", "beginning", "growth", "tagging", "driver")
 SKELETON: Final = "# Performance\n" + "".join(f"\n<!-- {name}: begin -->\n<!-- {name}: end -->\n" for name in SECTIONS)
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Meta,
         Tag,
         Tagged,
+        allmetadata,
         enabletagging,
         hasmetadata,
         hasmetameta,
@@ -74,6 +75,7 @@ __all__ = [
     "Reflection",
     "Tag",
     "Tagged",
+    "allmetadata",
     "callsite",
     "canrecurse",
     "contextslot",
@@ -117,8 +119,8 @@ _HOMES = {
     "notebook": "load_ipython_extension unload_ipython_extension",
     "passes": "contextslot insert_statements nooverdub replace_match resolves_to",
     "reflection": "Reflection reflect",
-    "tagging.api": "NO_METADATA NO_METAMETA Meta Tag Tagged enabletagging hasmetadata hasmetameta istagged metadata "
-    "metadatatype metameta tag untag",
+    "tagging.api": "NO_METADATA NO_METAMETA Meta Tag Tagged allmetadata enabletagging hasmetadata hasmetameta istagged "
+    "metadata metadatatype metameta tag untag",
 }
 
 _MODULES = ("primitives",)

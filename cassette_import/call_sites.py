@@ -94,6 +94,16 @@ def callsite() -> CallSite:
     return _site(frame)
 
 
+def nearest_site() -> CallSite:
+    """Where the program is, for what runs in hidden frames: the innermost place that is not ours."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{_OURS}."):
+        frame = frame.f_back
+    if frame is None:
+        raise RuntimeError("there is no code of the program around")
+    return _site(frame)
+
+
 def _is_hook(code: CodeType) -> bool:
     known = HOOKS.get((code.co_filename, code.co_name, code.co_firstlineno))
     return known is not None and any(function.__code__ is code for function in known)

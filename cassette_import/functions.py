@@ -72,6 +72,10 @@ class StandIn:
         return self._function
 
 
+SPLITTERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {}
+"""How `split` takes callables of further types apart: tagging adds its wrapper, whose receiver stays wrapped."""
+
+
 def special(receiver: Any, name: str) -> Any:
     """A special method as the interpreter finds it: on the type, bound to `receiver`."""
     found = lookup(type(receiver), name)
@@ -114,6 +118,8 @@ def split(function: Any) -> tuple[Any, ...]:
         return (*split(function.func), *function.args)
     if kind is StandIn:
         return (function.shown,)
+    if kind in SPLITTERS:
+        return SPLITTERS[kind](function)
     return (function,)
 
 

@@ -11,11 +11,14 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 WITH_A_TEST = {
     "capture_assignments.py",
     "choose_by_function.py",
+    "enclose_route.py",
+    "flask_injection.py",
     "memoise_fib.py",
     "print_calls.py",
     "profile_jinja2.py",
     "profile_jinja2_plain.py",
     "replace_network_call.py",
+    "sales_report.py",
     "sin_to_cos.py",
     "slice_prints.py",
     "step_debugger.py",
@@ -146,3 +149,39 @@ def test_profile_jinja2_plain_on_the_command_line(tmp_path):
     outcome = cassette("run", "-p", "jinja2", "-o", table, program, folder=tmp_path)
     assert (outcome.status, outcome.stdout) == (0, PAGES)
     assert calls_of("generate", "compiler.py", table.read_text(encoding="utf-8")) == 25
+
+
+def test_sales_report(tmp_path):
+    outcome = run(EXAMPLES / "sales_report.py", EXAMPLES / "sales.csv", folder=tmp_path)
+    assert outcome.stdout.splitlines()[:2] == ["cake        4.00    24%", "tea        13.00    76%"]
+
+
+def test_flask_injection(tmp_path):
+    needs("flask")
+    outcome = run("-m", "cassette_import", "run", "-c", "taint", EXAMPLES / "flask_injection.py", folder=tmp_path)
+    assert outcome.stdout.splitlines() == [
+        'mail [["ann@example.org"],["bob@example.org"]]',
+        "mail-safely []",
+    ]
+    lines = outcome.stderr.splitlines()
+    assert lines[:2] == [
+        "taint: 1 finding",
+        "SQL: werkzeug.sansio.request.Request.args reaches sqlite3.Connection.execute",
+    ]
+    assert [line.split(" in ")[1] for line in lines[2:-1]] == [
+        "mail: request.args",
+        'mail: request.args["name"].strip()',
+        'mail: "name = \'" + name + "\'"',
+        'select: f"SELECT {columns} FROM users WHERE {condition}"',
+        "mail: users.execute(query)",
+    ]
+
+
+def test_enclose_route(tmp_path):
+    needs("flint")
+    needs("geographiclib")
+    assert shown("enclose_route.py", tmp_path).splitlines() == [
+        "lat2 is between 53.0046 and 53.0239",
+        "lon2 is between -8.2274 and -8.1676",
+        "azi2 is between 101.5899 and 101.6131",
+    ]

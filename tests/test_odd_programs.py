@@ -56,6 +56,13 @@ class TaggingAll(Context, tagging=True):
         return go_on(self, f, *args, **{name: tag(value, self, "m") for name, value in kwargs.items()})
 
 
+class Spreading(TaggingAll, tagging=True):
+    """Every argument of every call is tagged, and all that is computed of it."""
+
+    def computed(self, value, f, *args, **kwargs):
+        return "m"
+
+
 def observe(main):
     try:
         return "value", repr(main())
@@ -64,7 +71,7 @@ def observe(main):
 
 
 @pytest.mark.filterwarnings("ignore:'.*' in a 'finally' block:SyntaxWarning")  # PEP 765, from 3.14 on
-@pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll, Tagging, TaggingAll])
+@pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll, Tagging, TaggingAll, Spreading])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_odd_program_behaves_as_ever(program, context_type, make_package):
     source = pathlib.Path(__file__).with_name("odd_programs").joinpath(f"{program}.py").read_text(encoding="utf-8")

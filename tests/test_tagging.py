@@ -1,5 +1,6 @@
 """Tagging: the functions of the API, the plain view, and what is safe about it."""
 
+import abc
 import gc
 import operator
 import threading
@@ -245,3 +246,16 @@ def test_threads_have_tags_of_their_own():
     for thread in threads:
         thread.join()
     assert found == {number: f"m{number}" for number in range(4)}
+
+
+def test_what_looks_at_frames_gets_plain_values():
+    class Item:
+        def __init__(self):
+            self.name = 1
+
+    def program(text, item):
+        return eval(text), vars(item), dir(item)[-1], __import__(text).__name__, type(text) is str
+
+    ctx = Moving()
+    found = overdub(ctx, program, tag("abc", ctx, 1), tag(Item(), ctx, 1))
+    assert found == (abc, {"name": 1}, "name", "abc", True)

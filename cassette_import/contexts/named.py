@@ -157,6 +157,8 @@ def _located(target: str) -> Any:
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
+        if target in READY_MADE.values():
+            raise UnknownContext(f"context {target.rpartition(':')[2]}: {error}") from error
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
             raise
         raise UnknownContext(f"context {target!r}: there is no module {error.name!r}") from error

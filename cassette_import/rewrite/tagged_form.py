@@ -77,7 +77,12 @@ def _leave(node: Any, state: None, level: int) -> Any:
         return node
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
         return _call(At(node), "@tidy", node)
-    if isinstance(node, ast.GeneratorExp):
+    if isinstance(node, ast.JoinedStr):
+        _format(node)
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name) and node.func.id in _READERS:
+            _hand_over(node)
+    elif isinstance(node, ast.GeneratorExp):
         node.elt = returned(node.elt)
     elif isinstance(node, (ast.Return, ast.Yield)):
         if node.value is not None and not isinstance(node.value, ast.Constant):
@@ -100,9 +105,39 @@ def _leave(node: Any, state: None, level: int) -> Any:
     return node
 
 
+def _format(node: ast.JoinedStr) -> None:
+    """The values in an f-string are formatted by us; in a format specification they only lose their wrappers."""
+    for index, part in enumerate(node.values):
+        if not isinstance(part, ast.FormattedValue):
+            continue
+        if has(node, LITERAL):
+            _plain(part, "value")
+            continue
+        at = At(part)
+        arguments: list[ast.expr] = [part.value]
+        if part.conversion != -1 or part.format_spec is not None:
+            arguments.append(at.constant(part.conversion))
+        if part.format_spec is not None:
+            arguments.append(part.format_spec)
+        node.values[index] = at.call(at.load("@formatted"), arguments)
+
+
+_READERS = frozenset({"eval", "exec", "vars", "dir", "__import__", "type"})
+"""Builtins that look at the frame they are called from, so that their calls are no events; `type` on 3.11."""
+
+
+def _hand_over(node: ast.Call) -> None:
+    """What such a function is given loses its wrapper, if it is that function."""
+    at = At(node)
+    for index, argument in enumerate(node.args):
+        if not isinstance(argument, (ast.Starred, ast.Constant)):
+            function = at.put(ast.Name(node.func.id, ast.Load()))  # type: ignore[attr-defined]
+            setattr(function, _NOOVERDUB, True)
+            node.args[index] = at.call(at.load("@handed"), [function, argument])
+
+
 _LEAVING: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Await: ("value",),
-    ast.FormattedValue: ("value",),
     ast.Match: ("subject",),
     ast.Raise: ("exc", "cause"),
     ast.withitem: ("context_expr",),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cassette_import.context import Context, canrecurse, current, fallback, overdub, recurse, similarcontext
-from cassette_import.tagging import changes, conduct, iterators, parts  # which register their rules
+from cassette_import.tagging import changes, collecting, conduct, flow, iterators, parts  # which register their rules
 from cassette_import.tagging.activations import tag_of
 from cassette_import.tagging.conduct import VERBS
 from cassette_import.tagging.metadata import checked, metadatatype
@@ -15,8 +15,8 @@ from cassette_import.tagging.shadow import SEQUENCES, Store
 from cassette_import.tagging.tags import NO_METADATA, NO_METAMETA, Tag, Tagged, plain
 
 __all__ = [
-    "NO_METADATA", "NO_METAMETA", "Meta", "Tag", "Tagged", "enabletagging", "hasmetadata", "hasmetameta", "istagged",
-    "metadata", "metadatatype", "metameta", "tag", "untag",
+    "NO_METADATA", "NO_METAMETA", "Meta", "Tag", "Tagged", "allmetadata", "enabletagging", "hasmetadata",
+    "hasmetameta", "istagged", "metadata", "metadatatype", "metameta", "tag", "untag",
 ]  # fmt: skip
 
 
@@ -106,6 +106,20 @@ def hasmetadata(x: Any, ctx: Any) -> bool:
     return metadata(x, ctx) is not NO_METADATA
 
 
+def allmetadata(ctx: Any, *values: Any) -> list[Any]:
+    """The metadata that the activation of `ctx` gave to values and to what is in lists, tuples, dicts and sets, in
+    order: for a method `computed`, which says what becomes of the metadata of a call's arguments.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx = Ctx()
+    >>> allmetadata(ctx, tag(2, ctx, "two"), 3, tag(4, ctx, "four"))
+    ['two', 'four']
+    """
+    _check("allmetadata", ctx)
+    own = tag_of(ctx)
+    return [] if own is None else list(flow.sources(values, own))
+
+
 def istagged(x: Any, ctx: Any) -> bool:
     """Whether a value is tagged by the activation of `ctx`, with or without metadata, itself or in its parts."""
     _check("istagged", ctx)
@@ -115,7 +129,7 @@ def istagged(x: Any, ctx: Any) -> bool:
     return (type(x) is Tagged and own in x._tagged_metas) or _has_parts(plain(x), own)
 
 
-RULES = (changes, conduct, iterators, parts)
+RULES = (changes, collecting, conduct, iterators, parts)
 """Modules that are there for what they register."""
 
 
@@ -217,7 +231,7 @@ VERBS.update(
     map(
         id,
         (
-            tag, untag, metadata, hasmetadata, istagged, metameta, hasmetameta, enabletagging,
+            tag, untag, metadata, hasmetadata, allmetadata, istagged, metameta, hasmetameta, enabletagging,
             overdub, recurse, fallback, canrecurse, current, similarcontext, metadatatype,
         ),
     )

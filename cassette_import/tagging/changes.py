@@ -6,6 +6,8 @@ deques, dicts and sets; must not know how a call got here.
 
 from __future__ import annotations
 
+import array
+import io
 import operator
 from collections import deque
 from types import FunctionType
@@ -13,8 +15,10 @@ from typing import Any, Final
 
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
-from cassette_import.tagging.conduct import Call, always, leaf, rule
-from cassette_import.tagging.iterators import in_order, may_carry, observed
+from cassette_import.tagging import flow
+from cassette_import.tagging.collecting import in_order
+from cassette_import.tagging.conduct import Call, always, rule
+from cassette_import.tagging.iterators import may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
 from cassette_import.tagging.shadow import SEQUENCES, is_a
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
@@ -60,6 +64,21 @@ def rearrange(call: Call) -> Any:
 
 
 _WITH_ITEM: Final = ("insert", "append", "appendleft")
+
+
+@rule(
+    io.StringIO.write, io.StringIO.writelines, io.BytesIO.write, io.BytesIO.writelines,
+    bytearray.append, bytearray.extend, bytearray.insert, array.array.append, array.array.extend,
+)  # fmt: skip
+@hidden
+def absorb(call: Call) -> Any:
+    """What is written into a buffer is among its contents."""
+    owner, result = call.owner, call.native()
+    found = metas_of(flow.computed(call.activation, call.function, call.arguments, call.keywords, owner))
+    if found is not None:
+        slots = call.store.attributes.make(owner).slots
+        slots[flow.CONTENTS] = owner, {**slots.get(flow.CONTENTS, (owner, {}))[1], **found}
+    return result
 
 
 @rule(list.pop, deque.pop, deque.popleft)
@@ -181,6 +200,13 @@ def clear(call: Call) -> None:
     call.store.items.drop(call.owner)
 
 
+@rule(dict.keys)
+@hidden
+def keys(call: Call) -> Any:
+    """Keys have no metadata of their own; what holds for a dict as a whole holds for its keys."""
+    return call.computed(call.native()) if flow.flows(call.arguments[0]) else call.native()
+
+
 @rule(dict.values, dict.items)
 @hidden
 def view(call: Call) -> Any:
@@ -265,13 +291,19 @@ def _operate(call: Call) -> Any:
             if result is not NotImplemented:
                 return result
     LOCAL.returned = None
-    value = leaf(call)
+    value = call.checked()
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a special method of the program
-    if call.store.items.entries and value is not None:
+    if type(value) not in _JOINED:
+        return call.computed(value)
+    if call.store.items.entries:
         _join(call, value)
     return value
+
+
+_JOINED: Final = (list, tuple, deque, dict, set, frozenset)
+"""What operators put together of the parts of others."""
 
 
 def _special(call: Call, left: Any, right: Any, first: Any, second: Any, name: str, function: str) -> Any:

@@ -8,13 +8,17 @@ know what the rules do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import Any, Final
 
+from cassette_import import primitives
 from cassette_import.active import ACTIVE, NAMES, Activation
+from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup, python_function, split
+from cassette_import.runtime import FRAME_READERS
 from cassette_import.specialize import registry
+from cassette_import.tagging import flow
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
@@ -71,6 +75,23 @@ class Call:
         return self.callee(*map(plain, self.given), **{name: plain(value) for name, value in self.keywords.items()})
 
     @hidden
+    def checked(self) -> Any:
+        """The same; what it has changed of the arguments' parts is forgotten."""
+        try:
+            return self.native()
+        finally:
+            items = self.store.items
+            if items.entries:
+                for argument in self.arguments:
+                    if id(plain(argument)) in items.entries:
+                        self.store.verify(plain(argument))
+
+    @hidden
+    def computed(self, value: Any) -> Any:
+        """A value that was computed of the arguments, with the metadata that the contexts say it has."""
+        return flow.computed(self.activation, self.function, self.arguments, self.keywords, value)
+
+    @hidden
     def enter(self, function: Any, *arguments: Any) -> Any:
         """A Python function that the leaf would call; where it runs plain, so are its arguments."""
         variant = ACTIVE.get().variant
@@ -124,21 +145,33 @@ def conduct(
     keywords: dict[str, Any],
 ) -> Any:
     """Carry out a call."""
-    tagged = False
+    tagged = type(callee) is Tagged
+    simple = type(callee) is BuiltinFunctionType and not keywords and (not leading or type(leading[0]) in _SIMPLE)
     for argument in arguments:
-        if type(argument) is Tagged:
-            tagged = True
+        kind = type(argument)
+        if kind is Tagged:
+            tagged, simple = True, False
             break
+        if kind not in _SIMPLE:
+            simple = False
+    if simple:
+        return callee(*arguments)  # a function of C, of values without parts
     if keywords and not tagged:
         tagged = any(type(argument) is Tagged for argument in keywords.values())
     if type(callee) is Tagged:
-        callee = callee._tagged_value
         function, *more = split(callee)
         leading = tuple(more)
+        callee = callee._tagged_value
+        if leading and type(leading[0]) is Tagged and type(function) is FunctionType and type(callee) is MethodType:
+            callee, leading, arguments = function, (), (*leading, *arguments)
     key = id(function)
     if key in VERBS:
         return callee(*arguments, **keywords)
-    if enters(activation, function):
+    if key in _PRIMITIVES:
+        store = store_of(activation)
+        if not (tagged or store or key in ALWAYS):
+            return callee(*arguments, **keywords)
+    elif type(function) not in _NEVER_PYTHON and enters(activation, function):
         return reclaim(callee, *arguments, **keywords)
     returned, observed = LOCAL.returned, LOCAL.observed
     try:
@@ -158,21 +191,22 @@ def conduct(
         LOCAL.returned, LOCAL.observed = returned, observed
 
 
+_PRIMITIVES: Final = frozenset(
+    map(id, (primitives.number, primitives.load_global, primitives.build_list, primitives.build_tuple))
+)
+"""Syntax that runs no code of the program."""
+_NEVER_PYTHON: Final = frozenset({BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType})
+_SIMPLE: Final = frozenset({int, float, str, bool, bytes, complex, type(None)})
+
+
 def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
     return {name: plain(value) for name, value in keywords.items()}
 
 
 @hidden
 def leaf(call: Call) -> Any:
-    """A leaf without a rule: its result is plain."""
-    try:
-        return call.native()
-    finally:
-        items = call.store.items
-        if items.entries:
-            for argument in call.arguments:
-                if id(plain(argument)) in items.entries:
-                    call.store.verify(plain(argument))
+    """A leaf without a rule: its result is plain, unless a context says what is known of it."""
+    return call.computed(call.checked())
 
 
 @hidden
@@ -294,6 +328,34 @@ def _bind_keyed(container: Any, slots: Any) -> None:
         store.set_keyed(container, slots)
 
 
+def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
+    """A value in an f-string: its text, with the metadata that the contexts say it has."""
+    LOCAL.returned = None
+    text = plain(value)
+    if conversion in _CONVERSIONS:
+        text = _CONVERSIONS[conversion](text)
+    if type(text) is not str or specification:
+        text = format(text, specification)
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is text:
+        return found  # a `__str__` or `__format__` of the program
+    return flow.computed_here(format, (value, specification), text) if ACTIVE.get().tags else text
+
+
+def handed(function: Any, value: Any) -> Any:
+    """An argument of a function whose call may be no event: hooks that are registered for it see what they would."""
+    if type(value) is not Tagged or id(function) not in FRAME_READERS:
+        return value
+    activation = ACTIVE.get()
+    if activation.variant is not None:
+        for level, hook in activation.variant.runners[int(Events.CALLS)].before:
+            hook(activation.contexts[level], function, value)
+    return value._tagged_value
+
+
+_CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+
+
 def mapping(value: Any) -> Any:
     """What `**` is given: a dict whose values are wrapped where they have metadata."""
     value = plain(value)
@@ -306,8 +368,17 @@ def mapping(value: Any) -> Any:
     return {key: Tagged(*slots[key]) if key in slots else item for key, item in value.items()}
 
 
-for _function in (returned, tidy, mapping, plain):
+for _function in (returned, tidy, mapping, plain, formatted, handed):
     hidden(_function)
-NAMES.update({"@returned": returned, "@tidy": tidy, "@mapping": mapping, "@plain": plain})
+NAMES.update(
+    {
+        "@returned": returned,
+        "@formatted": formatted,
+        "@handed": handed,
+        "@tidy": tidy,
+        "@mapping": mapping,
+        "@plain": plain,
+    }
+)
 
 __all__ = ["RULES", "SEQUENCES", "Call", "conduct", "metas_of", "overload", "reclaim", "rule"]

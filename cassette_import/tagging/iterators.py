@@ -20,10 +20,10 @@ from cassette_import.active import ACTIVE
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
-from cassette_import.tagging.conduct import Call, always, leaf, rule, store_of, tidy
-from cassette_import.tagging.parts import keep_elements, keep_pairs
+from cassette_import.tagging.conduct import Call, always, rule, store_of, tidy
+from cassette_import.tagging.flow import flows, items_of
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
-from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
+from cassette_import.tagging.tags import LOCAL, Metas, Tagged, plain
 
 _LAZY_TYPES: Final = tuple(
     kind
@@ -67,6 +67,7 @@ def _elements(store: Store, owner: Any) -> Callable[[Any], Metas | None]:
 @hidden
 def start(store: Store, source: Any) -> Any:
     """An iterator, and a cursor if its source has metadata."""
+    given, source = source, plain(source)
     iterator = iter(source)
     cursor: Any = None
     view = store.views.of(source)
@@ -80,6 +81,8 @@ def start(store: Store, source: Any) -> Any:
             cursor = _forward(store, source, itertools.count())
         elif is_a(source, (set, frozenset)):
             cursor = _elements(store, source)
+    if cursor is None and flows(given):
+        cursor = items_of(given)
     if cursor is not None:
         store.iterators.make(iterator).extra = cursor
     return iterator
@@ -169,6 +172,10 @@ _hidden = hidden(Stepper.__init__), hidden(Conveyor.__init__)
 
 def may_carry(store: Store, source: Any) -> bool:
     """Whether items of a source may have metadata."""
+    if type(source) is Tagged:
+        given, source = source, source._tagged_value
+        if flows(given) and lookup(type(source), "__iter__") is not None:
+            return True
     if type(source) in _LAZY_TYPES:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
@@ -178,15 +185,13 @@ def may_carry(store: Store, source: Any) -> bool:
 
 def carried(call: Call, source: Any) -> Any:
     """A source for C code to take items from."""
-    source = plain(source)
-    return Stepper(call.store, start(call.store, source)) if may_carry(call.store, source) else source
+    return Stepper(call.store, start(call.store, source)) if may_carry(call.store, source) else plain(source)
 
 
 def observed(call: Call, source: Any) -> Iterator[Any]:
     """The items of a source, one after the other, wrapped where they have metadata."""
-    source = plain(source)
     if not may_carry(call.store, source):
-        return iter(source)
+        return iter(plain(source))
     iterator = start(call.store, source)
     return itertools.starmap(step, itertools.repeat((call.store, iterator)))
 
@@ -220,7 +225,7 @@ def _conveyed(function: Any) -> Any:
 @rule(builtins.iter)
 @hidden
 def begin(call: Call) -> Any:
-    return call.native() if len(call.arguments) != 1 or call.keywords else start(call.store, plain(call.arguments[0]))
+    return call.native() if len(call.arguments) != 1 or call.keywords else start(call.store, call.arguments[0])
 
 
 @always(next)
@@ -230,7 +235,9 @@ def advance(call: Call) -> Any:
     if not 1 <= len(call.arguments) <= 2 or call.keywords:
         return call.native()
     try:
-        iterator = plain(call.arguments[0])
+        iterator = call.arguments[0]
+        if type(iterator) is Tagged:
+            iterator = start(call.store, iterator) if flows(iterator) else plain(iterator)
         return step(call.store, iterator)
     except StopIteration:
         if len(call.arguments) == 2:
@@ -245,6 +252,8 @@ def backward(call: Call) -> Any:
     iterator = call.native()
     if is_a(source, SEQUENCES) and call.store.items.of(source) is not None:
         call.store.iterators.make(iterator).extra = _forward(call.store, source, iter(range(len(source) - 1, -1, -1)))
+    elif flows(call.given[0]):
+        call.store.iterators.make(iterator).extra = items_of(call.given[0])
     return iterator
 
 
@@ -293,7 +302,7 @@ class _Spreader(Stepper):
 def spread(call: Call) -> Any:
     """A function, and a source of its arguments."""
     function, source = call.given
-    return call.callee(_conveyed(function), _Spreader(call.store, start(call.store, plain(source))))
+    return call.callee(_conveyed(function), _Spreader(call.store, start(call.store, source)))
 
 
 @rule(map, filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
@@ -312,100 +321,3 @@ def accumulate(call: Call) -> Any:
     source, *more = call.given
     function = _conveyed(more[0] if more else call.keywords.get("func")) or Conveyor(operator.add)
     return call.callee(carried(call, source), function, initial=plain(call.keywords.get("initial")))
-
-
-# ---- at once
-
-
-@always(list, tuple, set, frozenset, dict, deque, sorted, functools.reduce)
-@rule(list, tuple, set, frozenset, deque)
-@hidden
-def collect(call: Call) -> Any:
-    kind: Any = call.function
-    if not call.given or not may_carry(call.store, plain(call.given[0])):
-        return call.native()
-    source = plain(call.given[0])
-    if source.__class__ is kind and kind in (tuple, frozenset):
-        return call.callee(source)
-    items = list(observed(call, source))
-    made = kind(map(plain, items), *map(plain, call.given[1:]), **call.keywords)
-    if kind in (set, frozenset):
-        return keep_elements(call.store, made, items)
-    return call.store.bind(made, items[len(items) - len(made) :])
-
-
-@rule(dict)
-@hidden
-def collect_pairs(call: Call) -> Any:
-    store = call.store
-    source = plain(call.given[0]) if call.given else ()
-    pairs: list[Any] = []
-    if is_a(source, dict):
-        slots = store.keyed(source)
-        pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
-        made = call.native()
-    elif call.given and not hasattr(source, "keys"):
-        pairs = [tuple(observed(call, pair)) for pair in observed(call, source)]
-        made = dict(
-            [tuple(map(plain, pair)) for pair in pairs], **{key: plain(value) for key, value in call.keywords.items()}
-        )
-    else:
-        made = call.native()
-    return keep_pairs(store, made, [*pairs, *call.keywords.items()])
-
-
-@rule(sorted)
-@hidden
-def sort_copy(call: Call) -> Any:
-    source = plain(call.given[0]) if call.given else ()
-    if not may_carry(call.store, source):
-        return call.native()
-    items = list(observed(call, source))
-    keywords = {name: plain(value) for name, value in call.keywords.items()}
-    made = sorted(map(plain, items), **keywords)
-    call.store.set_parts(made, in_order(items, made))
-    return made
-
-
-def in_order(items: list[Any], moved: list[Any]) -> list[Metas | None]:
-    """The metadata of items after a stable rearrangement: the same object keeps its order among itself."""
-    waiting: dict[int, deque[Metas | None]] = {}
-    for item in items:
-        waiting.setdefault(id(plain(item)), deque()).append(metas_of(item))
-    return [queue.popleft() if (queue := waiting.get(id(value))) else None for value in moved]
-
-
-@rule(min, max)
-@hidden
-def choose(call: Call) -> Any:
-    """What is chosen keeps its metadata."""
-    if len(call.given) == 1:
-        source = plain(call.given[0])
-        if not may_carry(call.store, source):
-            return call.native()
-        items = list(observed(call, source))
-        value = call.callee(map(plain, items), **{name: plain(part) for name, part in call.keywords.items()})
-        items.append(call.keywords.get("default"))
-    else:
-        items = list(call.given)
-        value = call.native()
-    return next((item for item in items if plain(item) is value), value)
-
-
-@rule(functools.reduce)
-@hidden
-def reduce(call: Call) -> Any:
-    if not 2 <= len(call.given) <= 3 or call.keywords:
-        return leaf(call)
-    function, source = plain(call.given[0]), plain(call.given[1])
-    items = observed(call, source)
-    if len(call.given) == 3:
-        value = call.given[2]
-    else:
-        try:
-            value = next(items)
-        except StopIteration:
-            return functools.reduce(function, ())  # for its error
-    for item in items:
-        value = call.event(function, value, item)
-    return value

@@ -9,15 +9,16 @@ import copy
 import dataclasses
 import operator
 from collections import deque
-from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from types import FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import Any
 
 from cassette_import import primitives
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
+from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, always, leaf, rule
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
-from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
+from cassette_import.tagging.tags import LOCAL, Tagged, bound, metas_of, plain, wrapped
 
 # ---- attributes
 
@@ -26,6 +27,19 @@ from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 @rule(getattr, object.__getattribute__)
 @hidden
 def load_attribute(call: Call) -> Any:
+    owner = call.arguments[0]
+    if type(owner) is ModuleType and id(owner) not in call.store.attributes.entries and not call.keywords:
+        value = call.callee(*map(plain, call.given))
+    else:
+        value = _load_attribute(call)
+    for level, tag in enumerate(call.activation.tags):
+        if tag is not None and tag.watched is not None and plain(call.arguments[1]) in tag.watched:
+            value = flow.loaded(call.activation, level, value, *map(plain, call.arguments[:2]))
+    return value
+
+
+@hidden
+def _load_attribute(call: Call) -> Any:
     store, owner = call.store, plain(call.arguments[0])
     if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]
         owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]
@@ -35,6 +49,11 @@ def load_attribute(call: Call) -> Any:
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a property
+    if type(call.arguments[0]) is Tagged and type(owner) is not super:
+        if type(value) in flow.BOUND:
+            return bound(value, call.arguments[0]) if value.__self__ is owner else value
+        if flow.flows(call.arguments[0]) and not (store.attributes.entries or is_a(owner, tuple)):
+            return call.computed(value)
     if store.attributes.entries:
         name = plain(call.arguments[1])
         got = store.get(store.attributes, owner, name, value)
@@ -48,7 +67,7 @@ def load_attribute(call: Call) -> Any:
         fields = getattr(type(owner), "_fields", ())
         if call.arguments[1] in fields:
             return store.get(store.items, owner, fields.index(call.arguments[1]), value)
-    return value
+    return call.computed(value) if type(value) is not Tagged and flow.flows(call.arguments[0]) else value
 
 
 @rule(setattr, object.__setattr__)
@@ -118,6 +137,8 @@ def load_item(call: Call) -> Any:
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a `__getitem__` of the program
+    if flow.flows(call.arguments[0]) and (store.items.of(owner) is None or _subscripts_by_itself(owner)):
+        return call.computed(value)
     if not store.items.entries:
         return value
     if is_a(owner, SEQUENCES):
@@ -128,6 +149,10 @@ def load_item(call: Call) -> Any:
             return value
         return store.get(store.items, owner, position(owner, key), value)
     return store.get(store.items, owner, key, value) if is_a(owner, dict) else value
+
+
+def _subscripts_by_itself(owner: Any) -> bool:
+    return type(lookup(type(owner), "__getitem__")) is FunctionType
 
 
 @rule(operator.setitem, list.__setitem__, dict.__setitem__)
@@ -231,13 +256,15 @@ def keep_pairs(store: Store, made: Any, pairs: Any) -> Any:
 @hidden
 def construct(call: Call) -> Any:
     """An instance of a class that is not overdubbed: a dataclass, a named tuple, a namespace."""
-    made = leaf(call)
     names = _parameters(call.function)
+    if names is None:
+        return leaf(call)
+    made = call.checked()
     if names and is_a(made, tuple):
         call.store.bind(made, [*call.given, *(call.keywords.get(name) for name in names[len(call.given) :])])
         return made
-    given = dict(call.keywords) if names is not None else {}
-    given.update(zip(names or (), call.given, strict=False))
+    given = dict(call.keywords)
+    given.update(zip(names, call.given, strict=False))
     for name, value in given.items():
         if type(value) is Tagged and _read(made, name) is plain(value):
             call.store.put(call.store.attributes, made, name, value)
@@ -263,21 +290,26 @@ def _read(owner: Any, name: str) -> Any:
 CONSTRUCTED.append(construct)
 
 
-@rule(int, float, complex, str, bytes)
+@always(str, repr, format, ascii)
+@rule(int, float, complex, str, bytes, bytearray, bool, repr, format, ascii)
 @hidden
 def convert(call: Call) -> Any:
     """A conversion that gives the same object keeps its metadata; so does int to float, whose metadata is converted."""
     from cassette_import.tagging.metadata import converted
 
+    LOCAL.returned = None
     value = call.native()
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is value:
+        return found  # a special method of the program
     if len(call.given) != 1 or type(call.given[0]) is not Tagged:
-        return value
+        return call.computed(value)
     metas, before = call.given[0]._tagged_metas, plain(call.given[0])
     if value is before:
         return wrapped(value, metas)
     if is_a(before, (int, float)) and type(value) in (float, complex):
         return wrapped(value, converted(metas, type(value)))
-    return value
+    return call.computed(value)
 
 
 # ---- copies

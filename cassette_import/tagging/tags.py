@@ -19,6 +19,7 @@ from typing import Any, Final
 from cassette_import.active import ACTIVE
 from cassette_import.events import Events
 from cassette_import.frames import hidden
+from cassette_import.functions import SPLITTERS, positional_only, split
 
 _numbers = itertools.count(1)
 
@@ -48,10 +49,35 @@ NO_METAMETA: Final = _Nothing("NO_METAMETA")
 """What `metameta` gives where no part has any."""
 
 
+def _computed_method(context_type: Any) -> Any:
+    """The method `computed` of a context type, if it has one; called as a hook is."""
+    method = getattr(context_type, "computed", None)
+    if method is None:
+        return None
+    known = _computed_methods.get(method)
+    if known is None:
+        known = _computed_methods[method] = positional_only(method, 3)
+    return known
+
+
+_computed_methods: Final[weakref.WeakKeyDictionary[Any, Any]] = weakref.WeakKeyDictionary()
+
+
 class Tag:
     """The tag of one activation of one context. `parent` is the tag of the enclosing activation."""
 
-    __slots__ = ("__weakref__", "_context", "depth", "entered", "name", "number", "parent", "store")
+    __slots__ = (
+        "__weakref__",
+        "_context",
+        "computed",
+        "depth",
+        "entered",
+        "name",
+        "number",
+        "parent",
+        "store",
+        "watched",
+    )
 
     def __init__(self, context: Any) -> None:
         self.number = next(_numbers)
@@ -60,6 +86,8 @@ class Tag:
         self.entered = False
         self.depth = 0
         self.store: Any = None
+        self.computed = _computed_method(type(context))
+        self.watched = getattr(context, "watched", None)
         self._context = weakref.ref(context)
 
     @property
@@ -73,6 +101,14 @@ class Tag:
 
 Metas = dict[Tag, Any]
 """Metadata by tag. Never changed once it is made."""
+
+
+class _OfNobody:
+    """What stands where a context would."""
+
+
+RECEIVER: Final = Tag(_OfNobody())
+"""In the wrapper of a bound method: its receiver's metadata stands under this tag, which is no activation's."""
 
 
 class Tagged:
@@ -138,6 +174,23 @@ def wrapped(value: Any, metas: Metas | None) -> Any:
 def join(metas: Metas | None, more: Metas | None) -> Metas | None:
     """Both; the latter wins."""
     return {**metas, **more} if metas and more else metas or more
+
+
+def bound(method: Any, receiver: Any) -> Any:
+    """A bound method whose receiver, when it is called, is wrapped."""
+    return Tagged(method, {RECEIVER: receiver._tagged_metas})
+
+
+def _split(method: Tagged) -> tuple[Any, ...]:
+    """The function of a wrapped callable, and its receiver, wrapped if it was."""
+    function, *leading = split(method._tagged_value)
+    metas = method._tagged_metas.get(RECEIVER)
+    if metas is not None and leading:
+        leading[0] = Tagged(leading[0], metas)
+    return (function, *leading)
+
+
+SPLITTERS[Tagged] = _split
 
 
 class _Local(threading.local):

@@ -1,0 +1,174 @@
+"""What functions of numbers do to enclosures, which are balls of `flint.arb`.
+
+Each rule gets a chooser, which decides among whole numbers or truth values that an enclosure leaves open, and the
+enclosures of the arguments. Knows arb; must not know contexts.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from flint import arb
+
+__all__ = ["CHOICES", "DECISIONS", "FOLDS", "RULES", "bounds"]
+
+Choose = Callable[[Sequence[Any]], Any]
+_MOST: Final = 1000
+
+
+def bounds(ball: Any) -> tuple[float, float]:
+    """Two floats with the enclosure between them."""
+    low, high = float(ball.lower()), float(ball.upper())
+    while arb(low) > ball.lower() or not arb(low) <= ball:
+        low = math.nextafter(low, -math.inf)
+    while arb(high) < ball.upper() or not arb(high) >= ball:
+        high = math.nextafter(high, math.inf)
+    return low, high
+
+
+def _whole(ball: Any) -> range:
+    """The whole numbers n for which floor(x) may be n."""
+    first, last = math.floor(bounds(ball)[0]), math.floor(bounds(ball)[1])
+    exact = ball.floor().unique_fmpz()
+    return range(int(exact), int(exact) + 1) if exact is not None else range(first, last + 1)
+
+
+def floor(choose: Choose, x: Any) -> int:
+    """A possible floor."""
+    return int(choose(_whole(x)))
+
+
+def ceil(choose: Choose, x: Any) -> int:
+    """A possible ceiling."""
+    return -floor(choose, -x)
+
+
+def trunc(choose: Choose, x: Any) -> int:
+    """A possible value of `int(x)`."""
+    low, high = bounds(x)
+    return int(choose(range(math.trunc(low), math.trunc(high) + 1)))
+
+
+def nearest(choose: Choose, x: Any) -> int:
+    """A possible value of `round(x)`; ties go to even numbers."""
+    low, high = bounds(x)
+    return int(choose(range(round(low), round(high) + 1)))
+
+
+def _floordiv(choose: Choose, x: Any, y: Any) -> Any:
+    return arb(floor(choose, x / y))
+
+
+def _mod(choose: Choose, x: Any, y: Any) -> Any:
+    return x - y * floor(choose, x / y)
+
+
+def _fmod(choose: Choose, x: Any, y: Any) -> Any:
+    return x - y * trunc(choose, x / y)
+
+
+def _remainder(choose: Choose, x: Any, y: Any) -> Any:
+    return x - y * nearest(choose, x / y)
+
+
+def _copysign(choose: Choose, x: Any, y: Any) -> Any:
+    return -abs(x) if less(choose, y, arb(0)) else abs(x)
+
+
+def less(choose: Choose, x: Any, y: Any) -> bool:
+    """Whether x < y."""
+    return bool(choose([True] if x < y else [False] if x >= y else [True, False]))
+
+
+def at_most(choose: Choose, x: Any, y: Any) -> bool:
+    """Whether x <= y."""
+    return bool(choose([True] if x <= y else [False] if x > y else [True, False]))
+
+
+def equal(choose: Choose, x: Any, y: Any) -> bool:
+    """Whether x == y; what is the same quantity is equal to itself."""
+    if x is y or (x.is_exact() and y.is_exact() and x == y):
+        return True
+    return bool(choose([True, False] if x.overlaps(y) else [False]))
+
+
+def _pow(choose: Choose, x: Any, y: Any) -> Any:
+    exponent = y.unique_fmpz() if y.is_exact() else None
+    return x ** int(exponent) if exponent is not None else x**y
+
+
+def _log(choose: Choose, x: Any, *base: Any) -> Any:
+    return x.log() / base[0].log() if base else x.log()
+
+
+def _of(name: str) -> Callable[..., Any]:
+    return lambda choose, *arguments: getattr(arguments[0], name)(*arguments[1:])
+
+
+def _by(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda choose, *arguments: function(*arguments)
+
+
+def _cube_root(choose: Choose, x: Any) -> Any:
+    return -((-x).root(3)) if less(choose, x, arb(0)) else x.root(3)
+
+
+def _hypot(choose: Choose, *coordinates: Any) -> Any:
+    return sum((x * x for x in coordinates), arb(0)).sqrt()
+
+
+_ADD, _SUB, _MUL = _by(operator.add), _by(operator.sub), _by(operator.mul)
+_DIV = _by(operator.truediv)
+
+RULES: Final[dict[Any, Callable[..., Any]]] = {
+    operator.add: _ADD, operator.iadd: _ADD, operator.sub: _SUB, operator.isub: _SUB,
+    operator.mul: _MUL, operator.imul: _MUL, operator.truediv: _DIV, operator.itruediv: _DIV,
+    operator.floordiv: _floordiv, operator.ifloordiv: _floordiv, operator.mod: _mod, operator.imod: _mod,
+    operator.pow: _pow, operator.ipow: _pow, pow: _pow, math.pow: _pow,
+    operator.neg: _by(operator.neg), operator.pos: _by(operator.pos),
+    operator.abs: _by(abs), abs: _by(abs), math.fabs: _by(abs),
+    math.sqrt: _of("sqrt"), math.cbrt: _cube_root, math.hypot: _hypot,
+    math.sin: _of("sin"), math.cos: _of("cos"), math.tan: _of("tan"),
+    math.asin: _of("asin"), math.acos: _of("acos"), math.atan: _of("atan"),
+    math.atan2: lambda choose, y, x: arb.atan2(y, x),
+    math.sinh: _of("sinh"), math.cosh: _of("cosh"), math.tanh: _of("tanh"),
+    math.asinh: _of("asinh"), math.acosh: _of("acosh"), math.atanh: _of("atanh"),
+    math.exp: _of("exp"), math.expm1: _of("expm1"), math.exp2: lambda choose, x: arb(2) ** x,
+    math.log: _log, math.log1p: _of("log1p"),
+    math.log2: lambda choose, x: x.log() / arb(2).log(), math.log10: lambda choose, x: x.log() / arb.const_log10(),
+    math.erf: _of("erf"), math.erfc: _of("erfc"), math.gamma: _of("gamma"),
+    math.lgamma: lambda choose, x: abs(x.gamma()).log(),
+    math.degrees: lambda choose, x: x * 180 / arb.pi(), math.radians: lambda choose, x: x * arb.pi() / 180,
+    math.fmod: _fmod, math.remainder: _remainder, math.copysign: _copysign,
+    math.ldexp: lambda choose, x, y: x * arb(2) ** y,
+}  # fmt: skip
+"""Functions whose result has an enclosure."""
+
+CHOICES: Final[dict[Any, Callable[..., Any]]] = {
+    math.floor: floor, math.ceil: ceil, math.trunc: trunc, int: trunc, round: nearest,
+    operator.lt: less, operator.le: at_most, operator.eq: equal,
+    operator.gt: lambda choose, x, y: less(choose, y, x), operator.ge: lambda choose, x, y: at_most(choose, y, x),
+    operator.ne: lambda choose, x, y: not equal(choose, x, y),
+    operator.truth: lambda choose, x: not equal(choose, x, arb(0)),
+    bool: lambda choose, x: not equal(choose, x, arb(0)),
+    operator.not_: lambda choose, x: equal(choose, x, arb(0)),
+    math.isnan: lambda choose, x: False, math.isinf: lambda choose, x: False, math.isfinite: lambda choose, x: True,
+    math.isclose: lambda choose, x, y: at_most(choose, abs(x - y), arb(1e-9) * abs(x).max(abs(y))),
+}  # fmt: skip
+"""Functions whose result is a whole number or a truth value: one of those that are possible."""
+
+DECISIONS: Final = frozenset({operator.lt, operator.le, operator.eq, operator.gt, operator.ge, operator.ne})
+"""Those that a program may ask of anything, not of numbers only."""
+
+FOLDS: Final[dict[Any, Callable[[Sequence[Any]], Any]]] = {
+    sum: functools.partial(functools.reduce, operator.add),
+    math.fsum: functools.partial(functools.reduce, operator.add),
+    math.prod: functools.partial(functools.reduce, operator.mul),
+    min: functools.partial(functools.reduce, lambda x, y: x if x <= y else y if y < x else x.min(y)),
+    max: functools.partial(functools.reduce, lambda x, y: x if x >= y else y if y > x else x.max(y)),
+}
+"""Functions of the items of an iterable."""

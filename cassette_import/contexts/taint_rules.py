@@ -1,0 +1,115 @@
+"""What `Taint` knows of the world, as data: sources, sinks and sanitizers, by dotted name.
+
+A name is that of a function, of a method as it stands in its class, or of an attribute of a class or module. What has
+not been imported is waited for. To add to the data for everybody, append to the lists before a `Taint` is made; for
+one context, give more as its arguments. Must not know how values are followed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+__all__ = ["SANITIZERS", "SINKS", "SOURCES", "Sanitizer", "Sink"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sink:
+    """A function that must not be given what came from outside.
+
+    Parameters
+    ----------
+    name:
+        Its dotted name.
+    kind:
+        What goes wrong: ``"SQL"``, ``"shell"``, … A sanitizer for that kind makes values harmless.
+    arguments:
+        Which arguments matter, by position (for a method the receiver is number 0) or by keyword; None for all.
+    condition:
+        Says of positional and keyword arguments whether the call is dangerous at all.
+    """
+
+    name: str
+    kind: str = "code"
+    arguments: tuple[int | str, ...] | None = None
+    condition: Callable[[tuple[Any, ...], Mapping[str, Any]], bool] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Sanitizer:
+    """A function that makes values harmless, for sinks of some kinds, or for all of them."""
+
+    name: str
+    kinds: frozenset[str] | None = None
+
+
+def _of(owner: str, names: str) -> list[str]:
+    return [f"{owner}.{name}" for name in names.split()]
+
+
+SOURCES: Final[list[str]] = [
+    "input",
+    "sys.stdin",
+    # Flask and everything else that is made of werkzeug
+    *_of("werkzeug.sansio.request.Request", "args cookies headers path full_path query_string url root_url mimetype"),
+    *_of("werkzeug.wrappers.request.Request", "data form files values json stream get_data get_json"),
+    *_of("flask.wrappers.Request", "view_args"),
+    # Django
+    *_of("django.http.request.HttpRequest", "GET POST COOKIES FILES META body path path_info headers"),
+    *_of("django.core.handlers.wsgi.WSGIRequest", "GET POST COOKIES FILES"),
+    # Starlette and FastAPI
+    *_of("starlette.requests.HTTPConnection", "query_params path_params cookies headers url"),
+    # the standard library
+    *_of("http.server.BaseHTTPRequestHandler", "path headers rfile requestline"),
+    *_of("socket.socket", "recv recvfrom"),
+]
+"""Where values come from that nobody has checked: results of functions, and attributes."""
+
+
+def _through_a_shell(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
+    return bool(keywords.get("shell"))
+
+
+_TEXT: Final = (1, "query", "sql", "statement")
+
+SINKS: Final[list[Sink]] = [
+    *(Sink(name, "SQL", _TEXT) for name in _of("sqlite3.Connection", "execute executemany executescript")),
+    *(Sink(name, "SQL", _TEXT) for name in _of("sqlite3.Cursor", "execute executemany executescript")),
+    *(Sink(name, "SQL", _TEXT) for name in _of("psycopg2.extensions.cursor", "execute executemany")),
+    *(Sink(name, "SQL", _TEXT) for name in _of("psycopg.Cursor", "execute executemany")),
+    *(Sink(name, "SQL", _TEXT) for name in _of("pymysql.cursors.Cursor", "execute executemany")),
+    Sink("sqlalchemy.text", "SQL", (0, "text")),
+    *(Sink(name, "shell", (0, "cmd", "command")) for name in _of("os", "system popen")),
+    *(
+        Sink(name, "shell", (0, "args"), _through_a_shell)
+        for name in _of("subprocess", "run call check_call check_output Popen")
+    ),
+    *(Sink(name, "shell", (0, "cmd")) for name in _of("subprocess", "getoutput getstatusoutput")),
+    *(Sink(name, "code", (0, "source")) for name in ("eval", "exec", "compile")),
+    *(Sink(name, "code", (0,)) for name in ("pickle.loads", "pickle.load", "marshal.loads")),
+    *(Sink(name, "path", (0, "file", "path")) for name in ("open", "os.open", "os.remove", "os.unlink")),
+    Sink("shutil.rmtree", "path", (0, "path")),
+    Sink("flask.helpers.send_file", "path", (0, "path_or_file")),
+    Sink("flask.templating.render_template_string", "template", (0, "source")),
+    Sink("jinja2.environment.Environment.from_string", "template", (1, "source")),
+    Sink("jinja2.environment.Template", "template", (0, "source")),
+    Sink("markupsafe.Markup", "HTML", (0, "object")),
+    Sink("urllib.request.urlopen", "URL", (0, "url")),
+    Sink("requests.api.request", "URL", (1, "url")),
+    *(Sink(name, "URL", (0, "url")) for name in _of("requests.api", "get post put patch delete head")),
+]
+"""Where such values do harm."""
+
+SANITIZERS: Final[list[Sanitizer]] = [
+    Sanitizer("shlex.quote", frozenset({"shell"})),
+    Sanitizer("html.escape", frozenset({"HTML"})),
+    Sanitizer("markupsafe.escape", frozenset({"HTML"})),
+    Sanitizer("os.path.basename", frozenset({"path"})),
+    Sanitizer("werkzeug.utils.secure_filename", frozenset({"path", "shell"})),
+    Sanitizer("uuid.UUID"),
+    Sanitizer("datetime.date.fromisoformat"),
+    Sanitizer("datetime.datetime.fromisoformat"),
+    Sanitizer("ipaddress.ip_address"),
+]
+"""What makes them harmless. Numbers, truth values and None are so anyway."""
