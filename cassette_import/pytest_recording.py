@@ -22,6 +22,7 @@ from cassette_import.contexts.boundaries import ENVIRONMENT
 from cassette_import.contexts.record import Record
 from cassette_import.contexts.recordings import BadRecording, Departure, Recording
 from cassette_import.contexts.replay import Replay
+from cassette_import.program_folder import importable
 from cassette_import.pytest_session import Session
 
 __all__ = ["FOLDER", "Recordings", "path_of"]
@@ -221,7 +222,7 @@ def _own_modules(root: str) -> tuple[str, ...]:
             names[name] = None
     for entry in sys.path:
         if entry and _is_own(os.path.join(entry, "x.py"), root):
-            names |= dict.fromkeys(_importable(entry))
+            names |= dict.fromkeys(name for name in importable(entry) if _has_source(entry, name))
     # A package stands for what is in it.
     return tuple(
         name
@@ -240,16 +241,10 @@ def _is_own(file: str | None, root: str) -> bool:
     return inside and not {"site-packages", "dist-packages"} & set(path[len(root) :].split(os.sep))
 
 
-def _importable(folder: str) -> Iterator[str]:
-    try:
-        entries = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        name, dot, suffix = entry.partition(".")
-        is_package = not dot and os.path.isfile(os.path.join(folder, name, "__init__.py"))
-        if name.isidentifier() and (suffix == "py" or is_package):
-            yield name
+def _has_source(folder: str, name: str) -> bool:
+    """Whether it is a module, and not a folder without code in it."""
+    path = os.path.join(folder, name)
+    return os.path.isfile(f"{path}.py") or os.path.isfile(os.path.join(path, "__init__.py"))
 
 
 def _listed(value: Any) -> list[str]:
