@@ -5,6 +5,7 @@ Knows how Python searches for top-level modules; must not know how programs are 
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -35,14 +36,25 @@ def put_first(entry: str) -> None:
 def make_way_for(folder: str) -> None:
     """Have the program import its own `random.py`, although we have needed the one of the standard library.
 
-    Our own modules keep what they have imported.
+    What Python imports before any program begins, because of `.pth` files and `sitecustomize`, is there for the plain
+    program as well, and stays. Our own modules keep what they have imported.
     """
+    early = _imported_at_startup()
     for name in importable(folder):
         module = sys.modules.get(name)
-        if module is None or _is_unavoidable(name) or _folder_of(getattr(module, "__spec__", None)) == folder:
+        if module is None or name in early or _is_unavoidable(name):
+            continue
+        if _folder_of(getattr(module, "__spec__", None)) == folder:
             continue
         for loaded in [known for known in sys.modules if known == name or known.startswith(name + ".")]:
             del sys.modules[loaded]
+
+
+def _imported_at_startup() -> frozenset[str]:
+    """What is imported while `site` is: modules are in the order in which their import came to its end."""
+    if "site" not in sys.modules:
+        return frozenset()
+    return frozenset(itertools.takewhile("site".__ne__, sys.modules))
 
 
 def _is_unavoidable(name: str) -> bool:
