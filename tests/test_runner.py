@@ -484,3 +484,11 @@ def test_the_program_sees_every_module_that_plain_python_has_for_it(tmp_path):
     ours = cassette("run", "-c", "none", "main.py", folder=tmp_path).stdout.split()
     assert {*plain} <= {*ours}
     assert [name for name in ours if name in plain] == plain
+
+
+@pytest.mark.parametrize("words", [["main.py"], ["-m", "main"], ["-c", "own:Own", "main.py"]])
+def test_modules_in_the_current_folder_are_the_programs_and_not_ours(words, tmp_path):
+    for name in ("random", "tempfile", "json", "threading", "own"):
+        (tmp_path / f"{name}.py").write_text("import cassette_import\nclass Own(cassette_import.Context): pass\n")
+    (tmp_path / "main.py").write_text("import random, tempfile\nprint(random.Own.__module__, tempfile.Own.__module__)")
+    assert cassette("run", *words, folder=tmp_path).stdout == "random tempfile\n"
