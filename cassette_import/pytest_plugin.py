@@ -186,11 +186,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Have the contexts active while a test is set up, called and torn down."""
     markers = list(item.iter_markers("cassette"))
     session = item.config.stash.get(_SESSION, None)
-    if not markers and (session is None or not session.contexts):
+    is_recorded = _FIXTURE in getattr(item, "fixturenames", ()) and not _settings(item.config).disable
+    if not markers and not is_recorded and (session is None or not session.contexts):
         return (yield)
     if session is None:
         session = item.config.stash[_SESSION] = _new_session()
     with contextlib.ExitStack() as stack:
+        if is_recorded and (recordings := item.config.stash.get(_RECORDINGS, None)) and recordings.takes(item):
+            stack.enter_context(recordings.ready(item))
         for context in session.contexts:
             stack.enter_context(context)
         for marker in reversed(markers):  # a class's before its method's

@@ -105,17 +105,34 @@ class Recordings:
     # ---- a test
 
     @contextlib.contextmanager
+    def ready(self, item: pytest.Item) -> Iterator[None]:
+        """Have a recording for the test, outside of all its other contexts; it pauses except when it is `active`.
+
+        So what those replace is not asked for, and what they ask for is recorded.
+        """
+        try:
+            tape = _Tape(path_of(item), self._context(item, path_of(item)))
+        except pytest.UsageError as error:  # to be raised where it is that test's
+            item.stash[_PROBLEM] = error
+            yield
+            return
+        item.stash[_TAPE] = self._unsettled = tape
+        with tape.context.entered(), tape.context.paused():
+            yield
+
+    @contextlib.contextmanager
     def active(self, item: pytest.Item) -> Iterator[Record | Replay]:
         """Record or replay meanwhile."""
-        path = path_of(item)
-        context = self._context(item, path)
-        tape = self._now = self._unsettled = _Tape(path, context)
-        item.stash[_TAPE] = tape
+        if _PROBLEM in item.stash:
+            raise item.stash[_PROBLEM]
+        tape = self._now = item.stash[_TAPE]
+        context = tape.context
+        context.is_paused = False
         try:
-            with context.entered():
-                yield context
+            yield context
         finally:
             self._now = None
+            context.is_paused = True
             if isinstance(context, Record):
                 context.close()
         if isinstance(context, Replay) and not tape.has_failed:
@@ -202,6 +219,7 @@ class Recordings:
 
 
 _TAPE: Final = pytest.StashKey[_Tape]()
+_PROBLEM: Final = pytest.StashKey[pytest.UsageError]()
 
 
 def path_of(item: pytest.Item) -> Path:

@@ -499,3 +499,26 @@ def test_a_server_is_asked_while_recording_and_not_afterwards(project):
     assert outcomes(recorded) == outcomes(replayed) == {"passed": 1}
     assert values(recorded) == values(replayed)
     assert _Prices.asked == 2
+
+
+def test_what_other_contexts_of_a_test_replace_is_not_recorded(project):
+    write(
+        project,
+        "tests/test_shop.py",
+        """
+        import pytest, shop, time
+        from cassette_import.contexts import Substitute
+
+        SUBSTITUTE = Substitute({time.time_ns: lambda: 5})
+
+        @pytest.mark.cassette(SUBSTITUTE)
+        def test_ticket():
+            assert shop.ticket()[0] == 5
+            assert "1 call" in SUBSTITUTE.summary()
+        """,
+    )
+    recorded, replayed = both(project)
+    assert outcomes(recorded) == outcomes(replayed) == {"passed": 1}
+    (text,) = ((project / name).read_text() for name in recordings(project))
+    assert "random.Random.random" in text
+    assert "time.time_ns" not in text

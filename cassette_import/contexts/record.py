@@ -146,7 +146,8 @@ class Record(Taped):
             self._writer.write(line)
 
     def _is_recording(self) -> bool:
-        return self._writer is not None and self._writer.is_open and not INSIDE.get() and os.getpid() == self._process
+        is_open = self._writer is not None and self._writer.is_open
+        return is_open and not self.is_paused and not INSIDE.get() and os.getpid() == self._process
 
     # ---- calls
 

@@ -75,6 +75,7 @@ class Taped(Context, events=Events.NONE):
         self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
         self._encode_argument = Encoder(self._named)
         self._process = os.getpid()
+        self.is_paused = False
         names = [*leading_outside(self._without), *STARTS, *_STANDARD_INPUT, *self._boundary]
         self._watcher = watch(names, self._take_in)
         self.answers_for_environment = ENVIRONMENT not in self._without
@@ -106,11 +107,11 @@ class Taped(Context, events=Events.NONE):
     @contextmanager
     def paused(self) -> Iterator[None]:
         """What runs in this block is made as if there were no recording."""
-        token = INSIDE.set(True)
+        before, self.is_paused = self.is_paused, True
         try:
             yield
         finally:
-            INSIDE.reset(token)
+            self.is_paused = before
 
     # ---- to be done by Record and Replay
 
@@ -213,7 +214,7 @@ class Taped(Context, events=Events.NONE):
 def _met(ctx: Taped, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The overload of every function of the boundary."""
     name = ctx._names.get(id(f))
-    if name is None or INSIDE.get():
+    if name is None or ctx.is_paused or INSIDE.get():
         return fallback(ctx, f, *args, **kwargs)
     if name in STARTS:
         return ctx.start(STARTS[name], f, args, kwargs)
