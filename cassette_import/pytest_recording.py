@@ -30,8 +30,9 @@ __all__ = ["FOLDER", "Recordings", "path_of"]
 FOLDER: Final = "cassettes"
 SUFFIX: Final = ".cassette"
 MODES: Final = ("once", "none", "all", "off")
-WITHOUT: Final = ("files", ENVIRONMENT)
-"""What is not recorded in tests unless they ask for it: they have their files with them, and make more of them."""
+WITHOUT: Final = ("files", "machine", ENVIRONMENT)
+"""What is not recorded in tests unless they ask for it: they have their files with them, and make more of them; and
+they compare what they are told of their process and their machine with what these are."""
 
 _MARKER: Final = "cassette_record"
 _LONGEST: Final = 120

@@ -264,6 +264,10 @@ def test_files_and_variables_are_not_outside_in_tests(project):
             assert os.environ["SHOP"] == os.environ["REALLY"]
             assert shop.ticket()
 
+        def test_the_process_is_the_one_that_there_is():
+            import logging
+            assert os.getpid() == logging.LogRecord("", 0, "", 0, "", (), None).process
+
         def test_paths_of_files_may_be_others_the_next_time(tmp_path):
             database = sqlite3.connect(tmp_path / "x.db")
             assert database.execute("select 1").fetchall() == [(1,)]
@@ -274,7 +278,7 @@ def test_files_and_variables_are_not_outside_in_tests(project):
     )
     recorded = run_pytest("--cassette-record=once", "--basetemp=one", folder=project, REALLY="open")
     replayed = run_pytest("--cassette-record=none", "--basetemp=another", folder=project, REALLY="open")
-    assert outcomes(recorded) == outcomes(replayed) == {"passed": 2}
+    assert outcomes(recorded) == outcomes(replayed) == {"passed": 3}
 
 
 def test_the_paths_of_this_machine_are_not_in_a_recording(project):
