@@ -20,6 +20,7 @@ from cassette_import.frames import hidden
 from cassette_import.installation import install_unchecked
 from cassette_import.leaving import look_out, tell_before_leaving
 from cassette_import.processes import Family
+from cassette_import.program_folder import make_way_for
 
 __all__ = ["start"]
 
@@ -90,7 +91,7 @@ def _arrange(outcome: FamilyOutcome) -> None:
     if os.path.isfile(sys.argv[0]):
         _arrange_script(runner.Script(sys.argv[0], sys.argv[1:]), outcome)
     elif not sys.flags.safe_path and sys.argv[0] in ("-m", "-c"):
-        runner.make_way_for(os.getcwd())
+        make_way_for(os.getcwd())
 
 
 def _arrange_script(script: runner.Script, outcome: FamilyOutcome) -> None:

@@ -32,9 +32,6 @@ READERS: Final[set[str]] = {
 BARE: Final[set[str]] = {"jit", "njit", "vectorize", "guvectorize", "jitclass"}
 """Names that say it all by themselves."""
 
-SKIP: Final = "left_alone"
-"""Our own mark: `@cassette_import.left_alone`."""
-
 
 def reason_to_leave_alone(place: Place) -> str | None:
     """Why the function is left alone, or None."""
@@ -46,8 +43,6 @@ def reason_to_leave_alone(place: Place) -> str | None:
             first, last = name[0], name[-1]
             if last in BARE or (first in READERS and last in READ_BY_OTHERS):
                 return f"its bytecode or source is read by @{'.'.join(name)}"
-            if last == SKIP:
-                return "marked @left_alone"
     return None
 
 

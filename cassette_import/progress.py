@@ -1,4 +1,4 @@
-"""Lines on the terminal while many functions are specialised, which a first run under a context may wait for.
+"""How specialising goes on: lines on the terminal while a first run under a context waits for it, and its time.
 
 Knows terminals, and that bodies are made one at a time; must not know how.
 """
@@ -6,15 +6,16 @@ Knows terminals, and that bodies are made one at a time; must not know how.
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from types import CodeType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Protocol
 
 from cassette_import.bodies import bodies
 from cassette_import.units import Unit, VariantLike
 
-__all__ = ["show"]
+__all__ = ["show", "tell_of_bodies"]
 
 _PATIENCE: Final = 2.0
 """Seconds of specialising after which somebody may wonder; then twice as many, and so on."""
@@ -36,6 +37,35 @@ def show(terminal: IO[str] | None, patience: float = _PATIENCE) -> None:
     except ValueError:  # closed
         return
     bodies.make = _watched(bodies.make, terminal, patience)  # type: ignore[method-assign]
+
+
+class _Listener(Protocol):
+    def body_made(self, seconds: float) -> None:
+        """A body was made, in this thread, and took so long."""
+
+
+_listeners: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
+
+
+def tell_of_bodies(listener: _Listener) -> None:
+    """From now on, tell of each body that is made, as long as the listener is there."""
+    if not hasattr(bodies.make, "tells"):
+        bodies.make = _told(bodies.make)  # type: ignore[method-assign]
+    _listeners.add(listener)
+
+
+def _told(make: Callable[..., CodeType | None]) -> Any:
+    def made(unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+        start = perf_counter()
+        try:
+            return make(unit, variants)
+        finally:
+            seconds = perf_counter() - start
+            for listener in list(_listeners):
+                listener.body_made(seconds)
+
+    made.tells = True  # type: ignore[attr-defined]
+    return made
 
 
 def _watched(make: Callable[..., CodeType | None], terminal: IO[str], patience: float) -> Any:

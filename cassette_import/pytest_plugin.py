@@ -18,6 +18,8 @@ import pytest
 
 if TYPE_CHECKING:
     from cassette_import import Context
+    from cassette_import.contexts import Record, Replay
+    from cassette_import.pytest_recording import Recordings
     from cassette_import.pytest_session import Session
     from cassette_import.settings import Settings
 
@@ -29,6 +31,9 @@ _OPTIONS: Final = ("packages", "exclude", "context", "report")
 _ENVIRONMENT: Final = "CASSETTE_IMPORT_"
 _WORKER_OUTPUT: Final = "cassette_import"
 _SESSION: Final = pytest.StashKey["Session"]()
+_RECORDINGS: Final[pytest.StashKey[Recordings]] = pytest.StashKey()
+_FIXTURE: Final = "cassette_recording"
+_MARKER: Final = "cassette_record"
 
 
 # ---- being asked
@@ -48,6 +53,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--cassette-{name}", action=action, default=None, metavar=name.upper(), help=texts[name])
         kind: Any = "string" if name == "report" else "linelist"
         parser.addini(f"cassette_{name}", texts[name], type=kind, default=None)
+    text = "record what each test gets from outside, or replay it: once (record what is not there yet), none, all"
+    group.addoption("--cassette-record", choices=("once", "none", "all"), default=None, help=text)
+    parser.addini("cassette_record", text, type="string", default=None)
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
@@ -67,6 +75,28 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
             session.install(wanted.packages, wanted.exclude or (), may_come_later=True)
     session.report_file = None if wanted.report is None else os.path.abspath(wanted.report)
     early_config.stash[_SESSION] = session
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give a test that is to be recorded or replayed the fixture that does it, before all others."""
+    names: list[str] | None = getattr(item, "fixturenames", None)
+    config = item.config
+    if names is None or not (
+        config.getoption("cassette_record")
+        or config.getini("cassette_record")
+        or _FIXTURE in names
+        or item.get_closest_marker(_MARKER)
+    ):
+        return
+    recordings = config.stash.get(_RECORDINGS, None)
+    if recordings is None:
+        from cassette_import.pytest_recording import Recordings
+
+        mode = config.getoption("cassette_record") or config.getini("cassette_record") or None
+        recordings = config.stash[_RECORDINGS] = Recordings(config, mode)
+    if recordings.takes(item):
+        # It is set up first, so it is taken down last: what the others do meanwhile is recorded.
+        names[:] = [_FIXTURE, *(name for name in names if name != _FIXTURE)]
 
 
 def _is_asked(config: pytest.Config) -> bool:
@@ -123,6 +153,11 @@ def _folders_to_come(config: pytest.Config, wanted: Settings) -> list[str]:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Whatever puts folders on the path has done so by now: a package that is still unknown is a mistake."""
     ours = session.config.stash.get(_SESSION, None)
+    recordings = session.config.stash.get(_RECORDINGS, None)
+    if recordings is not None and not _settings(session.config).disable:
+        if ours is None:
+            ours = session.config.stash[_SESSION] = _new_session()
+        recordings.install_own_code(ours)
     if ours is None:
         return
     if (problem := ours.missing()) and not hasattr(session.config, "workerinput"):
@@ -139,6 +174,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "cassette(*contexts, packages=...): run the test in contexts, outermost first, given as such, as their "
         "types, or by name; with further packages overdubbed meanwhile",
     )
+    config.addinivalue_line(
+        "markers",
+        f"{_MARKER}(mode='once', boundary=..., mask=..., without=...): record what the test gets from outside, or "
+        "replay it; with the mode 'off', do neither, whatever is said elsewhere",
+    )
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
@@ -146,11 +186,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Have the contexts active while a test is set up, called and torn down."""
     markers = list(item.iter_markers("cassette"))
     session = item.config.stash.get(_SESSION, None)
-    if not markers and (session is None or not session.contexts):
+    is_recorded = _FIXTURE in getattr(item, "fixturenames", ()) and not _settings(item.config).disable
+    if not markers and not is_recorded and (session is None or not session.contexts):
         return (yield)
     if session is None:
         session = item.config.stash[_SESSION] = _new_session()
     with contextlib.ExitStack() as stack:
+        if is_recorded and (recordings := item.config.stash.get(_RECORDINGS, None)) and recordings.takes(item):
+            stack.enter_context(recordings.ready(item))
         for context in session.contexts:
             stack.enter_context(context)
         for marker in reversed(markers):  # a class's before its method's
@@ -195,6 +238,39 @@ def overdubbing() -> Iterator[Overdubbing]:
         yield Overdubbing(_new_session(), stack)
 
 
+@pytest.fixture
+def cassette_recording(request: pytest.FixtureRequest) -> Iterator[Record | Replay | None]:
+    """What records this test, or replays it; None if the recordings are switched off."""
+    recordings = request.config.stash.get(_RECORDINGS, None)
+    if recordings is None or not recordings.takes(request.node) or _settings(request.config).disable:
+        yield None
+        return
+    with recordings.active(request.node) as context:
+        yield context
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, object, object]:
+    """What is set up for several tests is part of no test's recording."""
+    recordings = request.config.stash.get(_RECORDINGS, None)
+    if recordings is None or fixturedef.scope == "function":
+        return (yield)
+    with recordings.paused():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A recording is kept unless its test failed."""
+    report = yield
+    recordings = item.config.stash.get(_RECORDINGS, None)
+    if recordings is not None:
+        recordings.learn(item, report)
+    return report
+
+
 # ---- telling
 
 
@@ -207,6 +283,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the report, of xdist's workers too; a worker hands its own to the controller."""
     config = session.config
+    recordings = config.stash.get(_RECORDINGS, None)
+    if recordings is not None:
+        recordings.abandon()
     ours = config.stash.get(_SESSION, None)
     if ours is None:
         return

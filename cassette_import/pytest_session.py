@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,12 +31,14 @@ _TITLE = "cassette_import"
 class Session:
     """What was asked for, and what has come of it so far.
 
-    `workers` holds, for each worker of xdist that is done, what it found.
+    `workers` holds, for each worker of xdist that is done, what it found; `recordings`, how many tests were recorded
+    and replayed.
     """
 
     def __init__(self) -> None:
         self.contexts: Sequence[Context] = ()
         self.workers: dict[str, dict[str, Any]] = {}
+        self.recordings: Mapping[str, int] = {}
         self._installations: list[Installation] = []
         self._to_come: tuple[str, ...] = ()
         self._told: list[tuple[str, str]] = []
@@ -137,7 +140,12 @@ class Session:
     def found(self) -> dict[str, Any]:
         """What a worker of xdist hands to the controller."""
         told = [(_TITLE, context.summary()) for context in self.contexts if isinstance(context, Reporting)]
-        return {"report": self.report(), "told": [*told, *self._told], "missing": self.missing()}
+        return {
+            "report": self.report(),
+            "told": [*told, *self._told],
+            "missing": self.missing(),
+            "recordings": dict(self.recordings),
+        }
 
     def problems(self) -> list[str]:
         """What was wrong with the packages, in the workers too."""
@@ -158,6 +166,8 @@ class Session:
         whole = self._whole_report()
         if whole["packages"]:
             lines.append(_counted(whole["modules"]))
+        if recordings := self._recordings_counted():
+            lines.append(f"recordings: {recordings}")
         if self._report_file is not None:
             lines.append(f"report written to {self._report_file}")
         if lines:
@@ -168,6 +178,12 @@ class Session:
             for title, text in found["told"]:
                 if text:
                     yield f"{title}{suffix}", text
+
+    def _recordings_counted(self) -> str:
+        counts = Counter(self.recordings)
+        for worker in self.workers.values():
+            counts.update(worker["recordings"])
+        return ", ".join(f"{count} {what}" for what, count in sorted(counts.items(), reverse=True) if count)
 
 
 def _counted(modules: dict[str, dict[str, Any]]) -> str:

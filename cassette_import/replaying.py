@@ -39,6 +39,10 @@ def replay(path: str) -> int:
         packages, exclude = list(header["packages"]), list(header["exclude"])
         folder = header["folder"]
     except (KeyError, ValueError, TypeError) as error:
+        if "test" in header:
+            raise BadRecording(
+                f"{path}: is the recording of a test; replay it with: pytest --cassette-record=none {header['test']}"
+            ) from error
         raise BadRecording(f"{path}: says of no program that could be run; replay it with Replay(FILE)") from error
     if os.path.isdir(folder):
         os.chdir(folder)
@@ -56,7 +60,7 @@ def _run(program: Program, context: Replay) -> int:
     excepthook = threading.excepthook
     threading.excepthook = _quiet_about_departures
     try:
-        program.run([_Entered(context)])
+        program.run([context.entered()])
         for thread in threading.enumerate():
             if thread is not threading.current_thread() and not thread.daemon:
                 thread.join()
@@ -70,19 +74,6 @@ def _run(program: Program, context: Replay) -> int:
     finally:
         threading.excepthook = excepthook
     return 0
-
-
-class _Entered:
-    """The context, without the check at its end: other threads may still be at work."""
-
-    def __init__(self, context: Replay) -> None:
-        self._context = context
-
-    def __enter__(self) -> Replay:
-        return self._context.__enter__()
-
-    def __exit__(self, *exception: object) -> None:
-        cassette_import.Context.__exit__(self._context, *exception)
 
 
 def _quiet_about_departures(arguments: threading.ExceptHookArgs) -> None:

@@ -18,25 +18,19 @@ import os
 import runpy
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from importlib.machinery import (
-    BuiltinImporter,
-    FrozenImporter,
-    ModuleSpec,
-    PathFinder,
-    SourceFileLoader,
-    SourcelessFileLoader,
-)
+from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.frames import hidden
 from cassette_import.importer import finder
+from cassette_import.program_folder import can_be_on_path, importable, is_library, make_way_for, origin_of, put_first
 from cassette_import.specialize import registry
 
-__all__ = ["CannotRun", "Module", "Program", "Script", "code_of_main", "make_way_for", "overdubbed"]
+__all__ = ["CannotRun", "Module", "Program", "Script", "code_of_main", "overdubbed"]
 
 _MAIN: Final = "__main__"
 _PYC_HEADER: Final = 16
@@ -119,7 +113,7 @@ class Script(Program):
         super().__init__(name, arguments)
         self.filename = _absolute(name)
         self._contents = b""
-        self.is_container = _can_be_on_path(self.filename)
+        self.is_container = can_be_on_path(self.filename)
 
     def prepare(self) -> None:
         """See `Program.prepare`."""
@@ -132,7 +126,7 @@ class Script(Program):
                 raise CannotRun(f"can't open file {self.filename!r}: [Errno {code}] {os.strerror(code)}", 2) from None
         sys.argv = [self.name, *self.arguments]
         if self.is_container or not sys.flags.safe_path:
-            _put_first(self.folder)
+            put_first(self.folder)
             make_way_for(self.folder)
 
     @property
@@ -148,9 +142,9 @@ class Script(Program):
     def own_packages(self) -> tuple[str, ...]:
         """What lies beside the script, or in the folder or zip file, and is imported from there."""
         folder = self.folder
-        if sys.path[:1] != [folder] or _is_library(folder):
+        if sys.path[:1] != [folder] or is_library(folder):
             return ()
-        return tuple(name for name in _importable(folder) if _origin_of(name) == folder)
+        return tuple(name for name in importable(folder) if origin_of(name) == folder)
 
     def _execute(self) -> None:
         if self.is_container:
@@ -200,7 +194,7 @@ class Module(Program):
         # While the module is searched, the first argument is this, and its file's name afterwards.
         sys.argv = ["-m", *self.arguments]
         if not sys.flags.safe_path:
-            _put_first(self.folder)
+            put_first(self.folder)
             make_way_for(self.folder)
 
     def own_packages(self) -> tuple[str, ...]:
@@ -258,95 +252,6 @@ def _fresh_main() -> ModuleType:
 def _absolute(path: str) -> str:
     """The path as Python shows it in `__file__`: made absolute, nothing else."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
-
-
-def _can_be_on_path(path: str) -> bool:
-    """Whether modules can be imported from it: a folder or a zip file."""
-    for hook in sys.path_hooks:
-        try:
-            hook(path)
-        except ImportError:
-            continue
-        return True
-    return False
-
-
-def _put_first(entry: str) -> None:
-    """Python has put something of ours at the beginning of `sys.path`, unless it was told not to."""
-    if sys.flags.safe_path:
-        sys.path.insert(0, entry)
-    else:
-        sys.path[:1] = [entry]
-
-
-def make_way_for(folder: str) -> None:
-    """Have the program import its own `random.py`, although we have needed the one of the standard library.
-
-    Our own modules keep what they have imported.
-    """
-    for name in _importable(folder):
-        module = sys.modules.get(name)
-        if module is None or _is_unavoidable(name) or _folder_of(getattr(module, "__spec__", None)) == folder:
-            continue
-        for loaded in [known for known in sys.modules if known == name or known.startswith(name + ".")]:
-            del sys.modules[loaded]
-
-
-def _is_unavoidable(name: str) -> bool:
-    """Whether Python has it, whatever lies in the program's folder."""
-    return (
-        name in (_MAIN, "encodings", __name__.partition(".")[0])
-        or BuiltinImporter.find_spec(name) is not None
-        or FrozenImporter.find_spec(name) is not None
-    )
-
-
-def _importable(container: str) -> Iterator[str]:
-    """The names of modules that lie in a folder or zip file, as far as can be seen at a glance."""
-    try:
-        entries = sorted(os.listdir(container))
-    except OSError:  # a zip file
-        entries = _members(container)
-    for entry in entries:
-        name, dot, suffix = entry.partition(".")
-        if name.isidentifier() and name != _MAIN and (not dot or suffix == "py"):
-            yield name
-
-
-def _members(path: str) -> list[str]:
-    import zipfile  # rarely needed
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return sorted({name.partition("/")[0] for name in archive.namelist()})
-    except (OSError, zipfile.BadZipFile):
-        return []
-
-
-def _origin_of(name: str) -> str | None:
-    """The folder or zip file from which the module is imported; None if it is Python's own."""
-    if _is_unavoidable(name):
-        return None
-    module = sys.modules.get(name)
-    return _folder_of(PathFinder.find_spec(name) if module is None else getattr(module, "__spec__", None))
-
-
-def _folder_of(spec: ModuleSpec | None) -> str | None:
-    """The folder in which a top-level module lies."""
-    if spec is None:
-        return None
-    if spec.submodule_search_locations is not None:
-        locations = list(spec.submodule_search_locations)
-        return os.path.dirname(locations[0]) if len(locations) == 1 else None
-    return os.path.dirname(spec.origin) if spec.origin and spec.has_location else None
-
-
-def _is_library(folder: str) -> bool:
-    """Whether what lies there belongs to many programs."""
-    return folder == os.path.dirname(os.__file__) or os.path.basename(folder) in (
-        "site-packages",
-        "dist-packages",
-    )
 
 
 # ---- how Python ends a program

@@ -69,13 +69,22 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def click(self, selector):
-        """Press and release the mouse in the middle of the first element that is meant."""
+    def middle(self, selector):
+        """The middle of the first element that is meant."""
         where = f"(({json.dumps(selector)}))"
-        box = self.evaluate(
+        return self.evaluate(
             f"(() => {{ const box = document.querySelector({where}).getBoundingClientRect();"
             " return [box.x + box.width / 2, box.y + box.height / 2]; })()"
         )
+
+    def move(self, selector):
+        """Move the mouse there."""
+        box = self.middle(selector)
+        self._ask("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+
+    def click(self, selector):
+        """Press and release the mouse there."""
+        box = self.middle(selector)
         for kind in ("mousePressed", "mouseReleased"):
             self._ask("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 

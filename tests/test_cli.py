@@ -150,6 +150,10 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
     ("described", "message"),
     [
         ("nope", "no context is called 'nope'; there are .*, noop, profile, .*, and module:Class"),
+        ("profile:limit=many", "context 'profile:limit=many': limit must be a whole number, not 'many'"),
+        ("profile:sites=yes", "context 'profile:sites=yes': sites must be True or False, not 'yes'"),
+        ("trace:depth=deep", "context 'trace:depth=deep': depth must be a whole number or None, not 'deep'"),
+        ("trace:depth=0", "context 'trace:depth=0': depth is 1 for the outermost calls alone, .*; not 0"),
         ("trace:deep=3", "context 'trace:deep=3': got an unexpected keyword argument 'deep'; it takes depth, .*"),
         ("noop:events=sounds", "context .*: no kind of events is called 'sounds'; there are .*"),
         ("profile:sort=name", "context .*: sort is one of own, cumulative, calls, not 'name'"),

@@ -341,7 +341,7 @@ def test_the_picture_is_there_when_the_program_raises_or_is_interrupted(ending, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-c", "callgraph:minimum=few"], "context .*: minimum is a number, not 'few'"),
+        (["-c", "callgraph:minimum=few"], "context .*: minimum must be a whole number, not 'few'"),
         (["-c", "callgraph:depth=3"], "context .*unexpected keyword argument 'depth'; it takes leaves, minimum, limit"),
         (["-c", "callgraph", "-o", "out.png"], "out.png: unknown format; known are .dot, .graphml, .gv, .*"),
     ],

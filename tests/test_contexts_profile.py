@@ -11,8 +11,10 @@ import weakref
 
 import pytest
 
-from cassette_import import Events, overdub
+from cassette_import import Events, overdub, progress
+from cassette_import.bodies import bodies
 from cassette_import.contexts import Profile, profile_figures, profile_overhead
+from cassette_import.contexts import profile as profile_module
 
 PROGRAM = """
     import asyncio
@@ -538,3 +540,57 @@ def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(p
     figures = {label[2]: entry for label, (entry, _) in reading.functions().items()}["fib"]
     assert figures.own > 0
     assert reading.left_out < figures.calls * 0.001
+
+
+def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_in_all_others(monkeypatch):
+    """A program has hundreds of functions, and there is always one."""
+    now = 0.0
+    for module in (profile_module, profile_figures):
+        monkeypatch.setattr(module, "perf_counter", lambda: now)
+    cost = profile_overhead.Costs({"function": profile_overhead.Cost(0.001, 0.0)})
+    monkeypatch.setitem(profile_overhead._KNOWN, Profile, cost)
+    profile = Profile()
+    namespace = {}
+    for number in range(30):
+        exec(f"def f{number}(): pass", namespace)
+    functions = [namespace[f"f{number}"] for number in range(30)]
+    for function in functions:
+        for _ in range(400):
+            profile.prehook(function)
+            now += 0.0 if function is functions[0] else 0.003
+            profile.posthook(None, function)
+    shown = sum(entry.own for entry, _ in profile_figures.Reading(profile).functions().values())
+    assert shown == pytest.approx(29 * 400 * 0.002)
+
+
+def test_the_programs_that_tell_what_calls_cost_are_overdubbed_themselves(Recorder):
+    with profile_overhead._programs() as programs:
+        recorder = Recorder()
+        overdub(recorder, programs["calls_of_functions"], [0, 1, 2])
+    assert [function.__name__ for function in recorder.functions if function.__name__[:1] == "_"] == [
+        "_one", "_two", "_three",
+    ]  # fmt: skip
+
+
+def test_the_time_that_compiling_takes_is_not_the_programs(make_program, monkeypatch):
+    program = make_program(
+        "def main():\n    return first(), second()\ndef first(): return 1\ndef second(): return abs(2)\n"
+    )
+    make = bodies.make
+    now = 0.0
+
+    def slow(unit, variants):
+        nonlocal now
+        now += 100.0
+        return make(unit, variants)
+
+    for module in (profile_module, profile_figures, progress):
+        monkeypatch.setattr(module, "perf_counter", lambda: now)
+    monkeypatch.setattr(bodies, "make", slow)
+    monkeypatch.setitem(profile_overhead._KNOWN, Profile, profile_overhead.NOTHING)
+    with Profile() as profile:
+        program.main()
+    reading = profile_figures.Reading(profile)
+    assert now >= 300.0
+    assert sum(entry.cumulative for entry, _ in reading.functions().values()) == 0.0
+    assert reading.left_out == now

@@ -502,3 +502,35 @@ def test_tracebacks_show_no_frames_of_ours(tmp_path):
                 traceback = traceback.tb_next
             replay_names.append(names)
     assert replay_names == [["fails", "outside", "fail"], ["fails"]]
+
+
+def test_what_is_left_out_happens_in_a_replay_too(tmp_path, make_program):
+    program = make_program("import random, time\n\ndef run():\n    return time.time(), random.random()\n")
+    path = str(tmp_path / "without.cassette")
+    with Record(path, without=["chance", "time.sleep"]) as record:
+        before = overdub(record, program.run)
+    now = overdub(Replay(path), program.run)
+    assert now[0] == before[0]
+    assert now[1] != before[1]
+
+
+def test_what_is_not_outside_cannot_be_left_out(tmp_path):
+    with pytest.raises(ValueError, match="without='tmie' leaves nothing out: there are the groups time, chance"):
+        Record(str(tmp_path / "x.cassette"), without="tmie")
+    assert not (tmp_path / "x.cassette").exists()
+
+
+def test_folders_may_be_elsewhere_in_a_replay(tmp_path, make_program):
+    program = make_program(
+        """
+        import os, pathlib
+
+        def run(folder):
+            return os.path.realpath(folder), pathlib.Path(folder, "a").absolute()
+        """
+    )
+    path = str(tmp_path / "places.cassette")
+    with Record(path, places={"here": str(tmp_path)}) as record:
+        overdub(record, program.run, str(tmp_path))
+    found = overdub(Replay(path, places={"here": "/elsewhere"}), program.run, "/elsewhere")
+    assert [str(each) for each in found] == ["/elsewhere", "/elsewhere/a"]

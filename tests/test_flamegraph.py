@@ -141,6 +141,31 @@ def test_the_keyboard_moves_zooms_and_goes_back(shown):
     assert shown.console == []
 
 
+DETAIL = "document.getElementById('detail').textContent"
+
+
+def test_the_frame_under_the_mouse_is_told_about_when_the_mouse_moves(shown):
+    shown.move(".frame[title^='inner']")
+    assert shown.evaluate(DETAIL).startswith("inner  ")
+    shown.move(".frame[title^='other']")
+    assert shown.evaluate(DETAIL).startswith("other  ")
+
+
+def test_a_frame_that_comes_to_lie_under_a_mouse_that_lies_still_is_not_told_about(shown):
+    shown.click(".frame[title^='inner']")
+    shown.key("Escape")
+    shown.key("ArrowUp")
+    assert shown.evaluate(DETAIL).startswith("outer  ")
+    # What browsers send in their own time, when they have drawn: it cannot be waited for.
+    shown.evaluate(
+        "['mouseover', 'mousemove'].forEach(kind => document.querySelector(\".frame[title^='inner']\").dispatchEvent("
+        "new MouseEvent(kind, {bubbles: true, screenX: Number(mouse.split(' ')[0]), "
+        "screenY: Number(mouse.split(' ')[1])})))"
+    )
+    assert shown.evaluate(DETAIL).startswith("outer  ")
+    assert shown.console == []
+
+
 def test_the_search_marks_what_it_finds_and_says_how_much_that_is(shown):
     shown.click("#search")
     shown.type("nne")

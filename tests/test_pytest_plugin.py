@@ -3,10 +3,10 @@
 import json
 import os
 import re
-import textwrap
 
 import pytest
 from command_line import CHECKOUT, PROJECT, run
+from pytest_runs import outcomes, run_pytest, write
 
 SHOP = """
     import math
@@ -34,29 +34,6 @@ def project(tmp_path):
     for name, source in {"shop/__init__.py": SHOP, "tests/test_shop.py": TESTS, "conftest.py": ""}.items():
         write(tmp_path, name, source)
     return tmp_path
-
-
-def write(folder, name, source):
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(textwrap.dedent(source))
-
-
-def run_pytest(*words, folder, plugins=(), **variables):
-    """Run pytest with our plugin, with those named, and with no others."""
-    loaded = [word for plugin in ("cassette_import.pytest_plugin", *plugins) for word in ("-p", plugin)]
-    return run(
-        *("-m", "pytest", "-p", "no:cacheprovider", *loaded, *words),
-        folder=folder,
-        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
-        **variables,
-    )
-
-
-def outcomes(done):
-    """What pytest says in its last line."""
-    line = done.stdout.strip().splitlines()[-1]
-    return {kind: int(count) for count, kind in re.findall(r"(\d+) (passed|failed|errors?|skipped)", line)}
 
 
 def without_ours(text):
@@ -568,4 +545,4 @@ def test_the_examples_of_the_documentation_pass_as_tests(project):
     text = (PROJECT / "docs" / "pytest.md").read_text(encoding="utf-8")
     write(project, "tests/test_documented.py", "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)))
     done = run_pytest("--strict-markers", "tests/test_documented.py", folder=project)
-    assert outcomes(done) == {"passed": 5}
+    assert outcomes(done) == {"passed": 9}

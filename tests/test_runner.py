@@ -9,7 +9,7 @@ import time
 import zipfile
 
 import pytest
-from command_line import cassette, environment, run
+from command_line import CHECKOUT, cassette, environment, run
 
 PROGRAMS = {
     "prints its surroundings": """
@@ -457,3 +457,38 @@ def test_a_program_that_catches_an_interrupt_goes_on(context, tmp_path):
 def test_a_program_that_is_interrupted_dies_of_the_signal(context, tmp_path):
     write(tmp_path, script="raise KeyboardInterrupt")
     assert cassette("run", "-c", context, "script.py", folder=tmp_path).status == -signal.SIGINT
+
+
+def test_what_python_imports_at_its_start_is_what_the_program_gets(tmp_path):
+    """`.pth` files import modules before the script's folder is on the path; those stay, whatever lies there."""
+    site, folder = tmp_path / "site", tmp_path / "program"
+    for path, text in {
+        site / "sitecustomize.py": "import helper, fractions",
+        site / "helper.py": "where = 'at the start'",
+        folder / "helper.py": "where = 'beside the script'",
+        folder / "fractions.py": "where = 'beside the script'",
+        folder / "random.py": "where = 'beside the script'",
+        folder / "main.py": "import helper, fractions, random\nprint(helper.where, fractions.__file__, random.where)",
+    }.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    variables = {"PYTHONPATH": os.pathsep.join([str(site), CHECKOUT])}
+    expected = run("main.py", folder=folder, **variables)
+    assert "at the start" in expected.stdout
+    assert cassette("run", "-c", "none", "main.py", folder=folder, **variables) == expected
+
+
+def test_the_program_sees_every_module_that_plain_python_has_for_it(tmp_path):
+    (tmp_path / "main.py").write_text("import sys\nprint(*sys.modules, sep='\\n')")
+    plain = run("main.py", folder=tmp_path).stdout.split()
+    ours = cassette("run", "-c", "none", "main.py", folder=tmp_path).stdout.split()
+    assert {*plain} <= {*ours}
+    assert [name for name in ours if name in plain] == plain
+
+
+@pytest.mark.parametrize("words", [["main.py"], ["-m", "main"], ["-c", "own:Own", "main.py"]])
+def test_modules_in_the_current_folder_are_the_programs_and_not_ours(words, tmp_path):
+    for name in ("random", "tempfile", "json", "threading", "own"):
+        (tmp_path / f"{name}.py").write_text("import cassette_import\nclass Own(cassette_import.Context): pass\n")
+    (tmp_path / "main.py").write_text("import random, tempfile\nprint(random.Own.__module__, tempfile.Own.__module__)")
+    assert cassette("run", *words, folder=tmp_path).stdout == "random tempfile\n"

@@ -9,13 +9,13 @@ import sys
 
 import pytest
 from same_program import WAYS, Looking, assert_same
-from tool_programs import copying, inspecting, running
+from transparency_programs import tools_copying, tools_inspecting, tools_running
 
 from cassette_import.contexts import Noop
 
-PROGRAMS = {**inspecting.PROGRAMS, **copying.PROGRAMS, **running.PROGRAMS}
+PROGRAMS = {**tools_inspecting.PROGRAMS, **tools_copying.PROGRAMS, **tools_running.PROGRAMS}
 if sys.version_info >= (3, 12):
-    PROGRAMS |= running.SINCE_3_12
+    PROGRAMS |= tools_running.SINCE_3_12
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

@@ -162,6 +162,9 @@ class Encoder:
             return {"module": value.__name__}, value
         if reference(kind) not in VALUES and not issubclass(kind, _PLAIN):
             raise NotByValue
+        if kind.__module__.startswith("pathlib"):
+            # As one text, not by its parts: so a path looks like what it is, and one in a folder like the folder's.
+            return {"made": [reference(kind), "call", [str(value)], None, None, None]}, value
         return self._made(value, kind, depth)
 
     def _made(self, value: Any, kind: type, depth: int) -> Shown:

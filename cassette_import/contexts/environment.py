@@ -25,7 +25,7 @@ class _Variables(dict[Any, Any]):
     def _asked(self) -> Any:
         """The context that has a say here and now, or None."""
         for context in reversed(ACTIVE.get().contexts):
-            if getattr(type(context), "answers_for_environment", False):
+            if getattr(context, "answers_for_environment", False):
                 return context
         return None
 

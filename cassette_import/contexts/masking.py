@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 __all__ = ["USUAL_SECRETS", "Mask"]
@@ -31,6 +32,8 @@ class Mask:
     names:
         Patterns (`fnmatch`, in any case) for the names of variables of the environment, arguments, headers and keys of
         dicts. Their values are replaced by ``<the name>`` wherever they turn up from then on, in results too.
+    places:
+        Folders by name. A path in one of them is written as ``<the name>/…``, and `restored` puts the folder back.
 
     >>> mask = Mask(["TOKEN"])
     >>> mask.arguments([["https://example.org"], [["token", "abcdefgh"]]])
@@ -39,9 +42,11 @@ class Mask:
     'Bearer <token>'
     """
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
+    def __init__(self, names: Iterable[str] = (), places: Mapping[str, str] | None = None) -> None:
         self.names = tuple(name.lower() for name in names)
-        self._known: dict[str, str] = {}
+        longest_first = sorted((places or {}).items(), key=lambda place: -len(place[1]))
+        self._places = {f"<{name}>": path for name, path in longest_first if len(path) > len(os.sep)}
+        self._known: dict[str, str] = {path: placeholder for placeholder, path in self._places.items()}
 
     def hides(self, name: Any) -> bool:
         """Whether what has this name is secret."""
@@ -75,6 +80,20 @@ class Mask:
             return [self.value(item) for item in encoded]
         if isinstance(encoded, dict):
             return {key: self.value(item) for key, item in encoded.items()}
+        return encoded
+
+    def restored(self, encoded: Any) -> Any:
+        """An encoded value with the folders in the places of their names. Secrets stay hidden."""
+        if not self._places:
+            return encoded
+        if isinstance(encoded, str):
+            for placeholder, path in self._places.items():
+                encoded = encoded.replace(placeholder, path)
+            return encoded
+        if isinstance(encoded, list):
+            return [self.restored(item) for item in encoded]
+        if isinstance(encoded, dict):
+            return {key: self.restored(item) for key, item in encoded.items()}
         return encoded
 
     def _learn_from(self, encoded: Any) -> None:

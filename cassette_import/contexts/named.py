@@ -121,11 +121,17 @@ def context_named(text: str) -> Context:
         raise UnknownContext(f"context {text!r}: {target} is no context type")
     maker = getattr(maker, "from_options", maker)
     try:
-        inspect.signature(maker).bind(**options)
-    except TypeError as error:
-        raise UnknownContext(f"context {text!r}: {error}{_taken(maker)}") from error
-    except ValueError:  # no signature to be had
-        pass
+        signature = inspect.signature(maker)
+    except ValueError:  # none is to be had
+        signature = None
+    if signature is not None:
+        try:
+            signature.bind(**options)
+        except TypeError as error:
+            raise UnknownContext(f"context {text!r}: {error}{_taken(maker)}") from error
+        for name, value in options.items():
+            if (kind := _expected(signature, name, value)) is not None:
+                raise UnknownContext(f"context {text!r}: {name} must be {kind}, not {value!r}")
     try:
         context = maker(**options)
     except (TypeError, ValueError) as error:
@@ -133,6 +139,27 @@ def context_named(text: str) -> Context:
     if not isinstance(context, Context):
         raise UnknownContext(f"context {text!r}: {target} makes no context, but {type(context).__name__}")
     return context
+
+
+_KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "True or False"),
+    "None": ((type(None),), "None"),
+}
+"""What options that are no text are, by the annotations of their parameters."""
+
+
+def _expected(signature: inspect.Signature, name: str, value: Any) -> str | None:
+    """What the option has to be, if its parameter says so, and it is not."""
+    parameter = signature.parameters.get(name)
+    if parameter is None:
+        return None
+    annotation = parameter.annotation
+    parts = [part.strip() for part in str(getattr(annotation, "__name__", annotation)).split("|")]
+    if not all(part in _KINDS for part in parts) or any(isinstance(value, _KINDS[part][0]) for part in parts):
+        return None
+    return " or ".join(_KINDS[part][1] for part in parts)
 
 
 def _taken(maker: Any) -> str:

@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import import Context, Events
+from cassette_import.progress import tell_of_bodies
 
 from . import flamegraph, profile_report
 from .naming import described, thread_name
@@ -79,6 +80,7 @@ class Profile(Context, events=Events.CALLS):
         self.subtracts_overhead = overhead
         self._here = _Here()
         self._threads: dict[int, Thread] = {}
+        tell_of_bodies(self)
         # Nodes remember functions and code by id(), which holds as long as they are alive.
         self._kept: dict[int, Any] = {}
 
@@ -202,6 +204,12 @@ class Profile(Context, events=Events.CALLS):
             node.key = NOBODY
         if above.children.get(node.label) is not node:
             above.inner += end - node.start
+
+    def body_made(self, seconds: float) -> None:
+        """Told in the thread whose call had to wait: a function was compiled for this context."""
+        thread = getattr(self._here, "thread", None)
+        if thread is not None:
+            thread.node.aside += seconds
 
     def forked(self) -> None:
         """In a copy of the process, begin anew; calls that are under way end unseen."""

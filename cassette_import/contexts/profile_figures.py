@@ -29,19 +29,24 @@ class Time(NamedTuple):
 
 
 class _Raw(NamedTuple):
-    """A node as it was measured; `folded` is the time of calls made here whose paths are not kept apart."""
+    """A node as it was measured; `folded` is the time of calls made here whose paths are not kept apart, and `aside`
+    what is not the program's."""
 
     node: Node
     calls: int
     total: float
     own: float
     folded: float
+    aside: float
     cost: float
     children: list[Node]
 
 
 _ENOUGH: Final = 300
 """So many calls even out what happens to single ones."""
+
+_FEW: Final = 0.05
+"""The share of all costs that may have been estimated too high without the others being doubted."""
 
 
 class Figures:
@@ -82,6 +87,7 @@ class Reading:
         self.threads = [thread for thread in profile.threads() if thread.root.children or thread.folded]
         self.left_out = 0.0
         self._now = perf_counter()
+        self._subtracts = profile.subtracts_overhead
         self._costs: Costs = costs(type(profile)) if profile.subtracts_overhead and self.threads else NOTHING
         self._raw: dict[int, _Raw] = {}
         for thread in self.threads:
@@ -119,27 +125,34 @@ class Reading:
         calls = node.calls + (id(node) in under_way) if node.parent is not None else int(total > 0.0)
         # A child that is not known is newer than this reading.
         children = [child for child in node.below() if id(child) in self._raw]
-        own = total - node.inner - inner - sum(self._raw[id(child)].total for child in children)
+        aside = node.aside if self._subtracts else 0.0
+        own = total - node.inner - inner - aside - sum(self._raw[id(child)].total for child in children)
         cost = sum(self._raw[id(child)].calls * self._costs.of(child).outside for child in children)
         if node.parent is not None:
             cost += calls * self._costs.of(node).inside
-        self._raw[id(node)] = _Raw(node, calls, total, max(0.0, own), node.inner + inner, cost, children)
+        self._raw[id(node)] = _Raw(node, calls, total, max(0.0, own), node.inner + inner, aside, cost, children)
 
     def _bounded_scale(self) -> float:
-        """By how much the estimated costs are to be cut, if some function did not even take as long as they are.
+        """By how much the estimated costs are to be cut, if functions did not even take as long as they are.
 
-        The estimate may have been made while the machine was slower than it was for the program.
+        The estimate may have been made while the machine was slower than it was for the program. A few functions whose
+        calls happen to cost less say nothing about the others.
         """
-        ratios = [
-            raw.own / raw.cost
+        ratios = sorted(
+            (raw.own / raw.cost, raw.cost)
             for raw in self._raw.values()
             if raw.cost and max([raw.calls, *(self._raw[id(child)].calls for child in raw.children)]) >= _ENOUGH
-        ]
-        return min([1.0, *ratios])
+        )
+        few = _FEW * sum(cost for _, cost in ratios)
+        for ratio, cost in ratios:
+            few -= cost
+            if few < 0.0:
+                return min(1.0, ratio)
+        return 1.0
 
     def _take_off(self, raw: _Raw) -> None:
         cost = min(raw.cost * self._scale, raw.own)
-        self.left_out += cost
+        self.left_out += cost + raw.aside
         own = raw.own - cost
         below = raw.folded + sum(self._times[id(child)].total for child in raw.children)
         self._times[id(raw.node)] = Time(raw.calls, own, own + below)

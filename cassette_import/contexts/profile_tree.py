@@ -22,12 +22,13 @@ class Node:
     A path is never under way twice in a thread; its call under way, if there is one, began at `start`. `key` is what
     the hooks know the function by: itself if it lasts, else its `id()` while the call is under way. `kind` says what
     was called. Of the calls made here, `last` is the latest one, and `following` of a node is the one that
-    came after it when it was last there. `inner` is the part of `total` that went into folded nodes.
+    came after it when it was last there. `inner` is the part of `total` that went into folded nodes, and `aside` the
+    part that went into compiling functions for this context, which is no time of the program.
     """
 
     __slots__ = (
-        "calls", "children", "following", "inner", "key", "kind", "label", "last", "parent", "site", "sites", "start",
-        "total",
+        "aside", "calls", "children", "following", "inner", "key", "kind", "label", "last", "parent", "site", "sites",
+        "start", "total",
     )  # fmt: skip
 
     def __init__(self, label: Label, parent: Node | None, kind: str) -> None:
@@ -39,7 +40,7 @@ class Node:
         self.last: Any = _NONE
         self.following: Any = _NONE
         self.calls = 0
-        self.start = self.total = self.inner = 0.0
+        self.start = self.total = self.inner = self.aside = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
 

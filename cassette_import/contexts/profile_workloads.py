@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Final
 
-__all__ = ["WORKLOADS", "no_calls", "order"]
+__all__ = ["WORKLOADS", "no_calls", "order", "perf_counter"]
 
 
 def order(count: int) -> list[int]:

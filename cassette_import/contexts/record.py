@@ -38,9 +38,16 @@ class Record(Taped):
     mask:
         Names of variables, arguments, headers and keys whose values are secret; patterns, separated by ``+`` if
         they are text: ``record:mask=API_KEY+*TOKEN*``.
+    without:
+        What is made as ever, although it leads outside: groups (`boundaries.GROUPS`, and ``environment``) or names of
+        functions: ``record:without=files+time.sleep``.
+    places:
+        Folders that will have another path when the recording is replayed, by the names to write in their place.
 
     Raises
     ------
+    ValueError
+        If `without` has what is not outside.
     OSError
         If the file cannot be written.
 
@@ -50,7 +57,13 @@ class Record(Taped):
     """
 
     def __init__(
-        self, file: str | None = None, *, boundary: Iterable[str] | str = (), mask: Iterable[str] | str = ()
+        self,
+        file: str | None = None,
+        *,
+        boundary: Iterable[str] | str = (),
+        mask: Iterable[str] | str = (),
+        without: Iterable[str] | str = (),
+        places: Mapping[str, str] | None = None,
     ) -> None:
         self._writer: Writer | None = None
         self._numbers = itertools.count(1)
@@ -64,29 +77,34 @@ class Record(Taped):
         self._changed: set[str] = set()
         self._run: Mapping[str, Any] = {}
         self._encode = Encoder(self._outside)
-        super().__init__(_names(boundary), _names(mask))
+        super().__init__(_names(boundary), _names(mask), _names(without), places)
         if file is not None:
             self.stream(file)
 
     # ---- the file
 
     def inform(self, run: Mapping[str, Any]) -> None:
-        """What the command line runs; told before `stream`."""
+        """What the command line or pytest runs; told before `stream`."""
         if self._writer is None and run.get("output") is None:
             raise ValueError("record needs a file to write to: -o FILE")
         self._run = {name: value for name, value in run.items() if name != "output"}
 
     def stream(self, path: str) -> None:
         """Record to this file from now on."""
+        program = {"argv": list(sys.argv), "folder": os.getcwd(), "hash seed": os.environ.get("PYTHONHASHSEED")}
         header = {
-            "argv": list(sys.argv),
-            "folder": os.getcwd(),
-            "hash seed": os.environ.get("PYTHONHASHSEED"),
+            **({} if "test" in self._run else program),
             **self._run,
             "boundary": list(self._boundary),
             "mask": list(self._mask.names),
+            "without": list(self._without),
         }
         self._writer = Writer(os.path.abspath(path), header)
+
+    @property
+    def calls(self) -> int:
+        """How many calls were recorded."""
+        return 0 if self._writer is None else self._writer.calls
 
     def close(self) -> None:
         """Write the end. Called at the end of a program that the command line runs, and of a ``with`` block."""
@@ -104,7 +122,7 @@ class Record(Taped):
         self.close()
         if self._writer is None:
             return "record: nothing was recorded; say where to, with -o FILE or Record(FILE)"
-        count = self._writer.calls
+        count = self.calls
         return f"record: {count} call{'' if count == 1 else 's'} in {self._writer.path}"
 
     @property
@@ -128,7 +146,8 @@ class Record(Taped):
             self._writer.write(line)
 
     def _is_recording(self) -> bool:
-        return self._writer is not None and self._writer.is_open and not INSIDE.get() and os.getpid() == self._process
+        is_open = self._writer is not None and self._writer.is_open
+        return is_open and not self.is_paused and not INSIDE.get() and os.getpid() == self._process
 
     # ---- calls
 
@@ -156,7 +175,7 @@ class Record(Taped):
                 "lane": self._lanes.here(),
                 "what": what,
                 "arguments": self.encoded_arguments(arguments, keywords),
-                "site": call_site(),
+                "site": self._mask.value(call_site()),
             }
             buffers = [(index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _changes(item)]
         token = INSIDE.set(True)

@@ -157,6 +157,8 @@ class Recording:
         The numbers of all calls that ended, in the order in which they did.
     finished:
         Whether the recorded run came to its end.
+    is_missing:
+        Whether there is no such file: this stands for it, and has no calls.
     """
 
     def __init__(self, path: str, header: dict[str, Any]) -> None:
@@ -168,6 +170,14 @@ class Recording:
         self.classes: dict[int, dict[str, Any]] = {}
         self.environment: dict[str, Any] = {}
         self.finished = False
+        self.is_missing = False
+
+    @classmethod
+    def missing(cls, path: str, header: dict[str, Any]) -> Recording:
+        """What stands for a recording that nobody has made: no call is in it."""
+        recording = cls(path, header)
+        recording.finished = recording.is_missing = True
+        return recording
 
     def take_in(self, line: Mapping[str, Any]) -> None:
         """Take in one line of the file after the header."""

@@ -43,7 +43,9 @@ class Replay(Taped):
     Parameters
     ----------
     file:
-        The recording.
+        The recording, or the path of its file.
+    places:
+        Folders by the names that stand for them in the recording, as `Record` was given them.
 
     Raises
     ------
@@ -55,9 +57,10 @@ class Replay(Taped):
     ``python -m cassette_import replay shop.cassette``
     """
 
-    def __init__(self, file: str) -> None:
-        self.recording: Recording = read(file)
+    def __init__(self, file: str | Recording, *, places: Mapping[str, str] | None = None) -> None:
+        self.recording: Recording = file if isinstance(file, Recording) else read(file)
         self.departure: Departure | None = None
+        self.departs_with: Callable[[str], Departure] = Departure
         self._places: Lanes[_Place] = Lanes(_Place)
         self._turns = Turns(self.recording)
         self._made: dict[int, tuple[type, type[standins.StandIn]]] = {}
@@ -67,7 +70,7 @@ class Replay(Taped):
         self._replayed = 0
         self._decode = Decoder(self._outside)
         header = self.recording.header
-        super().__init__(header.get("boundary", ()), header.get("mask", ()))
+        super().__init__(header.get("boundary", ()), header.get("mask", ()), header.get("without", ()), places)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -82,7 +85,7 @@ class Replay(Taped):
             count = sum(len(lane.calls) for lane in self.recording.lanes.values())
             self._departure(
                 f"the run ended, but its recording {self.recording.path} goes on, with {count} more "
-                f"call{'' if count == 1 else 's'}\n  recorded: {_recorded(first)}"
+                f"call{'' if count == 1 else 's'}\n  recorded: {self._recorded(first)}"
             )
         if self.departure is not None:
             raise self.departure
@@ -140,7 +143,7 @@ class Replay(Taped):
         outcome = call.outcome
         if outcome is None:
             raise self._departure(
-                f"{self.recording.path} was cut short while this was awaited\n  recorded: {_recorded(call)}"
+                f"{self.recording.path} was cut short while this was awaited\n  recorded: {self._recorded(call)}"
             )
         if call.waited:
             await pause()
@@ -209,21 +212,27 @@ class Replay(Taped):
     # ---- departures
 
     def _departure(self, message: str) -> Departure:
-        self.departure = Departure(message)
+        self.departure = self.departs_with(message)
         return self.departure
 
     def _departure_at(self, call: Call, what: list[Any], encoded: Any) -> Departure:
         return self._departure(
             f"{_site(call_site())}: the run departs from its recording {self.recording.path} at call {call.number}\n"
-            f"  recorded: {_recorded(call)}\n"
+            f"  recorded: {self._recorded(call)}\n"
             f"  now:      {_told(what, encoded)}"
         )
 
     def _departure_at_end(self, what: list[Any], encoded: Any) -> Departure:
-        why = "has no more calls here" if self.recording.finished else "was cut short before this call"
+        if self.recording.is_missing:
+            why = "is not there"
+        else:
+            why = "has no more calls here" if self.recording.finished else "was cut short before this call"
         return self._departure(
             f"{_site(call_site())}: the recording {self.recording.path} {why}\n  now:      {_told(what, encoded)}"
         )
+
+    def _recorded(self, call: Call) -> str:
+        return f"{_told(call.what, call.arguments)}    ({_site(self._mask.restored(call.site))})"
 
     def _damaged(self, error: BadValue) -> Departure:
         return self._departure(f"{self.recording.path} is damaged, or of another environment: {error}")
@@ -232,13 +241,13 @@ class Replay(Taped):
 
     def _value(self, encoded: Any) -> Any:
         try:
-            return self._decode(encoded)
+            return self._decode(self._mask.restored(encoded))
         except BadValue as error:
             raise self._damaged(error) from None
 
     def _error(self, encoded: Any) -> BaseException:
         try:
-            return decoded_error(encoded, self._decode)
+            return decoded_error(self._mask.restored(encoded), self._decode)
         except BadValue as error:
             raise self._damaged(error) from None
 
@@ -330,10 +339,6 @@ def _own_numbers(encoded: Any) -> list[int]:
         own = encoded.get("own")
         return [own[0]] if own is not None else [number for item in encoded.values() for number in _own_numbers(item)]
     return []
-
-
-def _recorded(call: Call) -> str:
-    return f"{_told(call.what, call.arguments)}    ({_site(call.site)})"
 
 
 def _told(what: list[Any], encoded: Any) -> str:

@@ -10,7 +10,8 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Final
 
@@ -20,7 +21,7 @@ from cassette_import.frames import hidden
 from cassette_import.functions import underlying
 
 from . import environment, standins
-from .boundaries import BOUNDARY, CHANCE, STARTS, Found, watch
+from .boundaries import CHANCE, ENVIRONMENT, STARTS, Found, leading_outside, watch
 from .encoding import Encoder, shortened
 from .lanes import job
 from .masking import Mask
@@ -47,14 +48,25 @@ class Taped(Context, events=Events.NONE):
         Functions that lead outside, by dotted names, beside those in `BOUNDARY`.
     mask:
         Names of secrets, see `Mask`.
+    without:
+        What is not met, although it leads outside: groups or names, see `leading_outside`.
+    places:
+        Folders that have another path wherever the recording is used, by the names that stand for them in it.
     """
 
     inherit: ClassVar[bool] = True
 
-    def __init__(self, boundary: Iterable[str] = (), mask: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        boundary: Iterable[str] = (),
+        mask: Iterable[str] = (),
+        without: Iterable[str] = (),
+        places: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__()
         self._boundary = tuple(boundary)
-        self._mask = Mask(mask)
+        self._without = tuple(without)
+        self._mask = Mask(mask, places)
         self._names: dict[int, str] = {}
         self._lock = threading.RLock()
         self._own: dict[int, tuple[Any, int]] = {}
@@ -63,8 +75,12 @@ class Taped(Context, events=Events.NONE):
         self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
         self._encode_argument = Encoder(self._named)
         self._process = os.getpid()
-        self._watcher = watch([*BOUNDARY, *STARTS, *_STANDARD_INPUT, *self._boundary], self._take_in)
-        environment.overlay()
+        self.is_paused = False
+        names = [*leading_outside(self._without), *STARTS, *_STANDARD_INPUT, *self._boundary]
+        self._watcher = watch(names, self._take_in)
+        self.answers_for_environment = ENVIRONMENT not in self._without
+        if self.answers_for_environment:
+            environment.overlay()
 
     def _take_in(self, found: Sequence[Found]) -> None:
         """Boundary functions have come to exist: have their calls come here."""
@@ -79,6 +95,24 @@ class Taped(Context, events=Events.NONE):
             # Twice the first one: with a single function, `register` could not know whether it is the overload.
             Taped.overdub.register(*new, new[0])(_met)
 
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Active meanwhile, as with ``with``; but nothing is ended or checked afterwards."""
+        super().__enter__()
+        try:
+            yield
+        finally:
+            super().__exit__(None, None, None)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """What runs in this block is made as if there were no recording."""
+        before, self.is_paused = self.is_paused, True
+        try:
+            yield
+        finally:
+            self.is_paused = before
+
     # ---- to be done by Record and Replay
 
     def answer(self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
@@ -88,8 +122,6 @@ class Taped(Context, events=Events.NONE):
     def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         """What the use of a stand-in gives the program."""
         raise NotImplementedError
-
-    answers_for_environment: ClassVar[bool] = True
 
     def variable(self, name: str, value: str | None) -> str | None:
         """What a variable of the environment is for the program; `value` is what it really is."""
@@ -182,7 +214,7 @@ class Taped(Context, events=Events.NONE):
 def _met(ctx: Taped, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The overload of every function of the boundary."""
     name = ctx._names.get(id(f))
-    if name is None or INSIDE.get():
+    if name is None or ctx.is_paused or INSIDE.get():
         return fallback(ctx, f, *args, **kwargs)
     if name in STARTS:
         return ctx.start(STARTS[name], f, args, kwargs)

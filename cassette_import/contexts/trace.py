@@ -106,6 +106,10 @@ class Trace(Context, events=Events.CALLS):
         events: Events | str | None = None,
     ) -> None:
         super().__init__()
+        if depth is not None and depth < 1:
+            raise ValueError(
+                f"depth is 1 for the outermost calls alone, 2 for those that they make, and so on; not {depth}"
+            )
         self._depth = sys.maxsize if depth is None else depth
         self._packages = tuple(name.strip() for name in package.split("+")) if package else ()
         self._predicate = _function_named(predicate) if isinstance(predicate, str) else predicate

@@ -627,18 +627,20 @@ PROGRAMS = {
     "threads_and_executors": """
         import concurrent.futures, threading
 
-        def work(x):
-            return abs(x) * 2
+        def square(x):
+            if x == 3:
+                raise ValueError(f"not {x}")
+            return abs(x) * abs(x)
 
         def main():
-            results = []
-            threads = [threading.Thread(target=lambda i=i: results.append(work(-i))) for i in range(4)]
-            for t in threads:
-                t.start()
-            for t in threads:
-                t.join()
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
-                return sorted(results), list(pool.map(work, [-1, 2]))
+                futures = [pool.submit(square, x) for x in range(5)]
+                done = [f.exception() and repr(f.exception()) or f.result() for f in futures]
+                mapped = list(pool.map(square, [-1, -2]))
+            results = []
+            thread = threading.Thread(target=lambda: results.append(square(-7)))
+            thread.start(), thread.join()
+            return done, mapped, results
     """,
     "names_with_every_letter": """
         def größe(λ):

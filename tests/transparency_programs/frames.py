@@ -545,30 +545,35 @@ PROGRAMS = {
     "logging_finds_its_caller": """
         import logging
 
-        class Handler(logging.Handler):
-            records = []
+        class Keep(logging.Handler):
+            def __init__(self):
+                super().__init__()
+                self.records = []
 
             def emit(self, record):
-                self.records.append((record.funcName, record.lineno, record.getMessage(), record.module))
+                self.records.append((record.funcName, record.lineno, record.filename, record.getMessage()))
 
-        logger = logging.getLogger("transparency")
-        logger.propagate = False
-        logger.setLevel(logging.DEBUG)
+        log = logging.getLogger(__name__)
 
-        def helper():
-            logger.warning("from %s", "helper", stacklevel=2)
+        def helper(level):
+            log.warning("%s", level, stacklevel=level)
+
+        class A:
+            def m(self):
+                helper(1), helper(2), log.info("not seen")
+                return [log.error("in a comprehension") for _ in range(1)], (lambda: log.error("in a lambda"))()
 
         def main():
-            logger.handlers[:] = [Handler()]
-            Handler.records.clear()
-            logger.info("direct")
-            helper()
-            [logger.info("comprehension") for _ in range(1)]
+            keep = Keep()
+            log.addHandler(keep)
+            log.propagate = False
+            A().m()
             try:
-                1 / len([])
-            except ZeroDivisionError:
-                logger.exception("failed")
-            return Handler.records
+                int("x")
+            except ValueError:
+                log.exception("failed", stack_info=False)
+            log.removeHandler(keep)
+            return keep.records
     """,
     "extracted_stacks": """
         import traceback

@@ -55,7 +55,7 @@ PROGRAMS = {
             )
     """,
     "signatures": """
-        import inspect
+        import functools, inspect
 
         def f(a, b=abs(-2), /, c: int = 3, *args: str, d, e=5, **kwargs) -> float:
             return abs(a)
@@ -77,10 +77,12 @@ PROGRAMS = {
 
         def main():
             f(1, d=2), A(1).m()
-            return [
-                str(inspect.signature(g))
-                for g in (f, A, A.m, A(1).m, A.c, A.s, A(1), lambda x, *y, z=1: abs(x))
-            ], inspect.getfullargspec(f), f.__defaults__, f.__kwdefaults__
+            objects = f, A, A.m, A(1).m, functools.partial(f, 1, d=2), functools.partial(A.m, z=1), A.c, A.s, A(1), (
+                lambda x, *y, z=1: abs(x)
+            )
+            return [str(inspect.signature(o)) for o in objects], inspect.getfullargspec(f), inspect.getcallargs(
+                f, 1, 2, 3, 4, d=5, z=6
+            ), inspect.signature(f).bind(1, d=2).arguments, f.__defaults__, f.__kwdefaults__
     """,
     "attributes_of_functions": '''
         def f(x: int, *, y=1) -> str:
@@ -282,12 +284,11 @@ PROGRAMS = {
             )
     """,
     "what_cannot_be_pickled": """
-        import pickle, re
+        import copy, pickle
 
         def make():
             def closure():
                 return abs(-1)
-
             return closure
 
         def attempt(x):
@@ -295,11 +296,13 @@ PROGRAMS = {
                 pickle.dumps(x)
             except Exception as error:
                 return type(error).__name__
+            return "pickled"
 
         def main():
             closure = make()
             closure()
-            return attempt(closure), attempt(lambda: abs(1)), attempt(x for x in [1])
+            function = copy.deepcopy(closure) is closure is copy.copy(closure)
+            return attempt(closure), attempt(lambda: abs(1)), attempt(x for x in [1]), attempt(make.__code__), function
     """,
     "module_level_getattr_and_dir": """
         import sys
@@ -344,41 +347,59 @@ PROGRAMS = {
             )
     """,
     "doctests": """
-        import doctest, sys
+        import contextlib, doctest, io, sys
 
         def f(x):
             '''
             >>> f(-1)
             1
-            >>> [f(i) for i in (-2, 3)]
-            [2, 3]
+            >>> f(2)
+            3
             >>> f(None)
             Traceback (most recent call last):
+                ...
             TypeError: bad operand type for abs(): 'NoneType'
             '''
             return abs(x)
 
+        class A:
+            def m(self):
+                '''
+                >>> A().m()
+                [1, 2]
+                '''
+                return [abs(x) for x in (-1, 2)]
+
         def main():
-            f(1)
-            return doctest.testmod(sys.modules[__name__])
+            f(1), A().m()
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                result = doctest.testmod(sys.modules[__name__], verbose=True)
+            return result, said.getvalue().replace(__file__, "FILE")
     """,
     "mocks_patch_functions_and_methods": """
         from unittest import mock
 
         class A:
             def m(self, x):
-                return helper(x)
+                return helper(x) + len(open(__file__).name[:1])
 
         def helper(x):
             return abs(x)
 
         def main():
-            before = A().m(-1)
-            with mock.patch(f"{__name__}.helper", return_value="mocked") as mocked:
-                during = A().m(-2)
+            before = helper(-1)
+            with mock.patch(f"{__name__}.helper", return_value=40) as mocked:
+                with mock.patch("builtins.open", mock.mock_open(read_data="")) as opened:
+                    opened.return_value.name = "name"
+                    during = A().m(-2)
             with mock.patch.object(A, "m", autospec=True, side_effect=lambda self, x: x * 2) as method:
                 patched = A().m(4)
-            return before, during, mocked.call_args_list, patched, method.call_count, A().m(-3)
+            spec = mock.create_autospec(helper)
+            try:
+                spec(1, 2)
+            except TypeError as error:
+                text = str(error)
+            return before, during, mocked.call_args_list, opened.call_count, patched, method.call_count, text
     """,
     "constants_are_the_same_objects_in_each_call": """
         import sys

@@ -183,25 +183,6 @@ _BODIES = {
                 map(bytes_of, things)
             ), Named(1).total(), Pair.__module__ == made().__module__ == T.__module__ == UserId.__module__ == __name__
     """,
-    "what_cannot_be_pickled_still_cannot": """
-        def make():
-            def closure():
-                return abs(-1)
-            return closure
-
-        def attempt(x):
-            try:
-                pickle.dumps(x)
-            except Exception as error:
-                return type(error).__name__
-            return "pickled"
-
-        def main():
-            closure = make()
-            closure()
-            function = copy.deepcopy(closure) is closure is copy.copy(closure)
-            return attempt(closure), attempt(lambda: abs(1)), attempt(x for x in [1]), attempt(make.__code__), function
-    """,
 }
 
 PROGRAMS = {f"pickle_and_copy_{name}": _AGAIN.rstrip(" ") + body for name, body in _BODIES.items()}

@@ -1,24 +1,6 @@
 """Tools that run, watch or stop programs: threads, tasks, tracers, profilers, signals, finalisers."""
 
 PROGRAMS = {
-    "concurrent_futures_threads": """
-        import concurrent.futures, threading
-
-        def square(x):
-            if x == 3:
-                raise ValueError(f"not {x}")
-            return abs(x) * abs(x)
-
-        def main():
-            with concurrent.futures.ThreadPoolExecutor(2) as pool:
-                futures = [pool.submit(square, x) for x in range(5)]
-                done = [f.exception() and repr(f.exception()) or f.result() for f in futures]
-                mapped = list(pool.map(square, [-1, -2]))
-            results = []
-            thread = threading.Thread(target=lambda: results.append(square(-7)))
-            thread.start(), thread.join()
-            return done, mapped, results
-    """,
     "asyncio_debug_mode": """
         import asyncio, logging, sys
 

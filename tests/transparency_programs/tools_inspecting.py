@@ -32,26 +32,6 @@ PROGRAMS = {
                 inspect.getsourcefile(o) == inspect.getfile(o) == __file__ for o in objects
             ], [inspect.getmodule(o).__name__ for o in objects], inspect.getcomments(f), inspect.getdoc(A.m)
     """,
-    "inspect_signature_and_call_arguments": """
-        import functools, inspect
-
-        def f(a, b=abs(-2), /, c: int = 3, *args: str, d, e=5, **kwargs) -> float:
-            return abs(a)
-
-        class A:
-            def __init__(self, x, *, y=1):
-                self.x = abs(x)
-
-            def m(self, z="z"):
-                return len(z)
-
-        def main():
-            f(1, d=2), A(1).m()
-            objects = f, A, A.m, A(1).m, functools.partial(f, 1, d=2), functools.partial(A.m, z=1)
-            return [str(inspect.signature(o)) for o in objects], inspect.getfullargspec(f), inspect.getcallargs(
-                f, 1, 2, 3, 4, d=5, z=6
-            ), inspect.signature(f).bind(1, d=2).arguments
-    """,
     "inspect_getclosurevars": """
         import inspect
 
@@ -198,36 +178,6 @@ PROGRAMS = {
             lines = {line for _, line in dis.findlinestarts(f.__code__)}
             return sorted(lines - {f.__code__.co_firstlineno, None}), f.__code__.co_firstlineno
     """,
-    "doctest_testmod": """
-        import contextlib, doctest, io, sys
-
-        def f(x):
-            '''
-            >>> f(-1)
-            1
-            >>> f(2)
-            3
-            >>> f(None)
-            Traceback (most recent call last):
-                ...
-            TypeError: bad operand type for abs(): 'NoneType'
-            '''
-            return abs(x)
-
-        class A:
-            def m(self):
-                '''
-                >>> A().m()
-                [1, 2]
-                '''
-                return [abs(x) for x in (-1, 2)]
-
-        def main():
-            f(1), A().m()
-            with contextlib.redirect_stdout(io.StringIO()) as said:
-                result = doctest.testmod(sys.modules[__name__], verbose=True)
-            return result, said.getvalue().replace(__file__, "FILE")
-    """,
     "typing_get_type_hints": """
         import dataclasses, typing
 
@@ -267,64 +217,6 @@ PROGRAMS = {
                     A().m(level)
                 list(map(warn, [2]))
             return [(str(w.message), w.lineno, w.filename == __file__) for w in caught if w.filename == __file__]
-    """,
-    "logging_findcaller": """
-        import logging
-
-        class Keep(logging.Handler):
-            def __init__(self):
-                super().__init__()
-                self.records = []
-
-            def emit(self, record):
-                self.records.append((record.funcName, record.lineno, record.filename, record.getMessage()))
-
-        log = logging.getLogger(__name__)
-
-        def helper(level):
-            log.warning("%s", level, stacklevel=level)
-
-        class A:
-            def m(self):
-                helper(1), helper(2), log.info("not seen")
-                return [log.error("in a comprehension") for _ in range(1)], (lambda: log.error("in a lambda"))()
-
-        def main():
-            keep = Keep()
-            log.addHandler(keep)
-            log.propagate = False
-            A().m()
-            try:
-                int("x")
-            except ValueError:
-                log.exception("failed", stack_info=False)
-            log.removeHandler(keep)
-            return keep.records
-    """,
-    "mock_patch": """
-        from unittest import mock
-
-        class A:
-            def m(self, x):
-                return helper(x) + len(open(__file__).name[:1])
-
-        def helper(x):
-            return abs(x)
-
-        def main():
-            before = helper(-1)
-            with mock.patch(f"{__name__}.helper", return_value=40) as mocked:
-                with mock.patch("builtins.open", mock.mock_open(read_data="")) as opened:
-                    opened.return_value.name = "name"
-                    during = A().m(-2)
-            with mock.patch.object(A, "m", autospec=True, side_effect=lambda self, x: x * 2) as method:
-                patched = A().m(4)
-            spec = mock.create_autospec(helper)
-            try:
-                spec(1, 2)
-            except TypeError as error:
-                text = str(error)
-            return before, during, mocked.call_args_list, opened.call_count, patched, method.call_count, text
     """,
     "functools_singledispatch": """
         import functools

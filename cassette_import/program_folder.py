@@ -1,0 +1,114 @@
+"""The folder of a program, or its zip file: putting it on `sys.path`, and what can be imported from it.
+
+Knows how Python searches for top-level modules; must not know how programs are run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Iterator
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
+
+__all__ = ["can_be_on_path", "importable", "is_library", "make_way_for", "origin_of", "put_first"]
+
+
+def can_be_on_path(path: str) -> bool:
+    """Whether modules can be imported from it: a folder or a zip file."""
+    for hook in sys.path_hooks:
+        try:
+            hook(path)
+        except ImportError:
+            continue
+        return True
+    return False
+
+
+def put_first(entry: str) -> None:
+    """Python has put something of ours at the beginning of `sys.path`, unless it was told not to."""
+    if sys.flags.safe_path:
+        sys.path.insert(0, entry)
+    else:
+        sys.path[:1] = [entry]
+
+
+def make_way_for(folder: str) -> None:
+    """Have the program import its own `random.py`, although we have needed the one of the standard library.
+
+    What Python imports before any program begins, because of `.pth` files and `sitecustomize`, is there for the plain
+    program as well, and stays. Our own modules keep what they have imported.
+    """
+    early = _imported_at_startup()
+    for name in importable(folder):
+        module = sys.modules.get(name)
+        if module is None or name in early or _is_unavoidable(name):
+            continue
+        if _folder_of(getattr(module, "__spec__", None)) == folder:
+            continue
+        for loaded in [known for known in sys.modules if known == name or known.startswith(name + ".")]:
+            del sys.modules[loaded]
+
+
+def _imported_at_startup() -> frozenset[str]:
+    """What is imported while `site` is: modules are in the order in which their import came to its end."""
+    if "site" not in sys.modules:
+        return frozenset()
+    return frozenset(itertools.takewhile("site".__ne__, sys.modules))
+
+
+def _is_unavoidable(name: str) -> bool:
+    """Whether Python has it, whatever lies in the program's folder."""
+    return (
+        name in ("__main__", "encodings", __name__.partition(".")[0])
+        or BuiltinImporter.find_spec(name) is not None
+        or FrozenImporter.find_spec(name) is not None
+    )
+
+
+def importable(container: str) -> Iterator[str]:
+    """The names of modules that lie in a folder or zip file, as far as can be seen at a glance."""
+    try:
+        entries = sorted(os.listdir(container))
+    except OSError:  # a zip file
+        entries = _members(container)
+    for entry in entries:
+        name, dot, suffix = entry.partition(".")
+        if name.isidentifier() and name != "__main__" and (not dot or suffix == "py"):
+            yield name
+
+
+def _members(path: str) -> list[str]:
+    import zipfile  # rarely needed
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return sorted({name.partition("/")[0] for name in archive.namelist()})
+    except (OSError, zipfile.BadZipFile):
+        return []
+
+
+def origin_of(name: str) -> str | None:
+    """The folder or zip file from which the module is imported; None if it is Python's own."""
+    if _is_unavoidable(name):
+        return None
+    module = sys.modules.get(name)
+    return _folder_of(PathFinder.find_spec(name) if module is None else getattr(module, "__spec__", None))
+
+
+def _folder_of(spec: ModuleSpec | None) -> str | None:
+    """The folder in which a top-level module lies."""
+    if spec is None:
+        return None
+    if spec.submodule_search_locations is not None:
+        locations = list(spec.submodule_search_locations)
+        return os.path.dirname(locations[0]) if len(locations) == 1 else None
+    return os.path.dirname(spec.origin) if spec.origin and spec.has_location else None
+
+
+def is_library(folder: str) -> bool:
+    """Whether what lies there belongs to many programs."""
+    return folder == os.path.dirname(os.__file__) or os.path.basename(folder) in (
+        "site-packages",
+        "dist-packages",
+    )
