@@ -85,15 +85,13 @@ class EscapeWatch(Context, events=Events.CALLS):
         if function is None or activation.suspended is not None:  # what hooks do is not the program
             return
         code = function.__code__
-        is_root = code.co_filename in activation.roots
         record = registry.records.get(code.co_filename)
-        unit = None
         # A record alone says nothing: "<string>" may have one because of another function in another "<string>".
-        if record is not None and (record.installed or is_root):
-            unit = registry.unit_of(code)
+        is_overdubbed = record is not None and (record.installed or code.co_filename in activation.roots)
+        unit = registry.unit_of(code) if is_overdubbed else None
         if unit is not None:
             code = unit.plain  # code objects come and go while functions are specialised
-        reason = _reason(function, is_root)
+        reason = _reason(function, is_overdubbed)
         if reason is None:
             return
         with self._lock:
@@ -125,14 +123,14 @@ class EscapeWatch(Context, events=Events.CALLS):
         return MappingProxyType({})
 
 
-def _reason(function: FunctionType, is_root: bool) -> str | None:
+def _reason(function: FunctionType, is_overdubbed: bool) -> str | None:
     """Why a function that is called now is a leaf, as far as is known before it runs; None for what is ours."""
     module: Any = function.__module__
     if not isinstance(module, str):
         return "it belongs to no module"
     if module == OURSELVES or module.startswith(f"{OURSELVES}."):
         return None
-    if is_root or finder.covers(module):
+    if is_overdubbed or finder.covers(module):
         return _SAID
     if any(selection.names(module) for selection in finder.selections):
         return f"{module} is excluded"

@@ -415,6 +415,7 @@ def _make_blind(which: str, kind: Events) -> Callable[[], None]:
     """The hooks of whatever is active, at an event whose hooks need no arguments."""
     key = which, int(kind)
 
+    @hidden
     def blind() -> None:
         activation = ACTIVE.get()
         variant = activation.variant

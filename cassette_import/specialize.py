@@ -35,6 +35,10 @@ MOST_VARIANTS: Final = 4
 """How many variants one function's code carries; the least recently added one that is not active goes first."""
 
 
+_MOST_SPARED: Final = 2
+"""How often a function that is called outside of contexts gets its plain code back."""
+
+
 class Registry:
     """All files, units and code objects; there is one, `registry`."""
 
@@ -282,10 +286,11 @@ class Registry:
         record = unit.record
         meant = record.installed or record.filename in activation.roots
         while True:
-            if meant or any(variant.active for variant in self._armed):
+            if meant or any(variant.active for variant in self._armed) or unit.spared == _MOST_SPARED:
                 code = self._body(unit, activation.variant if meant else None)
             else:
                 code = unit.plain  # its file was overdubbed for a root function that is not running any more
+                unit.spared += 1  # who comes back again and again would have all functions looked for each time
             if unit.reason is not None or not self._disarm(unit.variants if code is unit.code else ()):
                 return code
 

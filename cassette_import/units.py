@@ -30,7 +30,7 @@ class VariantLike(Protocol):
 class Unit:
     """One `def` or `lambda`: its code in all states, and the live functions that are known to have it."""
 
-    __slots__ = ("code", "gate", "known", "misses", "number", "plain", "reason", "record", "variants")
+    __slots__ = ("code", "gate", "known", "misses", "number", "plain", "reason", "record", "spared", "variants")
 
     def __init__(self, number: int, record: Record, plain: CodeType) -> None:
         self.number = number
@@ -42,6 +42,7 @@ class Unit:
         self.reason: str | None = None
         self.known: list[weakref.ref[FunctionType]] = []
         self.misses = 0
+        self.spared = 0
 
     def functions(self) -> list[FunctionType]:
         found = [function for reference in self.known if (function := reference()) is not None]

@@ -265,3 +265,11 @@ def test_run_tells_of_no_escapes_unless_asked(folder):
 def test_nothing_escapes_that_is_installed(folder):
     done = cassette("run", "-p", "app,json", "-c", "noop", "--escapes", "app.py", folder=folder)
     assert "json.dumps" not in done.stderr
+
+
+def test_functions_of_the_script_are_overdubbed_and_no_escapes(folder):
+    (folder / "script.py").write_text(
+        "def inner():\n    return len('x')\n\n\ndef main():\n    return inner()\n\n\nmain()\n"
+    )
+    done = cassette("run", "-c", "noop", "--escapes", "script.py", folder=folder)
+    assert done.stderr.splitlines() == ["escapes: 0 calls of 0 Python functions"]

@@ -5,10 +5,11 @@ import math
 import threading
 import time
 import weakref
+from unittest.mock import Mock
 
 import pytest
 
-from cassette_import import Context, overdub
+from cassette_import import Context, live, overdub
 
 PROGRAM = """
     import math
@@ -469,3 +470,18 @@ def test_what_an_overload_calls_is_left_alone(program):
         return program.local(program.other, x), program.of_global(x)
 
     assert overdub(Deep(), lambda: often(program.of_global, 1)) == ("other", "other")
+
+
+def test_a_function_beside_a_root_that_is_called_outside_does_not_have_all_functions_looked_for_each_time(monkeypatch):
+    def function(x):
+        return abs(x)
+
+    def beside(x):
+        return abs(x)
+
+    looked = Mock(wraps=live.functions_of)
+    monkeypatch.setattr(live, "functions_of", looked)
+    context = Sines()
+    for _ in range(50):
+        assert overdub(context, function, -1) == beside(-1) == 1
+    assert looked.call_count < 15
