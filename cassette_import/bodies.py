@@ -17,7 +17,8 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import import cache
-from cassette_import.rewrite.body import Entry, Surroundings, overdub_function, overdub_module
+from cassette_import.rewrite.body import overdub_function, overdub_module
+from cassette_import.rewrite.entry import Entry, Surroundings
 from cassette_import.rewrite.locate import find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewrite.scopes import clone
 from cassette_import.units import Record, Unit, VariantLike

@@ -22,6 +22,7 @@ from cassette_import import (
     hook_copies,
     inheritance,
     iteration,
+    provided,
     runtime,
     waiting,
 )
@@ -250,7 +251,7 @@ def original(context: Context) -> Context:
 activations.variant_of = _variant_of
 runtime.MACHINERY = (Context,)
 functions.adopt = hook_copies.adopt
-PROVIDED = class_names, control, iteration, waiting
+PROVIDED = class_names, control, iteration, provided, waiting
 """Modules that are there for the names that they put into `builtins`."""
 
 

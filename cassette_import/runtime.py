@@ -17,19 +17,17 @@ from __future__ import annotations
 
 import builtins
 import functools
-import operator
 import sys
 import typing
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, NAMES, Activation
+from cassette_import.active import ACTIVE, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, split
 from cassette_import.leaves import HIGHER_ORDER
-from cassette_import.primitives import FUNCTIONS
 
 FRAME_READERS: Final[set[int]] = {
     id(function)
@@ -411,56 +409,5 @@ def make_failed(runners: dict[int, EventRunner]) -> Callable[[Activation, Any, B
     return failed
 
 
-def _make_blind(which: str, kind: Events) -> Callable[[], None]:
-    """The hooks of whatever is active, at an event whose hooks need no arguments."""
-    key = which, int(kind)
-
-    @hidden
-    def blind() -> None:
-        activation = ACTIVE.get()
-        variant = activation.variant
-        if variant is not None:
-            for level, hook in variant.blind.get(key, ()):
-                hook(activation.contexts[level])
-
-    return blind
-
-
-@hidden
-def contains(item: Any, container: Any) -> Any:
-    """`item in container` with the operands in their order of evaluation."""
-    return _pick_operator(operator.contains)(container, item)
-
-
-@hidden
-def setitem(value: Any, container: Any, index: Any) -> None:
-    """`container[index] = value` with the operands in their order of evaluation."""
-    _pick_operator(operator.setitem)(container, index, value)
-
-
-@hidden
-def setattr_late(value: Any, instance: Any, name: str) -> None:
-    """`instance.name = value` with the operands in their order of evaluation."""
-    _pick_attribute(setattr)(instance, name, value)
-
-
 MACHINERY: tuple[type, ...] = ()
 """Types of ours whose instances a program may handle; what is done with them is no event."""
-
-_pick_operator: Final = pick_anywhere(Events.OPERATORS)
-_pick_attribute: Final = pick_anywhere(Events.ATTRIBUTES)
-NAMES.update({f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events})
-NAMES.update({f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events})
-NAMES["@in"] = contains
-NAMES["@setitem"] = setitem
-NAMES["@setattr.late"] = setattr_late
-NAMES["@slice"] = slice
-NAMES["@BaseException"] = BaseException
-NAMES["@type"] = type
-NAMES["@function"] = FunctionType
-NAMES["@method"] = MethodType
-NAMES["@builtin"] = BuiltinFunctionType
-NAMES["@module"] = ModuleType
-NAMES["@partial"] = functools.partial
-NAMES["@split"] = split
-NAMES.update({f"@{name}": function for name, function in FUNCTIONS.items()})

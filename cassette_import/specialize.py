@@ -24,6 +24,7 @@ from cassette_import.rewrite.locate import is_function, match, nested_functions
 from cassette_import.rewrite.scopes import clone
 from cassette_import.source import SourceFile
 from cassette_import.units import Record, Unit, VariantLike
+from cassette_import.watchers import without_watchers
 
 _OURSELVES: Final = os.path.join(os.path.dirname(__file__), "")
 """What does the overdubbing is not overdubbed: it would need itself without end."""
@@ -94,7 +95,7 @@ class Registry:
                 self.generation += 1
             if record.installed:
                 return None
-            resume_watching = _unwatched()
+            resume_watching = without_watchers()
             try:
                 return filename if record.source.available else None
             finally:
@@ -266,7 +267,7 @@ class Registry:
         unit = self.units[number]
         activation = ACTIVE.get()
         token = ACTIVE.set(INACTIVE)
-        resume_watching = _unwatched()
+        resume_watching = without_watchers()
         try:
             if getattr(BUSY, "now", False):
                 return _twin(unit.plain, here)  # a function that specialising itself needs
@@ -451,31 +452,6 @@ def _same_cells(function: FunctionType, here: FunctionType) -> bool:
         and len(mine) == len(other)
         and all(left is right for left, right in zip(mine, other, strict=True))
     )
-
-
-def _unwatched() -> Callable[[], None]:
-    """Hide what follows from tracers and profilers; what is returned shows them the program again."""
-    tracer, profiler = sys.gettrace(), sys.getprofile()
-    if not callable(profiler):
-        profiler = None  # a profiler in C, which cannot be set again from here
-    asyncio_events = sys.modules.get("asyncio.events")
-    loop = asyncio_events._get_running_loop() if asyncio_events is not None else None
-    if asyncio_events is not None and loop is not None:
-        asyncio_events._set_running_loop(None)  # tools forbid to read files while one runs (blockbuster)
-    if tracer is not None:
-        sys.settrace(None)
-    if profiler is not None:
-        sys.setprofile(None)
-
-    def resume() -> None:
-        if asyncio_events is not None and loop is not None:
-            asyncio_events._set_running_loop(loop)
-        if profiler is not None:
-            sys.setprofile(profiler)
-        if tracer is not None:
-            sys.settrace(tracer)
-
-    return resume
 
 
 def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:

@@ -22,7 +22,7 @@ from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import ContextShape, Shape
-from cassette_import.runtime import EventRunner, Level, make_failed, suspended
+from cassette_import.runtime import EventRunner, Level, make_failed, pick_anywhere, suspended
 
 _numbers = itertools.count(1)
 
@@ -90,7 +90,7 @@ class Variant:
             self._bind(kind, tables)
         NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
         calls = self.runners[int(Events.CALLS)]
-        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, NAMES[f"@pick.{int(Events.CALLS)}"])
+        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, pick_anywhere(Events.CALLS))
         NAMES[f"{self.prefix}.pick.1"], NAMES[f"{self.prefix}.pickk.1"] = calls.pick_positional, calls.pick
         self.guards.forget()
         self.guards.know_targets(calls.knows_targets)

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from cassette_import.rewrite.callee_form import CalleeForm
+from cassette_import.rewrite.entry import Entry, Surroundings
 from cassette_import.rewrite.expressions import expression
 from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.inlined_form import PENDING, InlinedForm
@@ -88,45 +89,6 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
         module.body[index] = rewriter.rewrite(part, Mode.BARE, None)
     module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
     return module
-
-
-class Surroundings(NamedTuple):
-    """What stands around a function: the class whose private names it uses, names of functions around it, a short name
-    of its file, and the names that its module assigns."""
-
-    class_name: str | None = None
-    free_names: tuple[str, ...] = ()
-    file: str = ""
-    objects: frozenset[str] = frozenset()
-
-
-class Entry:
-    """The test at a function's entry. `root` names a module that is overdubbed for the sake of a root function only."""
-
-    def __init__(self, root: str | None = None) -> None:
-        self.root = root
-
-    def test(self, at: At, shape: Shape, first: bool, temporaries: bool, only: bool = True) -> ast.expr:
-        """`@on and (@a := @get()).variant is @7`; for further branches `@v is @7`. Guards need not know who is active:
-        those who meet a target ask."""
-        if only and shape.guarded and self.root is None:
-            return at.load("@on")
-        if not temporaries:
-            variant: ast.expr = at.attribute(at.call(at.load("@get"), []), "variant")
-            tests: list[ast.expr] = [at.load("@on"), at.same(variant, at.load(shape.prefix))]
-        elif first and only:
-            variant = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "variant")
-            tests = [at.load("@on"), at.same(variant, at.load(shape.prefix))]
-        elif first:
-            variant = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "variant")
-            read = at.let("@v", at.put(ast.BoolOp(ast.And(), [at.load("@on"), variant])))
-            tests = [at.same(read, at.load(shape.prefix))]
-        else:
-            tests = [at.same(at.load("@v"), at.load(shape.prefix))]
-        if self.root is not None:
-            roots = at.attribute(at.call(at.load("@get"), []), "roots")
-            tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))
-        return at.put(ast.BoolOp(ast.And(), tests)) if len(tests) > 1 else tests[0]
 
 
 class _Rewriter:
