@@ -5,8 +5,6 @@ Knows context types and their tables of handlers; must not know source, or what 
 
 from __future__ import annotations
 
-import dis
-import inspect
 import itertools
 import threading
 from collections.abc import Callable, Iterable
@@ -18,6 +16,7 @@ from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
 from cassette_import.functions import positional_only
 from cassette_import.guards import Guards
+from cassette_import.harmless import of_context_alone, only_keeps, touches_only_itself
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.primitives import EVENT_OF, NAME_OF
@@ -308,49 +307,8 @@ def _hook(table: Table, number: int, asked: bool, context_type: type, leading: i
 def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
     """A hook method, suspended unless it provably cannot reach overdubbed code."""
     made = positional_only(method, leading)
-    free = context_type.leaf_hooks or touches_only_itself(method, context_type)  # type: ignore[attr-defined]
+    free = context_type.leaf_hooks or only_keeps(method, context_type)  # type: ignore[attr-defined]
     return made if free else suspended(made, number)
-
-
-def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook that reads none of its arguments, as a function of the context alone."""
-    assert type(function) is FunctionType
-    code = function.__code__
-    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    made = code.replace(co_argcount=1, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
-    return FunctionType(made, function.__globals__, function.__name__)
-
-
-_HARMLESS: Final = frozenset(
-    {
-        "RESUME", "NOP", "CACHE", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_ATTR", "STORE_ATTR", "BINARY_OP", "COPY",
-        "SWAP",
-        "POP_TOP", "RETURN_VALUE", "RETURN_CONST", "LOAD_FAST", "LOAD_FAST_BORROW", "NOT_TAKEN", "LOAD_COMMON_CONSTANT",
-    }
-)  # fmt: skip
-
-
-def touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
-    """Whether a hook only counts: reads and writes attributes of its context, and computes with them and constants.
-
-    Such a hook reaches no overdubbed code, so it need not be suspended. (An attribute that holds a number with
-    overdubbed operators would be an exception that nobody has seen.)
-    """
-    if type(method) is not FunctionType or method.__code__.co_freevars:
-        return False
-    for base in context_type.__mro__[:-1]:
-        if "__setattr__" in base.__dict__ or "__getattribute__" in base.__dict__ or "__getattr__" in base.__dict__:
-            return False
-    for instruction in dis.get_instructions(method):
-        if instruction.opname not in _HARMLESS:
-            return False
-        if instruction.opname.startswith("LOAD_FAST") and instruction.argval != method.__code__.co_varnames[0]:
-            return False
-        if instruction.opname in ("LOAD_ATTR", "STORE_ATTR") and hasattr(
-            getattr(context_type, instruction.argval, None), "__get__"
-        ):
-            return False
-    return True
 
 
 def _finder(table: Table, asked: bool) -> Callable[..., Callable[..., Any] | None] | None:

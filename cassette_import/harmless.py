@@ -1,0 +1,88 @@
+"""Whether a hook provably reaches no overdubbed code, so that it need not be suspended. Decided from its bytecode.
+
+Knows functions and instructions; must not know events.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+_SELF, _OWN, _GIVEN = "the context", "of the context", "of the program"
+
+
+def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook that reads none of its arguments, as a function of the context alone."""
+    assert type(function) is FunctionType
+    code = function.__code__
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    made = code.replace(co_argcount=1, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
+    return FunctionType(made, function.__globals__, function.__name__)
+
+
+def touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
+    """Whether a hook only counts: reads and writes attributes of its context, and computes with them and constants.
+
+    (An attribute that holds a number with overdubbed operators would be an exception that nobody has seen.)
+    """
+    return _follow(method, context_type, {_SELF})
+
+
+def only_keeps(method: Callable[..., Any], context_type: type) -> bool:
+    """Whether a hook does no more than that, and keep what it is given in attributes of its context."""
+    return _follow(method, context_type, {_SELF, _GIVEN})
+
+
+def _follow(method: Callable[..., Any], context_type: type, loaded: set[str]) -> bool:
+    """Go through the instructions with what is on the stack; False at the first that may reach anything else."""
+    if type(method) is not FunctionType or method.__code__.co_freevars or _has_ways_of_its_own(context_type):
+        return False
+    context, stack = method.__code__.co_varnames[0], list[str]()
+    for instruction in dis.get_instructions(method):
+        operation, argument = instruction.opname, instruction.argval
+        if operation in _NOTHING:
+            continue
+        if operation in _LOADS:
+            for name in argument if isinstance(argument, tuple) else (argument,):
+                stack.append(_SELF if name == context else _GIVEN)
+                if stack[-1] not in loaded:
+                    return False
+        elif operation in _CONSTANTS:
+            stack.append(_OWN)
+        elif operation in ("LOAD_ATTR", "STORE_ATTR"):
+            if stack.pop() != _SELF or hasattr(getattr(context_type, argument, None), "__get__"):
+                return False
+            if operation == "LOAD_ATTR":
+                stack.append(_OWN)
+            else:
+                stack.pop()
+        elif operation in ("BUILD_TUPLE", "BUILD_LIST"):
+            count = len(stack) - argument
+            stack[count:] = [_GIVEN if _GIVEN in stack[count:] else _OWN]
+        elif operation == "BINARY_OP":
+            if {stack.pop(), stack.pop()} != {_OWN}:
+                return False
+            stack.append(_OWN)
+        elif operation == "COPY":
+            stack.append(stack[-argument])
+        elif operation == "SWAP":
+            stack[-1], stack[-argument] = stack[-argument], stack[-1]
+        elif operation in ("POP_TOP", "RETURN_VALUE"):
+            stack.pop()
+        else:
+            return False
+    return True
+
+
+def _has_ways_of_its_own(context_type: type) -> bool:
+    """Whether reading or writing an attribute of the context may run code."""
+    ways = ("__setattr__", "__getattribute__", "__getattr__")
+    return any(way in vars(base) for base in context_type.__mro__[:-1] for way in ways)
+
+
+_NOTHING: Final = frozenset({"RESUME", "NOP", "CACHE", "NOT_TAKEN", "RETURN_CONST"})
+_CONSTANTS: Final = frozenset({"LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT"})
+_LOADS: Final = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"})
