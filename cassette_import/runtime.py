@@ -77,23 +77,6 @@ def make_prefix(activation: Activation, level: int) -> Activation:
     raise NotImplementedError
 
 
-def suspended(function: Callable[..., Any], level: int) -> Callable[..., Any]:
-    """`function`, run while context `level` and those inside it are suspended."""
-    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
-
-    @hidden
-    def run(context: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        activation = get()
-        prefixes = activation.prefixes
-        token = put(prefixes[level] if prefixes and level in prefixes else prefix_of(activation, level))
-        try:
-            return function(context, *arguments, **keywords)
-        finally:
-            reset(token)
-
-    return run
-
-
 class Level:
     """What one context of a stack does with one kind of event. Hooks are ready to be called with the context first."""
 

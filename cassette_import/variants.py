@@ -21,7 +21,8 @@ from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import ContextShape, Shape
-from cassette_import.runtime import EventRunner, Level, make_failed, pick_anywhere, suspended
+from cassette_import.runtime import EventRunner, Level, make_failed, pick_anywhere
+from cassette_import.suspension import of_arity, suspended
 
 _numbers = itertools.count(1)
 
@@ -70,6 +71,8 @@ class Variant:
         self.runners: dict[int, EventRunner] = {}
         self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self.guards = Guards(self.prefix)
+        self._hook_marks = f"{self.prefix}.pre", f"{self.prefix}.post"
+        self._with_arity: list[str] = []
         self.shape = Shape(self.prefix)
         self.refresh()
         NAMES[self.prefix] = self
@@ -87,6 +90,8 @@ class Variant:
         self.root_overloads = [_finder(own["overdub"], True) for own in tables]
         for kind in Events:
             self._bind(kind, tables)
+        for name in self._with_arity:
+            self._bind_arity(name)
         NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
         calls = self.runners[int(Events.CALLS)]
         NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, pick_anywhere(Events.CALLS))
@@ -195,6 +200,20 @@ class Variant:
     def provide(self, code: CodeType) -> None:
         """Make the names that the code uses, before it runs."""
         self.guards.provide(code)
+        self._provide_hooks(code)
+
+    def _provide_hooks(self, code: CodeType) -> None:
+        for name in code.co_names:
+            if name.startswith(self._hook_marks) and name.count(".") == _DOTS_WITH_ARITY and name not in NAMES:
+                self._with_arity.append(name)
+                self._bind_arity(name)
+        for const in code.co_consts:
+            if isinstance(const, CodeType):
+                self._provide_hooks(const)
+
+    def _bind_arity(self, name: str) -> None:
+        hook, _, count = name.rpartition(".")
+        NAMES[name] = of_arity(NAMES[hook], int(count))
 
     def _bind(self, kind: Events, tables: list[dict[str, Table]]) -> None:
         levels = []
@@ -235,6 +254,10 @@ class Variant:
         NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event
         NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.over
         NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.pick
+
+
+_DOTS_WITH_ARITY: Final = 3
+"""`@7.pre0.1.2`: a hook for call sites that give it two arguments."""
 
 
 def _singles(tables: list[dict[str, Table]], everything: bool) -> dict[int, tuple[int, Any]]:

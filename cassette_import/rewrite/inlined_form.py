@@ -5,7 +5,7 @@ Knows the names that the runtime provides (`runtime.py` lists them); must not kn
 ``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the like::
 
     (@f0 := f, @a0 := x,
-     (@7.pre0.1(@c0, @f0, @a0), @r0 := @f0(@a0), @7.post0.1(@c0, @r0, @f0, @a0))[1],
+     (@7.pre0.1.3(@c0, @f0, @a0), @r0 := @f0(@a0), @7.post0.1.4(@c0, @r0, @f0, @a0))[1],
      @f0 := @a0 := @r0 := None)[2]
 
 Temporaries are numbered by how deeply sites nest: two sites of the same level are never evaluated within each other.
@@ -76,8 +76,11 @@ class InlinedForm:
             leading: list[ast.expr] = [at.load(f"@c{number}")]
             if which == "post":
                 leading.append(at.load(result))
-            hook = at.load(f"{self.shape.prefix}.{which}{number}.{int(event)}")
-            calls.append(at.call(hook, leading + positional, keywords))
+            given = leading + positional
+            hook = f"{self.shape.prefix}.{which}{number}.{int(event)}"
+            if not keywords and not any(isinstance(argument, ast.Starred) for argument in given):
+                hook = f"{hook}.{len(given)}"
+            calls.append(at.call(at.load(hook), given, keywords))
         return calls
 
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
