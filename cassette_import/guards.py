@@ -2,8 +2,8 @@
 
 `rewrite.guarded_form` tells where they stand.
 
-Exact: what a guard holds cannot become a target unless something is registered, and then all guards are forgotten.
-Holds nothing alive that would die otherwise.
+What a guard holds cannot become a target unless something is registered, and then all guards are forgotten; of methods
+this is true as long as their classes keep them. Holds nothing alive that would die otherwise.
 
 Knows callables; must not know events.
 """
@@ -53,26 +53,25 @@ class Guards:
         self.alone = True
         self._told = False
         self._misses: dict[str, int] = {}
+        self._names: set[str] = set()
 
     def provide(self, code: CodeType) -> None:
         """Make the guards that a code object names."""
         for name in code.co_names:
-            if name not in NAMES:
+            if name not in NAMES and name.startswith((*self._one, *self._several)):
+                self._names.add(name)
                 self._clear(name)
         for const in code.co_consts:
             if isinstance(const, CodeType):
                 self.provide(const)
 
     def _clear(self, name: str) -> None:
-        if name.startswith(self._one):
-            NAMES[name] = None
-        elif name.startswith(self._several):
-            NAMES[name] = _NO_TYPES
+        NAMES[name] = None if name.startswith(self._one) else _NO_TYPES
 
     def forget(self) -> None:
         """Something was registered: what was known may be so no more."""
         self._misses.clear()
-        for name in list(NAMES):
+        for name in list(self._names):
             self._clear(name)
 
     def be_alone(self, alone: bool) -> None:
@@ -82,7 +81,7 @@ class Guards:
         self.alone = alone
         self._say_kinds()
         if not alone:
-            for name in list(NAMES):
+            for name in list(self._names):
                 if name.startswith(self._anywhere):
                     self._clear(name)
 

@@ -62,15 +62,15 @@ def nothing_is_left_active():
     for example; some are held by modules that stay.
     """
     yield
-    active = sys.modules.get("cassette_import.active")
-    if active is None or not active.NAMES["@on"]:
+    cassette = sys.modules.get("cassette_import.activations")
+    if cassette is None or not cassette.NAMES["@on"]:
         return
     gc.collect()
-    left = [activation.contexts for activation in active.IN_USE.entered.values()]
-    active.ACTIVE.set(active.INACTIVE)
-    active.IN_USE.entered.clear()
-    active.IN_USE.lasting.clear()
-    active.IN_USE.switch_off()
+    left = [activation.contexts for activation in cassette.IN_USE.entered.values()]
+    for activation in cassette.IN_USE.values():
+        cassette.end(activation)  # functions would be specialised for it in other tests too
+    cassette.ACTIVE.set(cassette.INACTIVE)
+    cassette.IN_USE.switch_off()
     if left:
         pytest.fail(f"the test left contexts entered: {left}")
 

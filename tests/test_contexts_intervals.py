@@ -2,6 +2,7 @@
 
 import colorsys
 import math
+import os
 import random
 import subprocess
 import sys
@@ -223,10 +224,14 @@ def test_ways_that_end_differently_are_an_error():
 
 
 def test_without_flint_the_command_line_says_what_is_missing(tmp_path):
-    (tmp_path / "flint.py").write_text("raise ModuleNotFoundError('no', name='flint')\n")
+    elsewhere = tmp_path / "elsewhere"  # what lies beside the program is the program's
+    elsewhere.mkdir()
+    (elsewhere / "flint.py").write_text("raise ModuleNotFoundError('no', name='flint')\n")
     (tmp_path / "program.py").write_text("print(1)\n")
+    path = os.pathsep.join([str(elsewhere), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "cassette_import", "run", "-c", "intervals", "program.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert "python-flint" in done.stderr
     assert len(done.stderr.splitlines()) == 1

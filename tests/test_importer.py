@@ -785,7 +785,19 @@ def test_P1_assertion_rewriting_is_kept(tmp_path, active):
         "pytest.ini": "[pytest]\n",
     }
     _write(tmp_path, files)
-    command = [sys.executable, "-m", "pytest", "-s", "-p", "no:cacheprovider", "-W", "error", "made"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-s",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+        "-W",
+        "error",
+        "made",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert "At index 1 diff: 2 != 3" in done.stdout, done.stdout + done.stderr
     assert "1 failed, 1 passed" in done.stdout
