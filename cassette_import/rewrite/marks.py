@@ -19,6 +19,7 @@ Attributes of nodes are copied along with them (`scopes.clone`).
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,9 @@ RECEIVER = "_receiver"
 _NO_GLOBALS = frozenset({"super", "__class__", "__debug__"})  # names that mean something to the compiler
 
 
+_COMPREHENSIONS_HIDE = sys.version_info[:2] == (3, 12)  # PEP 709 is there, PEP 667 is not
+
+
 class _Scope(NamedTuple):
     class_name: str | None  # for private names
     local_names: frozenset[str]  # not of the module: of the function and those around it
@@ -44,6 +48,7 @@ class _Scope(NamedTuple):
     first_parameter: str | None = None
     bound: frozenset[str] = frozenset()  # what a class body binds
     declared: frozenset[str] = frozenset()  # what it declares `global`
+    opaque: bool = False  # whether looking at its namespace would change it
 
 
 def mark(
@@ -115,7 +120,9 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
         return [(child, inner if field in ("body",) else scope) for field, _, child in children(node)]
     if isinstance(node, ast.ClassDef):
         names = scope.local_names | _type_parameters(node)
-        inner = _Scope(node.name.lstrip("_") or None, names, True, None, *_names_of_class(node))
+        # There, reading `f_locals` deletes names from the namespace that comprehensions in the body have as well.
+        opaque = _COMPREHENSIONS_HIDE and any(isinstance(part, COMPREHENSIONS) for part in ast.walk(node))
+        inner = _Scope(node.name.lstrip("_") or None, names, True, None, *_names_of_class(node), opaque)
         bases = scope._replace(local_names=names)
         return [(child, inner if field == "body" else bases) for field, _, child in children(node)]
     if isinstance(node, COMPREHENSIONS):
@@ -167,7 +174,8 @@ def _mark(node: ast.AST, scope: _Scope) -> None:
         elif name in scope.declared:
             kind = GLOBAL
         else:
-            kind = OF_CLASS if name in scope.bound or name not in scope.local_names else ""
+            asked = name in scope.bound or name not in scope.local_names
+            kind = OF_CLASS if asked and not scope.opaque else ""
         if kind:
             setattr(node, kind, True)
             if scope.class_name and node.id.startswith("__") and not node.id.endswith("__"):
