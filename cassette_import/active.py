@@ -97,12 +97,13 @@ class Lasting(Activation):
 
 @hidden
 def forget_prefixes(activation: Activation) -> list[Activation]:
-    """Take from an activation those that its hooks have run in, and return them."""
+    """Take from an activation those that its hooks have run in, and the hooks of contexts around these; return them."""
     prefixes, activation.prefixes = activation.prefixes, None
-    found = list(prefixes.values()) if prefixes else []
-    for prefix in found:
+    found: list[Activation] = []
+    for prefix in list(prefixes.values()) if prefixes else ():
         if prefix.variant is not None:
             prefix.variant.active -= 1
+        found += [prefix, *forget_prefixes(prefix)]
     return found
 
 

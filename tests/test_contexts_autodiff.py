@@ -10,6 +10,7 @@ import pytest
 from cassette_import import NotOverdubbable, install
 from cassette_import.contexts.autodiff import derivative, gradient, jvp, vjp
 from cassette_import.contexts.autodiff_rules import PARTIALS
+from cassette_import.specialize import registry
 
 
 def central(f, x, step=1e-5):
@@ -135,3 +136,14 @@ def test_geodesics_of_an_unaware_package():
                 expected = central(call, point[number], 1e-4)
                 assert found[number] == pytest.approx(expected, rel=1e-6)
                 assert derivative(call, point[number]) == pytest.approx(found[number], rel=1e-9)
+
+
+def test_nothing_is_in_use_after_derivatives_that_nest_twice():
+    def cube(x):
+        return x * x * x
+
+    def once(x):
+        return derivative(cube, x) * x
+
+    assert derivative(lambda x: derivative(once, x), 1.5) == 27.0
+    assert [variant.active for variant in registry._armed if variant.active] == []
