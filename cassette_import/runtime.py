@@ -315,12 +315,7 @@ class EventRunner:
             targets = {**(HIGHER_ORDER.by_id if with_callbacks else HIGHER_ORDER.positional), **targets}
         python_methods = any(type(target) is FunctionType for target in self._targets.values())
 
-        single, get, kind_of_event = self._single, ACTIVE.get, int(self._kind)
-
-        @hidden
-        def pick_elsewhere(callee: Any) -> Any:
-            other = get().variant
-            return callee if other is None else other.runners[kind_of_event].pick(callee)
+        single, get, pick_elsewhere = self._single, ACTIVE.get, pick_anywhere(self._kind)
 
         @hidden
         def pick_any(callee: Any) -> Any:
