@@ -1,15 +1,14 @@
 """Scenarios 35 to 49: tagged values."""
 
-import gc
 import math
 import operator
 
 import pytest
+from heap import no_new_holders_of_wrappers
 
 from cassette_import import (
     NO_METADATA,
     Context,
-    Tagged,
     enabletagging,
     fallback,
     hasmetadata,
@@ -29,24 +28,8 @@ from . import tagging_programs as unaware
 @pytest.fixture
 def programs():
     """The module of unaware programs, whose objects hold no wrapper afterwards."""
-    with install([unaware.__name__]):
+    with no_new_holders_of_wrappers(), install([unaware.__name__]):
         yield unaware
-    assert not holders_of_wrappers()
-
-
-def holders_of_wrappers():
-    """Containers, instances and namespaces of the program that hold a wrapper."""
-    gc.collect()
-    found = []
-    for item in gc.get_objects():
-        if type(item) in (list, dict, set, tuple) and item is not found:
-            parts = item.values() if type(item) is dict else item
-            try:
-                if any(type(part) is Tagged for part in parts):
-                    found.append(item)
-            except (RuntimeError, TypeError):  # changed meanwhile
-                pass
-    return found
 
 
 class Moving(Context, tagging=True):
