@@ -136,7 +136,7 @@ class Finder:
             spec.loader = Loader(loader.name, loader.path, decision)
         else:
             self.admit(decision)
-            if _executes_its_code(loader) and registry.wants_module_level():
+            if _executes_its_code(loader) and registry.wants_gates():
                 spec.loader = _Wrapper(loader, spec, decision)  # type: ignore[assignment]  # passes for one
 
     def admit(self, decision: Decision) -> None:
@@ -151,7 +151,7 @@ class Finder:
     def code_getter(
         self, decision: Decision, plain: _CodeGetter, read: Callable[[str], bytes], trusted: bool
     ) -> _CodeGetter:
-        """What the `get_code` of a loader is at this moment: `plain`, unless a context is active.
+        """What the `get_code` of a loader is at this moment: `plain`, unless contexts are in use.
 
         Our loaders decide when `get_code` is looked up, and not when it is called: what goes wrong there, the
         program's own SyntaxError before all, is raised by importlib alone, and no frame of ours keeps it from
@@ -164,7 +164,7 @@ class Finder:
         if not self.covers(name):  # uninstalled since the module was found
             return plain
         self.admit(decision)
-        if filename is None or not registry.wants_module_level(filename):
+        if filename is None or not registry.wants_gates(filename):
             return plain
         try:
             code = plain(name)

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from cassette_import import gates, live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
+from cassette_import.anyone import Anyone, anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.rewrite.locate import is_function, match, nested_functions
@@ -50,6 +51,8 @@ class Registry:
         self.generation = 0
         self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
         self._armed: list[VariantLike] = []
+        self._was_armed = False
+        """Whether a context was ever entered: generators that begin while none is active may meet the next one."""
 
     # ---- which modules
 
@@ -143,6 +146,7 @@ class Registry:
         with self.lock:
             if variant not in self._armed:
                 self._armed.append(variant)
+                self._was_armed = True
                 self._tell_who_is_alone()
             files = {name for name, record in self.records.items() if record.installed or name in roots}
             for function in live.functions_of(files):
@@ -153,12 +157,20 @@ class Registry:
             variant.armed[roots] = self.generation if not executed else _NOT_YET
 
     def arm_active(self) -> None:
-        """The same for all variants that some thread or task is in: functions are there that they have not seen."""
+        """The same for all variants that some thread or task is in: functions are there that they have not seen.
+
+        If nobody is in any, it is seen to what can be suspended: it may go on when somebody is.
+        """
         with self.lock:
-            for variant in list(self._armed):
-                if variant.active:
-                    for roots in list(variant.armed):
-                        self.arm(variant, roots)
+            active = [variant for variant in self._armed if variant.active]
+            for variant in active:
+                for roots in list(variant.armed):
+                    self.arm(variant, roots)
+            if self._was_armed and not active:
+                for function in live.functions_of({name for name, record in self.records.items() if record.installed}):
+                    unit = self.unit_of(function.__code__) if can_be_suspended(function.__code__) else None
+                    if unit is not None and unit.reason is None:
+                        self._gate(function, unit)
 
     def _some_module_is_being_executed(self) -> bool:
         """Whether functions may still be made by a module level that has not seen a gate."""
@@ -370,7 +382,9 @@ class Registry:
         wanted += [other for other in self._armed if other.active and other not in wanted]
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted]
-        if variant is None and not wanted and not older:
+        if not wanted and can_be_suspended(unit.plain):
+            return anyone(self._armed), *older[: MOST_VARIANTS - 1]
+        if not wanted and not older:
             older = self._armed[-1:]  # entered while nothing is active: as good a guess as any
         return tuple(wanted + (older[:room] if room > 0 else []))
 
@@ -401,29 +415,36 @@ class Registry:
         record = self.records.get(filename) if filename is not None else None
         return bool(NAMES["@on"]) or (record is not None and bool(record.units))
 
+    def wants_gates(self, filename: str | None = None) -> bool:
+        """Whether that is so, or at least what can be suspended is to have gates."""
+        return self._was_armed or self.wants_module_level(filename)
+
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:
-        """What to execute for a module that is imported while a context is active."""
+        """What to execute for a module, if it is not what Python made of it."""
         variant = ACTIVE.get().variant
         token = ACTIVE.set(INACTIVE)
         try:
             with self.lock:
                 record = self._record(filename)
                 record.names.add(module_name)
-                record.source.refresh(module_name, source=source)
+                everything = self.wants_module_level(filename)
+                if everything:
+                    record.source.refresh(module_name, source=source)
                 made = bodies.module_level(record, variant, source, plain) if variant is not None else plain
-                return self._with_gates(made)
+                return self._with_gates(made, everything)
         finally:
             ACTIVE.reset(token)
 
-    def _with_gates(self, code: CodeType) -> CodeType:
+    def _with_gates(self, code: CodeType, everything: bool) -> CodeType:
+        """The code of a module or class body whose functions have gates: all, or those that can be suspended."""
         consts: list[Any] = []
         for const in code.co_consts:
             if isinstance(const, CodeType):
-                if is_function(const):
+                if not is_function(const):
+                    const = self._with_gates(const, everything)
+                elif everything or can_be_suspended(const):
                     unit = self.unit_of(const)
                     const = self.gate_of(unit) if unit is not None else const
-                else:
-                    const = self._with_gates(const)
             consts.append(const)
         return code.replace(co_consts=tuple(consts))
 
@@ -436,9 +457,9 @@ class Registry:
     def specialised(self, module_name: str) -> dict[str, list[str]]:
         """Qualified name, and names of the variants, of the module's functions that have an overdubbed body."""
         return {
-            unit.plain.co_qualname: [variant.name for variant in unit.variants]
+            unit.plain.co_qualname: names
             for unit in self._units_of(module_name)
-            if unit.variants
+            if (names := [variant.name for variant in unit.variants if not isinstance(variant, Anyone)])
         }
 
     def _units_of(self, module_name: str) -> list[Unit]:

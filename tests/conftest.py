@@ -3,6 +3,7 @@
 import gc
 import importlib
 import itertools
+import signal
 import sys
 import textwrap
 
@@ -153,6 +154,12 @@ def Recorder():
             return [call[0] for call in self.calls]
 
     return Recorder
+
+
+def pytest_configure():
+    """Let interrupts be seen: a shell that starts us in the background has them ignored, in child processes as well."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):

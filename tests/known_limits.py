@@ -18,7 +18,6 @@ LINES = "where errorhooks are told, a tracer is told of the line of a `with` or 
 JUMPS = "on 3.12, generators and coroutines give a tracer more line events of the same line when hooks run"
 DYING = "after an exception, temporaries of its event live until the next event or the end of the function"
 KEEPING = "what hooks look at lives until they have looked, and operands die in another order"
-STARTED = "a generator that was started before any context was entered keeps running plain"
 IN_FLIGHT = "a hook of a new kind, registered while a function runs, counts there from its next entry on"
 TAGGING = (
     "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
@@ -93,8 +92,6 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
         ["test_contract_hooks.py::test_overload_registered_while_a_function_runs_counts_in_that_function"],
         True,
     ),
-    (STARTED, [f"{GENERATOR}advanced_now_inside_now_outside_follows"], True),
-    (STARTED, [f"{GENERATOR}made_outside_and_advanced_inside_is_inside"], True),
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
     (FRAMES, same(["locals_under_another_name"], HOOKED), True),
     (COLUMNS, same(["assertions"], [*HOOKED, "in_a_context_that_tags"]), OLDEST),

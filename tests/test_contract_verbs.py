@@ -4,13 +4,14 @@ import asyncio
 import concurrent.futures
 import functools
 import gc
+import importlib
 import math
 import operator
 import threading
 
 import pytest
 
-from cassette_import import Context, canrecurse, current, fallback, overdub, recurse, reflect, source
+from cassette_import import Context, canrecurse, current, fallback, install, overdub, recurse, reflect, source
 
 PROGRAM = """
     import math
@@ -980,6 +981,14 @@ def test_generator_made_inside_and_advanced_outside_is_outside(program, Recorder
     assert program.add not in ctx.functions
 
 
+@pytest.fixture
+def a_context_was_entered(Recorder):
+    """Before the first context of a process, generators run plain to their end: nothing asks for them yet."""
+    with Recorder():
+        pass
+
+
+@pytest.mark.usefixtures("a_context_was_entered")
 def test_generator_made_outside_and_advanced_inside_is_inside(program, Recorder):
     iterator = program.numbers(2)
     with Recorder() as ctx:
@@ -987,6 +996,7 @@ def test_generator_made_outside_and_advanced_inside_is_inside(program, Recorder)
     assert [args for f, args in ctx.calls if f is program.add] == [(0, 1), (1, 1)]
 
 
+@pytest.mark.usefixtures("a_context_was_entered")
 def test_generator_advanced_now_inside_now_outside_follows(program, Recorder):
     iterator = program.numbers(4)
     ctx = Recorder()
@@ -997,6 +1007,61 @@ def test_generator_advanced_now_inside_now_outside_follows(program, Recorder):
     with ctx:
         next(iterator)
     assert [args for f, args in ctx.calls if f is program.add] == [(1, 1), (3, 1)]
+
+
+@pytest.mark.usefixtures("a_context_was_entered")
+def test_generator_made_outside_meets_overloads_of_who_advances_it(program):
+    class Late(Context):
+        pass
+
+    iterator = program.numbers(2)
+    Late.overdub.register(program.add)(lambda ctx, f, x, y: 10 * (x + y))
+    with Late():
+        assert next(iterator) == 10
+    assert next(iterator) == 2
+
+
+@pytest.mark.usefixtures("a_context_was_entered")
+def test_generator_of_a_module_that_was_imported_before_it_was_installed_is_inside(make_package, Recorder):
+    program = importlib.import_module(make_package(PROGRAM))
+    with install([program.__name__]):
+        iterator = program.numbers(2)
+        with Recorder() as ctx:
+            assert list(iterator) == [1, 2]
+        assert [args for f, args in ctx.calls if f is program.add] == [(0, 1), (1, 1)]
+
+
+@pytest.mark.usefixtures("a_context_was_entered")
+def test_coroutine_that_was_started_outside_is_inside_when_it_goes_on_there(program, Recorder):
+    async def main():
+        gate = asyncio.Event()
+        coroutine = program.double(2, gate)
+        coroutine.send(None)
+        gate.set()
+        with Recorder() as ctx, pytest.raises(StopIteration) as ended:
+            coroutine.send(None)
+        return ended.value.value, [args for f, args in ctx.calls if f is program.add]
+
+    assert asyncio.run(main()) == (4, [(2, 2)])
+
+
+@pytest.mark.usefixtures("a_context_was_entered")
+def test_report_names_no_variant_for_a_generator_that_ran_while_nothing_was_active(make_package):
+    program = importlib.import_module(make_package(PROGRAM))
+    with install([program.__name__]) as installation:
+        assert list(program.numbers(2)) == [1, 2]
+        assert [module.specialised for module in installation.report()] == [{}]
+
+
+@pytest.mark.usefixtures("a_context_was_entered")
+def test_uninstalling_restores_generators_that_were_made_outside(make_package):
+    name = make_package(PROGRAM)
+    program = importlib.import_module(name)
+    plain = program.numbers.__code__
+    with install([name]):
+        assert list(program.numbers(2)) == [1, 2]
+        assert program.numbers.__code__ is not plain
+    assert program.numbers.__code__ is plain
 
 
 def test_code_named_string_has_no_source_although_linecache_knows_some(monkeypatch):

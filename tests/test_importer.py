@@ -49,6 +49,9 @@ class Registry:
     def wants_module_level(self, filename=None):
         return self.active
 
+    def wants_gates(self, filename=None):
+        return self.active
+
     def arm_active(self):
         pass
 
@@ -666,6 +669,7 @@ from cassette_import import importer
 class Registry:
     def admit(self, module_name, filename): pass
     def wants_module_level(self, filename=None): return {active}
+    def wants_gates(self, filename=None): return {active}
     def module_code(self, module_name, filename, source, plain): return plain.replace()
 
 importer.registry = Registry()

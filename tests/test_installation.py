@@ -43,6 +43,9 @@ class Registry:
     def wants_module_level(self, filename=None):
         return False
 
+    def wants_gates(self, filename=None):
+        return False
+
     def specialised(self, module_name):
         return {"f": ["Noop"]} if module_name == "made.a" else {}
 

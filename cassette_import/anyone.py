@@ -1,0 +1,58 @@
+"""Stands for whichever context is active when a generator or coroutine goes on that began while none was.
+
+What can be suspended may be resumed in a context that nobody knows of when it begins; its body asks at each event who
+is active. Such bodies use no names that belong to a variant.
+
+Knows shapes; must not know contexts.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterable
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from cassette_import.active import NAMES
+from cassette_import.events import Events
+from cassette_import.guards import Guards
+from cassette_import.rewrite.shape import ContextShape, Shape
+from cassette_import.units import VariantLike
+
+_SUSPENDABLE: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class Anyone:
+    """Passes for a variant that wants some kinds of events. Nobody ever enters it."""
+
+    def __init__(self, events: Events) -> None:
+        prefix = f"@any{int(events)}"
+        self.name = ""
+        self.shape = Shape(prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events)
+        self.active = 0
+        self.armed: dict[frozenset[str], int] = {}
+        self.guards = Guards(prefix)
+        NAMES[prefix] = self
+
+    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+        """Nothing: there are no passes."""
+
+    def provide(self, code: CodeType) -> None:
+        """Nothing: the only name is there."""
+
+
+_wanting: Final = functools.cache(Anyone)
+
+
+def anyone(known: Iterable[VariantLike]) -> Anyone:
+    """Who wants calls, and all kinds of events that some known variant wants."""
+    wanted = Events.CALLS
+    for variant in known:
+        wanted |= variant.shape.everything | variant.shape.targets | variant.shape.overloads
+    return _wanting(wanted)
+
+
+def can_be_suspended(code: CodeType) -> bool:
+    """Whether it is that of a generator, a coroutine or an asynchronous generator."""
+    return bool(code.co_flags & _SUSPENDABLE)
