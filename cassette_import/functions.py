@@ -205,8 +205,14 @@ def positional_only(function: Callable[..., Any], count: int) -> Callable[..., A
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
     adopt(function, made)
-    HOOKS.setdefault((code.co_filename, code.co_name, code.co_firstlineno), weakref.WeakSet()).add(made)
+    known_as_hook(made)
     return made
+
+
+def known_as_hook(function: FunctionType) -> None:
+    """Say that a function is called by the machinery, as a hook or overload."""
+    code = function.__code__
+    HOOKS.setdefault((code.co_filename, code.co_name, code.co_firstlineno), weakref.WeakSet()).add(function)
 
 
 def adopt(function: FunctionType, copy: FunctionType) -> None:

@@ -1,4 +1,6 @@
-"""Whether a hook provably reaches no overdubbed code, so that it need not be suspended. Decided from its bytecode.
+"""What a hook does with what it is given: whether it needs all of it, and whether it can reach overdubbed code at all.
+
+Decided from its bytecode. A hook that provably reaches no overdubbed code need not be suspended.
 
 Knows functions and instructions; must not know events.
 """
@@ -11,6 +13,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
+from cassette_import.frames import unwatched
+from cassette_import.rewrite.scopes import LOOKS_AT_LOCALS
+
 _SELF, _OWN, _GIVEN = "the context", "of the context", "of the program"
 
 
@@ -21,6 +26,42 @@ def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
     flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     made = code.replace(co_argcount=1, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
     return FunctionType(made, function.__globals__, function.__name__)
+
+
+def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
+    """Whether a hook takes the arguments of a call as `*args`, and `**kwargs`, and never looks at them."""
+    if type(method) is not FunctionType:
+        return False
+    code = method.__code__
+    if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & inspect.CO_VARARGS:
+        return False
+    rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & inspect.CO_VARKEYWORDS)]}
+    if (
+        rest & {*code.co_cellvars}
+        or LOOKS_AT_LOCALS & {*code.co_names}
+        or any(name[0] == "@" for name in code.co_names)
+    ):
+        return False
+    for instruction in dis.get_instructions(code):
+        named = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        if "FAST" in instruction.opname and not rest.isdisjoint(named):
+            return False
+    return True
+
+
+def without_rest(function: FunctionType) -> FunctionType:
+    """A copy of such a hook that takes no arguments of calls."""
+    code = function.__code__
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    made = FunctionType(
+        unwatched(code.replace(co_flags=flags)),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__qualname__ = function.__qualname__
+    return made
 
 
 def touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Final
 from cassette_import.active import IN_USE, NAMES, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
-from cassette_import.functions import positional_only
+from cassette_import.functions import known_as_hook, positional_only
 from cassette_import.guards import Guards
-from cassette_import.harmless import of_context_alone, only_keeps, touches_only_itself
+from cassette_import.harmless import of_context_alone, only_keeps, reads_no_arguments, touches_only_itself, without_rest
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.primitives import EVENT_OF, NAME_OF
@@ -132,6 +132,7 @@ class Variant:
                     (key.events if any(table.sees_everything for table in own.values()) else Events.NONE) | seen,
                     prehook=bool(own["prehook"]),
                     posthook=bool(own["posthook"]),
+                    without_arguments=frozenset(kind for kind in _LEADING if _is_blind_to_arguments(own[kind], kind)),
                 )
             )
         return Shape(
@@ -238,7 +239,10 @@ class Variant:
                 targets.update(table.targets)
             overload_targets.update(own["overdub"].targets)
             for which, hook in (("pre", level.prehook), ("post", level.posthook)):
-                NAMES[f"{self.prefix}.{which}{number}.{int(kind)}"] = hook or _nothing
+                name, table = f"{self.prefix}.{which}{number}.{int(kind)}", own[f"{which}hook"]
+                NAMES[name] = hook or _nothing
+                if asked and _is_blind_to_arguments(table, f"{which}hook"):
+                    NAMES[f"{name}.alone"] = _hook_alone(table, f"{which}hook", number, key.context_type)
         runner = EventRunner(
             self,
             kind,
@@ -325,6 +329,29 @@ def _hook(table: Table, number: int, asked: bool, context_type: type, leading: i
             method(context, outcome, function, *arguments, **keywords)
 
     return suspended(choose_after, number)
+
+
+_LEADING: Final = {"prehook": 2, "posthook": 3, "errorhook": 3}
+"""How many parameters of a hook come before the arguments of the call."""
+
+
+def _is_blind_to_arguments(table: Table, kind: str) -> bool:
+    """Whether all there is for a kind of hook is a method that never looks at the arguments of calls."""
+    if table.method is None:
+        return not table.handlers
+    return not table.handlers and reads_no_arguments(table.method, _LEADING[kind])
+
+
+def _hook_alone(table: Table, kind: str, number: int, context_type: type) -> Callable[..., Any]:
+    """Such a hook for call sites that do not give it any."""
+    if table.method is None:
+        return _nothing
+    made = positional_only(table.method, _LEADING[kind])
+    assert isinstance(made, FunctionType)
+    made = without_rest(made)
+    known_as_hook(made)
+    free = context_type.leaf_hooks or only_keeps(table.method, context_type)  # type: ignore[attr-defined]
+    return made if free else of_arity(suspended(made, number), _LEADING[kind])
 
 
 def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:

@@ -78,13 +78,29 @@ class InlinedForm:
                 leading.append(at.load(result))
             given = leading + positional
             hook = f"{self.shape.prefix}.{which}{number}.{int(event)}"
-            if not keywords and not any(isinstance(argument, ast.Starred) for argument in given):
+            if f"{which}hook" in context.without_arguments:
+                hook, given, keywords = f"{hook}.alone", leading + self._alone(positional), []
+            elif not keywords and not any(isinstance(argument, ast.Starred) for argument in given):
                 hook = f"{hook}.{len(given)}"
             calls.append(at.call(at.load(hook), given, keywords))
         return calls
 
+    @staticmethod
+    def _alone(positional: list[ast.expr]) -> list[ast.expr]:
+        """What was called, without what it was called with."""
+        first = positional[0]
+        if isinstance(first, ast.Starred):  # `*@parts`: the function and what it carries
+            return [At(first).put(ast.Subscript(first.value, At(first).constant(0), ast.Load()))]
+        return [first]
+
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
         """The prehooks, with a note of who is to be told if what comes next fails: those whose prehook has been."""
+        if all("errorhook" in context.without_arguments for context in self.shape.contexts):
+            all_operands = operands
+
+            def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
+                return self._alone(all_operands()[0]), []
+
         count = len(self.shape.contexts)
         levels = [
             number for number, context in enumerate(self.shape.contexts) if event in context.events and context.prehook

@@ -27,6 +27,8 @@ class ContextShape:
     events: Events = Events.NONE
     prehook: bool = False
     posthook: bool = False
+    without_arguments: frozenset[str] = frozenset()
+    """Which of its hooks never look at the arguments of calls, nor at the operands of others."""
 
 
 @dataclass(frozen=True)
