@@ -1,4 +1,4 @@
-"""Units, and which code is live: gating, specialising on first entry, switching, restoring.
+"""Which code is live: gating, specialising on first entry, switching, restoring.
 
 Knows modules, source and code objects, and of a variant only its shape. Must not know what an event looks like, nor
 hooks.
@@ -7,28 +7,22 @@ hooks.
 from __future__ import annotations
 
 import inspect
-import os
 import sys
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import import gates, live
+from cassette_import import live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
-from cassette_import.anyone import Anyone, anyone, can_be_suspended
+from cassette_import.anyone import anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
+from cassette_import.catalogue import OURSELVES, Catalogue
 from cassette_import.errors import CassetteWarning, PassError
-from cassette_import.rewrite.locate import is_function, match, nested_functions
-from cassette_import.rewrite.scopes import clone
-from cassette_import.source import SourceFile
-from cassette_import.units import Record, Unit, VariantLike
+from cassette_import.rewrite.locate import is_function
+from cassette_import.units import Unit, VariantLike
 from cassette_import.watchers import without_watchers
-
-_OURSELVES: Final = os.path.join(os.path.dirname(__file__), "")
-"""What does the overdubbing is not overdubbed: it would need itself without end."""
 
 _NOT_YET: Final = -1
 """No generation: a variant that has to look at all functions again."""
@@ -36,20 +30,16 @@ _NOT_YET: Final = -1
 MOST_VARIANTS: Final = 4
 """How many variants one function's code carries; the least recently added one that is not active goes first."""
 
-
 _MOST_SPARED: Final = 2
 """How often a function that is called outside of contexts gets its plain code back."""
 
 
-class Registry:
-    """All files, units and code objects; there is one, `registry`."""
+class Registry(Catalogue):
+    """What is live of all that there is; there is one, `registry`."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.records: dict[str, Record] = {}
-        self.units: list[Unit] = []
+        super().__init__()
         self.generation = 0
-        self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
         self._armed: list[VariantLike] = []
         self._was_armed = False
         """Whether a context was ever entered: generators that begin while none is active may meet the next one."""
@@ -77,7 +67,7 @@ class Registry:
                     if not record.names:
                         left.add(record.filename)
             for function in live.functions_of(left):
-                _, unit = self._codes.get(id(function.__code__), (None, None))
+                unit = self.known(function.__code__)
                 if unit is not None:
                     function.__code__ = unit.plain
             self.generation += 1
@@ -88,7 +78,7 @@ class Registry:
         code = function.__code__
         filename = code.co_filename
         record = self.records.get(filename)
-        if (record is not None and record.installed) or filename.startswith(_OURSELVES):
+        if (record is not None and record.installed) or filename.startswith(OURSELVES):
             return None
         with self.lock:
             record = self.records.get(filename)
@@ -103,41 +93,6 @@ class Registry:
                 return filename if record.source.available else None
             finally:
                 resume_watching()
-
-    def overdubbable(self, function: FunctionType) -> bool:
-        """Whether a body can be had for the function: it has source, and is not left alone."""
-        _, unit = self._codes.get(id(function.__code__), (None, None))
-        if unit is not None:
-            return unit.reason is None
-        filename = function.__code__.co_filename
-        if filename.startswith(_OURSELVES):
-            return False
-        record = self.records.get(filename)
-        source = record.source if record is not None else SourceFile(filename)
-        if record is None:
-            source.refresh(function.__module__, function.__globals__)
-        return source.available and is_function(function.__code__)
-
-    def reflect(self, function: FunctionType) -> tuple[Any, str] | None:
-        """A copy of the function's node, and its source text."""
-        code = function.__code__
-        with self.lock:
-            known = self._codes.get(id(code))
-            if known is not None:
-                code, source = known[1].plain, known[1].record.source
-            else:
-                source = SourceFile(code.co_filename)
-                source.refresh(function.__module__, function.__globals__)
-            place = source.find(code)
-            if place is None:
-                return None
-            return clone(place.node), source.text_of(place)
-
-    def _record(self, filename: str) -> Record:
-        record = self.records.get(filename)
-        if record is None:
-            record = self.records[filename] = Record(filename)
-        return record
 
     # ---- gates
 
@@ -219,45 +174,6 @@ class Registry:
             function.__code__ = self.gate_of(unit)
         elif function.__code__ is not unit.code:
             function.__code__ = unit.code
-
-    def gate_of(self, unit: Unit) -> CodeType:
-        if unit.gate is None:
-            unit.gate = gates.make(unit.plain, unit.number)
-            self._codes[id(unit.gate)] = (unit.gate, unit)
-        return unit.gate
-
-    def unit_of(self, code: CodeType) -> Unit | None:
-        """The unit of a code object in any of its states; a new one for code that is met for the first time."""
-        known = self._codes.get(id(code))
-        if known is not None:
-            return known[1]
-        record = self.records.get(code.co_filename)
-        if record is None or not is_function(code):
-            return None
-        plain = self._unmarked(record, code)
-        if plain is None:
-            return None
-        unit = Unit(len(self.units), record, plain)
-        self.units.append(unit)
-        record.units.append(unit)
-        self._codes[id(code)] = (code, unit)
-        return unit
-
-    def _unmarked(self, record: Record, code: CodeType) -> CodeType | None:
-        """The plain code of code that is met for the first time; None if it is ours, and nobody knows whose.
-
-        `types.coroutine` marks a generator function by copying its code, which may be ours by then.
-        """
-        # Names that start with "@py" are those of pytest's assertion rewriting (P1).
-        if not any(name.startswith("@") and not name.startswith("@py") for name in code.co_names):
-            return code
-        marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
-        found = [
-            unit.plain
-            for unit in record.units
-            if unit.plain.co_qualname == code.co_qualname and unit.plain.co_firstlineno == code.co_firstlineno
-        ]
-        return found[0].replace(co_flags=found[0].co_flags | marks) if len(found) == 1 and marks else None
 
     def _entered(self, unit: Unit, here: Callable[[], Any]) -> Unit:
         """The unit of the function that was called, if it is not that of its gate, but of a marked copy of it."""
@@ -345,8 +261,7 @@ class Registry:
 
     def _find_on_heap(self, unit: Unit) -> None:
         for function in live.functions_of({unit.record.filename}):
-            known = self._codes.get(id(function.__code__))
-            if known is not None and known[1] is unit and unit.code is not None:
+            if self.known(function.__code__) is unit and unit.code is not None:
                 unit.known.append(weakref.ref(function))
                 function.__code__ = unit.code
 
@@ -374,7 +289,7 @@ class Registry:
             return unit.plain
         if code is None:
             return unit.plain
-        self._adopt_code(unit, code, wanted)
+        self.adopt_code(unit, code, wanted)
         return code
 
     def _wanted(self, unit: Unit, variant: VariantLike | None) -> tuple[VariantLike, ...]:
@@ -387,22 +302,6 @@ class Registry:
         if not wanted and not older:
             older = self._armed[-1:]  # entered while nothing is active: as good a guess as any
         return tuple(wanted + (older[:room] if room > 0 else []))
-
-    def _adopt_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
-        """Make the new code, and the nested functions' in it, known as states of their units."""
-        for variant in variants:
-            variant.provide(code)
-        self._learn_code(unit, code, variants)
-
-    def _learn_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
-        unit.code, unit.variants = code, variants
-        self._codes[id(code)] = (code, unit)
-        plain_nested = list(nested_functions(unit.plain))
-        for nested in nested_functions(code):
-            plain = match(nested, plain_nested)
-            inner = self.unit_of(plain) if plain is not None else None
-            if inner is not None:
-                self._learn_code(inner, nested, variants)
 
     # ---- modules imported while a context is active
 
@@ -447,23 +346,6 @@ class Registry:
                     const = self.gate_of(unit) if unit is not None else const
             consts.append(const)
         return code.replace(co_consts=tuple(consts))
-
-    # ---- telling
-
-    def left_alone(self, module_name: str) -> dict[str, str]:
-        """Qualified name and reason of the module's functions that stay plain."""
-        return {unit.plain.co_qualname: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
-
-    def specialised(self, module_name: str) -> dict[str, list[str]]:
-        """Qualified name, and names of the variants, of the module's functions that have an overdubbed body."""
-        return {
-            unit.plain.co_qualname: names
-            for unit in self._units_of(module_name)
-            if (names := [variant.name for variant in unit.variants if not isinstance(variant, Anyone)])
-        }
-
-    def _units_of(self, module_name: str) -> list[Unit]:
-        return [unit for record in self.records.values() if module_name in record.names for unit in record.units]
 
 
 def _same_cells(function: FunctionType, here: FunctionType) -> bool:
