@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cassette_import import primitives
     from cassette_import.call_sites import CallSite, callsite
-    from cassette_import.context import (
-        Context,
-        canrecurse,
-        current,
-        disablehooks,
-        fallback,
-        overdub,
-        recurse,
-        similarcontext,
-    )
+    from cassette_import.context import Context, current, disablehooks, similarcontext
     from cassette_import.errors import (
         AmbiguousOverload,
         CassetteError,
@@ -53,6 +44,7 @@ if TYPE_CHECKING:
         tag,
         untag,
     )
+    from cassette_import.verbs import canrecurse, fallback, overdub, recurse
 
 __version__ = "0.1.0"
 
@@ -110,7 +102,7 @@ __all__ = [
 
 _HOMES = {
     "call_sites": "CallSite callsite",
-    "context": "Context canrecurse current disablehooks fallback overdub recurse similarcontext",
+    "context": "Context current disablehooks similarcontext",
     "errors": "AmbiguousOverload CassetteError CassetteWarning NotOverdubbable OverdubRecursionError PassError",
     "escape_report": "Escape escapes",
     "events": "Events",
@@ -121,6 +113,7 @@ _HOMES = {
     "reflection": "Reflection reflect",
     "tagging.api": "NO_METADATA NO_METAMETA Meta Tag Tagged allmetadata enabletagging hasmetadata hasmetameta istagged "
     "metadata metadatatype metameta tag untag",
+    "verbs": "canrecurse fallback overdub recurse",
 }
 
 _MODULES = ("primitives",)
