@@ -1,5 +1,6 @@
 """Values from outside that go where they do harm, in programs that know nothing of it."""
 
+import contextlib
 import gc
 import importlib
 import json
@@ -177,7 +178,7 @@ def test_a_condition_says_whether_a_call_is_dangerous():
 
 def test_what_a_sink_gives_is_not_from_outside():
     def program():
-        with sqlite3.connect(":memory:") as connection:
+        with contextlib.closing(sqlite3.connect(":memory:")) as connection:
             row = connection.execute("SELECT ?", (given(),)).fetchone()
             connection.execute(f"SELECT '{row[0]}'")
 
