@@ -67,23 +67,22 @@ def nothing_is_left_active():
     if cassette is None:
         return
     if not cassette.NAMES["@on"]:
-        _nobody_is_active(cassette)
+        assert _in_use(cassette) == []  # functions would be specialised for it in other tests too
         return
     gc.collect()
     left = [activation.contexts for activation in cassette.IN_USE.entered.values()]
     for activation in cassette.IN_USE.values():
-        cassette.end(activation)  # functions would be specialised for it in other tests too
+        cassette.end(activation)
     cassette.ACTIVE.set(cassette.INACTIVE)
     cassette.IN_USE.switch_off()
-    _nobody_is_active(cassette)
     if left:
         pytest.fail(f"the test left contexts entered: {left}")
+    assert _in_use(cassette) == []
 
 
-def _nobody_is_active(cassette):
-    """Functions are specialised for the variants that are in use anywhere; now none is."""
-    for variant in cassette.registry._armed:
-        variant.active = 0
+def _in_use(cassette):
+    """The variants that are in use anywhere: functions that are entered are specialised for them."""
+    return [variant for variant in cassette.registry._armed if variant.active]
 
 
 @pytest.fixture(scope="module")
