@@ -60,11 +60,11 @@ class Taint(Context, tagging=True):
 
     Example
     -------
-    >>> import os, sqlite3
+    >>> import contextlib, os, sqlite3
     >>> from cassette_import import overdub
     >>> def count():
     ...     table = os.getenv("NO_SUCH_TABLE", "sqlite_master")
-    ...     with sqlite3.connect(":memory:") as database:
+    ...     with contextlib.closing(sqlite3.connect(":memory:")) as database:
     ...         database.execute("SELECT count(*) FROM " + table)
     >>> taint = Taint(sources=["os.getenv"])
     >>> overdub(taint, count)
