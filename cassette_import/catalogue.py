@@ -68,12 +68,9 @@ class Catalogue:
         if not any(name.startswith("@") and not name.startswith("@py") for name in code.co_names):
             return code
         marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
-        found = [
-            unit.plain
-            for unit in record.units
-            if unit.plain.co_qualname == code.co_qualname and unit.plain.co_firstlineno == code.co_firstlineno
-        ]
-        return found[0].replace(co_flags=found[0].co_flags | marks) if len(found) == 1 and marks else None
+        # A gate holds the number of its unit; bodies may be equal where a module was executed twice.
+        found = [unit for unit in record.units if _is_copy(code, unit.gate) or _is_copy(code, unit.code)]
+        return found[-1].plain.replace(co_flags=found[-1].plain.co_flags | marks) if found and marks else None
 
     def gate_of(self, unit: Unit) -> CodeType:
         """The unit's gate, which is made when it is wanted."""
@@ -143,3 +140,13 @@ class Catalogue:
 
     def _units_of(self, module_name: str) -> list[Unit]:
         return [unit for record in self.records.values() if module_name in record.names for unit in record.units]
+
+
+def _is_copy(code: CodeType, original: CodeType | None) -> bool:
+    """Whether code does the same as ours, for all that is in it."""
+    return (
+        original is not None
+        and code.co_qualname == original.co_qualname
+        and code.co_code == original.co_code
+        and code.co_consts == original.co_consts
+    )

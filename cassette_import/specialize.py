@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from cassette_import import live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
-from cassette_import.anyone import anyone, can_be_suspended
+from cassette_import.anyone import Anyone, anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.catalogue import OURSELVES, Catalogue
 from cassette_import.errors import CassetteWarning, PassError
@@ -298,7 +298,8 @@ class Registry(Catalogue):
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted]
         if not wanted and can_be_suspended(unit.plain):
-            return anyone(self._armed), *older[: MOST_VARIANTS - 1]
+            known = [other for other in older if not isinstance(other, Anyone)]
+            return anyone(self._armed), *known[: MOST_VARIANTS - 1]
         if not wanted and not older:
             older = self._armed[-1:]  # entered while nothing is active: as good a guess as any
         return tuple(wanted + (older[:room] if room > 0 else []))

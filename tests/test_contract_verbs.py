@@ -1046,6 +1046,27 @@ def test_coroutine_that_was_started_outside_is_inside_when_it_goes_on_there(prog
 
 
 @pytest.mark.usefixtures("a_context_was_entered")
+def test_generator_that_is_marked_as_a_coroutine_stays_one_however_often_its_module_is_executed(make_program):
+    program = make_program("""
+        import types
+
+        @types.coroutine
+        def wait(x):
+            got = yield x
+            return abs(got)
+
+        async def main():
+            return await wait("asked")
+    """)
+    for _ in range(2):
+        importlib.reload(program)
+        coroutine = program.main()
+        assert coroutine.send(None) == "asked"
+        with pytest.raises(StopIteration, match="3"):
+            coroutine.send(-3)
+
+
+@pytest.mark.usefixtures("a_context_was_entered")
 def test_report_names_no_variant_for_a_generator_that_ran_while_nothing_was_active(make_package):
     program = importlib.import_module(make_package(PROGRAM))
     with install([program.__name__]) as installation:
