@@ -20,6 +20,8 @@ from cassette_import.anyone import Anyone, anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.catalogue import OURSELVES, Catalogue
 from cassette_import.errors import CassetteWarning, PassError
+from cassette_import.events import Events
+from cassette_import.rewrite.callee_form import BLINDLY
 from cassette_import.rewrite.locate import is_function
 from cassette_import.units import Unit, VariantLike
 from cassette_import.watchers import without_watchers
@@ -164,6 +166,9 @@ class Registry(Catalogue):
         intercepting = [variant for variant in self._armed if not variant.shape.silent]
         for variant in intercepting:
             variant.guards.be_alone(len(intercepting) == 1)
+        NAMES[BLINDLY] = not any(
+            variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.blind for variant in intercepting
+        )
 
     def _gate(self, function: FunctionType, unit: Unit) -> None:
         if not any(reference() is function for reference in unit.known):
@@ -367,3 +372,4 @@ def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:
 
 registry: Final = Registry()
 NAMES["@enter"] = registry.enter
+NAMES[BLINDLY] = True

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from cassette_import import Context, canrecurse, current, fallback, install, overdub, recurse, reflect, source
+from cassette_import import Context, Events, canrecurse, current, fallback, install, overdub, recurse, reflect, source
 
 PROGRAM = """
     import math
@@ -1064,6 +1064,54 @@ def test_generator_that_is_marked_as_a_coroutine_stays_one_however_often_its_mod
         assert coroutine.send(None) == "asked"
         with pytest.raises(StopIteration, match="3"):
             coroutine.send(-3)
+
+
+def test_generator_that_began_in_a_context_that_counts_is_seen_by_the_one_in_which_it_goes_on(program, Recorder):
+    class Counting(Context):
+        count = 0
+
+        def prehook(self, f, *args):
+            self.count += 1
+
+    counting = Counting()
+    with counting:
+        iterator = program.numbers(3)
+        next(iterator)
+    before = counting.count
+    with Recorder() as ctx:
+        next(iterator)
+    assert [args for f, args in ctx.calls if f is program.add] == [(1, 1)]
+    assert counting.count == before
+    with counting:
+        next(iterator)
+    assert counting.count > before
+
+
+def test_block_of_a_context_inside_of_one_that_counts_is_seen_by_both(make_program, Recorder):
+    class Counting(Context, events=Events.CALLS):
+        count = 0
+
+        def prehook(self, f, *args):
+            self.count += 1
+
+    class Sine(Context):
+        pass
+
+    Sine.overdub.register(math.sin)(lambda ctx, f, x: "overloaded")
+    program = make_program("""
+        import math
+
+        def block(ctx):
+            with ctx:
+                return math.sin(abs(0.0))
+    """)
+    with Counting() as outer:
+        inner = Recorder()
+        assert program.block(inner) == 0.0
+        assert inner.calls == [(abs, (0.0,)), (math.sin, (0.0,))]
+        assert outer.count == 2
+    with Counting():
+        assert program.block(Sine()) == "overloaded"
 
 
 @pytest.mark.usefixtures("a_context_was_entered")

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
 from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.expressions import is_ours
-from cassette_import.rewrite.guarded_form import GuardedForm
+from cassette_import.rewrite.guarded_form import GuardedForm, is_small
 from cassette_import.rewrite.marks import DEBUGGER, has
 from cassette_import.rewrite.nodes import At, debugged, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
+from cassette_import.rewrite.scopes import clone
 from cassette_import.rewrite.shape import Interest, Shape
+
+BLINDLY = "@blindly"
+"""The name that is true as long as nobody's hooks look at more of calls than that there are any."""
 
 
 class CalleeForm:
@@ -79,12 +84,17 @@ class CalleeForm:
             return node
         if has(node, DEBUGGER):
             return debugged(node)
-        if Events.CALLS in self._blind_kinds:
-            return self._blind.call(node)
         if self._guarded is not None:
             return self._guarded.call(node)
+        if Events.CALLS not in self._blind_kinds:
+            node.func = self._picked(At(node.func), node.func, Events.CALLS)
+            return node
+        if not is_small(node):
+            return self._blind.call(node)
+        # Who comes while this is suspended, or is entered by the `with` statement around it, may look at more.
+        blind: Any = clone(node)
         node.func = self._picked(At(node.func), node.func, Events.CALLS)
-        return node
+        return At(node).either(At(node).load(BLINDLY), self._blind.call(blind), node)
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator, whose call is the interpreter's."""

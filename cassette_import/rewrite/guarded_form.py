@@ -54,7 +54,7 @@ class GuardedForm:
         elif isinstance(function, ast.Attribute):
             if self._is_of_module(function):
                 node.func = self._kept(function, keywords)
-            elif _is_small(node):
+            elif is_small(node):
                 return self._method(node, function, keywords)
             else:
                 node.func = self._picked(function, keywords)
@@ -166,7 +166,7 @@ def _forgetting(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> ast.expr
     return node
 
 
-def _is_small(node: ast.Call) -> bool:
+def is_small(node: ast.Call) -> bool:
     """Whether the arguments may stand twice: few nodes, without functions of their own."""
     work: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
     count = 0
