@@ -96,6 +96,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (FRAMES, same(["locals_under_another_name"], HOOKED), True),
     (COLUMNS, same(["assertions"], [*HOOKED, "in_a_context_that_tags"]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], "in_a_context_without_hooks", AFTER]), OLDEST),
+    (PROFILERS, same(["profiles_by_cprofile"], ["installed_and_inactive"]), OLDEST),  # contexts were entered before
     (PROFILERS, same(["profiles_by_cprofile"], OF_ALL), True),
     (LINES, same(["line_events_of_a_tracer"], GUARDED), True),
     (JUMPS, same(["line_events_of_a_tracer_in_generators_and_methods"], [*BLIND, HOOKED[5]]), IS_3_12),
