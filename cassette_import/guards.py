@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from cassette_import.active import NAMES
 from cassette_import.frames import hidden
-from cassette_import.functions import split
+from cassette_import.functions import lookup, split
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _NAMESPACE: Final = (vars(ModuleType)["__dict__"].__get__, vars(type)["__dict__"].__get__)
@@ -152,9 +152,15 @@ def _is_lasting(callee: Any) -> bool:
     kind = type(callee)
     if kind is BuiltinFunctionType:
         return type(callee.__self__) is ModuleType
-    if kind is FunctionType or (isinstance(callee, type) and not callee.__flags__ & _IMMUTABLE):
+    if kind is FunctionType or (_is_usual_class(callee) and not callee.__flags__ & _IMMUTABLE):
         return _stands_in_its_module(callee)
     return kind is type
+
+
+@hidden
+def _is_usual_class(kind: Any) -> bool:
+    """Whether it is a class that does not notice that it is asked for its attributes."""
+    return issubclass(type(kind), type) and lookup(type(kind), "__getattribute__") is type.__getattribute__
 
 
 @hidden
@@ -174,25 +180,27 @@ def _stands_in_its_module(named: Any) -> bool:
     module = sys.modules.get(named.__module__)
     found: Any = module if type(module) is ModuleType else None
     for name in named.__qualname__.split("."):
-        if found is None or not isinstance(found, (ModuleType, type)):
+        if not issubclass(type(found), (ModuleType, type)):
             return False
-        found = _NAMESPACE[isinstance(found, type)](found).get(name)
+        found = _NAMESPACE[issubclass(type(found), type)](found).get(name)
     return found is named or (type(found) is staticmethod and found.__func__ is named)
 
 
 @hidden
 def _owner(callee: Any, guard: str, receiver: Any) -> type | None:
     """The type all of whose instances have this method, if it is certain; `receiver` is that of a `super()`."""
-    kind, bound_to = type(callee), getattr(callee, "__self__", None)
+    kind = type(callee)
+    if kind is not BuiltinFunctionType and kind is not MethodWrapperType and kind is not MethodType:
+        return None  # it would notice that it is asked for `__self__`
+    bound_to = callee.__self__
     owner = type(bound_to)
     if guard[0] == "u" and bound_to is not receiver:
         return None
-    if kind is BuiltinFunctionType or kind is MethodWrapperType:
-        if issubclass(owner, (type, ModuleType)):
-            return None
-    elif kind is not MethodType or type(callee.__func__) is not FunctionType:
+    if issubclass(owner, (type, ModuleType)) if kind is not MethodType else type(callee.__func__) is not FunctionType:
         return None
-    if type(owner.__getattribute__) is not WrapperDescriptorType or not _has_method(owner, callee, guard):
+    if not _is_usual_class(owner) or type(owner.__getattribute__) is not WrapperDescriptorType:
+        return None
+    if not _has_method(owner, callee, guard):
         return None
     return owner if owner.__flags__ & _IMMUTABLE or _stands_in_its_module(owner) else None
 

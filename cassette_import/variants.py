@@ -127,26 +127,39 @@ class Variant:
                 everything |= TAGGED
                 overloads |= TAGGED
             overloads |= seen & Events.CALLS  # targets are also met as callbacks of higher-order leaves
+            hooks = bool(own["prehook"]), bool(own["posthook"])
+            sees_everything = any(table.sees_everything for table in own.values())
             contexts.append(
                 ContextShape(
-                    (key.events if any(table.sees_everything for table in own.values()) else Events.NONE) | seen,
-                    prehook=bool(own["prehook"]),
-                    posthook=bool(own["posthook"]),
+                    (key.events if sees_everything else Events.NONE) | seen if any(hooks) else Events.NONE,
+                    *hooks,
                     without_arguments=frozenset(kind for kind in _LEADING if _is_blind_to_arguments(own[kind], kind)),
                 )
             )
+        passes = any(key.passes for key in self.keys)
+        blind = self._blind(tables, targets, overloads, primitives)
+        NAMES[f"{self.prefix}.overloaded"] = bool(overloads & Events.CALLS)
+        # An overload that is registered while a function runs counts there, if its body has a place for overloads.
+        if everything & ~blind & Events.CALLS:
+            overloads |= Events.CALLS
+        elif not (everything or targets or primitives or overloads or passes) and self._may_come():
+            targets = overloads = Events.CALLS
         return Shape(
             self.prefix,
-            tuple(contexts),
+            tuple(contexts) if everything else (ContextShape(),) * len(contexts),
             everything=everything,
-            targets=targets,
+            targets=targets & ~everything,
             primitives=frozenset(primitives),
             overloads=overloads,
             watched=watched,
-            passes=any(key.passes for key in self.keys),
+            passes=passes,
             tagging=self.tagging,
-            blind=self._blind(tables, targets, overloads, primitives),
+            blind=blind,
         )
+
+    def _may_come(self) -> bool:
+        """Whether overloads of calls can be registered for a context that has nothing yet."""
+        return any(key.hooks and Events.CALLS in key.events for key in self.keys)
 
     def _blind(
         self, tables: list[dict[str, Table]], targets: Events, overloads: Events, primitives: set[str]

@@ -18,7 +18,6 @@ LINES = "where errorhooks are told, a tracer is told of the line of a `with` or 
 JUMPS = "on 3.12, generators and coroutines give a tracer more line events of the same line when hooks run"
 DYING = "after an exception, temporaries of its event live until the next event or the end of the function"
 KEEPING = "what hooks look at lives until they have looked, and operands die in another order"
-IN_FLIGHT = "a hook of a new kind, registered while a function runs, counts there from its next entry on"
 TAGGING = (
     "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
 )
@@ -87,11 +86,6 @@ RECURSION = "recursion_through_{}_goes_as_deep_as_ever"
 
 _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     # What is promised.
-    (
-        IN_FLIGHT,
-        ["test_contract_hooks.py::test_overload_registered_while_a_function_runs_counts_in_that_function"],
-        True,
-    ),
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
     (FRAMES, same(["locals_under_another_name"], HOOKED), True),
     (COLUMNS, same(["assertions"], [*HOOKED, "in_a_context_that_tags"]), OLDEST),

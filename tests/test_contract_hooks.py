@@ -1588,6 +1588,51 @@ def test_overload_registered_while_a_function_runs_counts_in_that_function():
     assert overdub(Own(), root) == (0.0, "late")
 
 
+@pytest.mark.parametrize("kind", ["prehook", "posthook", "errorhook"])
+def test_overload_registered_while_a_function_runs_that_is_looked_at_counts_in_it(kind):
+    seen = []
+    Own = type("Own", (Context,), {kind: lambda ctx, *given: seen.append(given)}, events=Events.CALLS)
+
+    def register():
+        Own.overdub.register(math.sin)(lambda ctx, f, x: "late")
+
+    def root():
+        before = math.sin(0.0)
+        register()
+        return before, math.sin(0.0)
+
+    assert overdub(Own(), root) == (0.0, "late")
+
+
+def test_overload_registered_for_one_of_two_contexts_while_a_function_runs_counts_in_it(Recorder):
+    class Own(Context):
+        pass
+
+    def root():
+        before = math.sin(0.0)
+        Own.overdub.register(math.sin)(lambda ctx, f, x: "late")
+        return before, math.sin(0.0)
+
+    with Recorder() as outer:
+        assert overdub(Own(), root) == (0.0, "late")
+    assert [call for call in outer.calls if call[0] is math.sin] == [(math.sin, (0.0,))] * 2
+
+
+def test_overload_registered_in_a_loop_counts_in_its_next_round():
+    class Own(Context):
+        pass
+
+    def root():
+        found = []
+        for number in range(4):
+            found.append(abs(number))
+            if number == 1:
+                Own.overdub.register(abs)(lambda ctx, f, x: "late")
+        return found
+
+    assert overdub(Own(), root) == [0, 1, "late", "late"]
+
+
 def test_overload_registered_inside_of_a_block_counts(make_program):
     program = make_program("import math\n\ndef sine():\n    return math.sin(0.0)\n")
 

@@ -485,3 +485,54 @@ def test_a_function_beside_a_root_that_is_called_outside_does_not_have_all_funct
     for _ in range(50):
         assert overdub(context, function, -1) == beside(-1) == 1
     assert looked.call_count < 15
+
+
+ASKED = """
+    log = []
+
+
+    class Kind(type):
+        def __getattribute__(cls, name):
+            log.append(name)
+            return super().__getattribute__(name)
+
+
+    class Made(metaclass=Kind):
+        def __init__(self):
+            pass
+
+        def method(self):
+            return 1
+
+
+    class Proxy:
+        def __getattribute__(self, name):
+            log.append(name)
+            return object.__getattribute__(self, name)
+
+        def __call__(self):
+            return 2
+
+
+    class Holder:
+        pass
+
+
+    def main():
+        holder, proxy = Holder(), Proxy()
+        holder.proxy = proxy
+        made = Made()
+        for _ in range(20):
+            proxy(), holder.proxy(), made.method(), Made()
+        return log
+"""
+
+
+def test_callees_and_classes_are_asked_for_nothing_when_guards_are_learned(make_program):
+    class Own(Context):
+        pass
+
+    Own.overdub.register(math.sin)(lambda ctx, f, x: x)
+    program = make_program(ASKED)
+    with Own():
+        assert program.main() == []

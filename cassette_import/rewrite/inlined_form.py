@@ -212,7 +212,8 @@ class InlinedForm:
             positional, keywords = arguments(written=True)
             callee: ast.expr = at.load(function)
             if Events.CALLS in self.shape.overloads:
-                callee = at.call(at.load(f"{self.shape.prefix}.over.1"), [callee])
+                over = at.call(at.load(f"{self.shape.prefix}.over.1"), [at.load(function)])
+                callee = at.either(at.load(f"{self.shape.prefix}.overloaded"), over, callee)
             return at.call(callee, positional, keywords)
 
         def event(*leading: Callable[[], ast.expr]) -> ast.expr:
