@@ -33,6 +33,7 @@ class Anyone:
         self.active = 0
         self.armed: dict[frozenset[str], int] = {}
         self.guards = Guards(prefix)
+        self.may_get_overloads = False
         NAMES[prefix] = self
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:

@@ -17,10 +17,12 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import import cache
+from cassette_import.events import Events
 from cassette_import.rewrite.body import overdub_function, overdub_module
 from cassette_import.rewrite.entry import Entry, Surroundings
 from cassette_import.rewrite.locate import find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewrite.scopes import clone
+from cassette_import.rewrite.shape import Shape
 from cassette_import.units import Record, Unit, VariantLike
 
 _File = tuple[str, str, bytes]
@@ -42,7 +44,7 @@ class Bodies:
 
     def make(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
         """The unit's code with a branch per variant; None, with the reason in the unit, if it is left alone."""
-        if all(variant.shape.silent for variant in variants):
+        if all(_shape(unit.record, variant).silent for variant in variants):
             return unit.plain
         name = repr((unit.plain.co_qualname, key_of(unit.plain)))
         return self._keep(unit.record, variants, name, unit.plain, lambda: self._compile(unit, variants))
@@ -128,7 +130,7 @@ class Bodies:
         entry = Entry(None if unit.record.installed else unit.record.filename)
         file = hashlib.sha256(unit.record.filename.encode()).hexdigest()[:6]
         surroundings = Surroundings(place.class_name, plain.co_freevars, file, source.objects())
-        overdub_function(function, [variant.shape for variant in variants], entry, made, surroundings)
+        overdub_function(function, [_shape(unit.record, variant) for variant in variants], entry, made, surroundings)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)
         if code is None:
@@ -138,6 +140,18 @@ class Bodies:
         # So may hooks: their first parameters have become positional-only (`functions.positional_only`).
         code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
         return graft(requalify(code, plain))
+
+
+def _shape(record: Record, variant: VariantLike) -> Shape:
+    """The shape that functions of a file are made for.
+
+    Those beside a root function are ready for the first overload of a context type that has none: who registers while
+    functions run stands there, mostly.
+    """
+    shape = variant.shape
+    if record.installed or not shape.silent or not variant.may_get_overloads:
+        return shape
+    return replace(shape, targets=Events.CALLS, overloads=Events.CALLS)
 
 
 def _same(code: CodeType, other: CodeType) -> bool:

@@ -51,6 +51,7 @@ class Guards:
         self._several = tuple(f"{prefix}.{kind}{flags}." for kind in "tu" for flags in _FLAGS)
         self._anywhere = tuple(f"{prefix}.{kind}{flags}." for kind in "gmctu" for flags in _FLAGS if "a" in flags)
         self.alone = True
+        self._is_superseded = False
         self._told = False
         self._misses: dict[str, int] = {}
         self._names: set[str] = set()
@@ -85,6 +86,12 @@ class Guards:
                 if name.startswith(self._anywhere):
                     self._clear(name)
 
+    def supersede(self) -> None:
+        """Another variant is in the place of this one; bodies that are being executed have these guards."""
+        self._is_superseded = True
+        self.know_targets(False)
+        self.forget()
+
     def know_targets(self, known: bool) -> None:
         """Whether it is enough to look at a Python function or a builtin to know that it is no target."""
         self._told = known
@@ -108,7 +115,7 @@ class Guards:
         @hidden
         def learn(callee: Any, guard: str, receiver: Any = None, forgotten: None = None) -> Any:
             flags = guard.partition(".")[0]
-            if "a" in flags and not self.alone:
+            if self._is_superseded or ("a" in flags and not self.alone):
                 return pick_anywhere(callee)
             if "k" in flags:
                 picked = pick_with_callbacks(callee)

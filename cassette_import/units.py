@@ -19,6 +19,8 @@ class VariantLike(Protocol):
     active: int
     armed: dict[frozenset[str], int]
     guards: Guards
+    may_get_overloads: bool
+    """Whether overloads of calls can be registered for it."""
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
         """What passes make of the function's node."""

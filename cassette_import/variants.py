@@ -67,6 +67,7 @@ class Variant:
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
         self.active = 0
         self.tagging = any(key.tagging for key in keys)
+        self.may_get_overloads = any(key.hooks and Events.CALLS in key.events for key in keys)
         self.armed: dict[frozenset[str], int] = {}
         self.runners: dict[int, EventRunner] = {}
         self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
@@ -142,8 +143,6 @@ class Variant:
         # An overload that is registered while a function runs counts there, if its body has a place for overloads.
         if everything & ~blind & Events.CALLS:
             overloads |= Events.CALLS
-        elif not (everything or targets or primitives or overloads or passes) and self._may_come():
-            targets = overloads = Events.CALLS
         return Shape(
             self.prefix,
             tuple(contexts) if everything else (ContextShape(),) * len(contexts),
@@ -156,10 +155,6 @@ class Variant:
             tagging=self.tagging,
             blind=blind,
         )
-
-    def _may_come(self) -> bool:
-        """Whether overloads of calls can be registered for a context that has nothing yet."""
-        return any(key.hooks and Events.CALLS in key.events for key in self.keys)
 
     def _blind(
         self, tables: list[dict[str, Table]], targets: Events, overloads: Events, primitives: set[str]
@@ -417,6 +412,7 @@ class Variants:
             for keys, variant in list(self._by_keys.items()):
                 if any(issubclass(key.context_type, context_type) for key in keys) and variant.refresh():
                     del self._by_keys[keys]
+                    variant.guards.supersede()
                     moved += [item for item in set(IN_USE.values()) if item.variant is variant]
             return moved
 

@@ -46,6 +46,7 @@ HOOKED = (
     "imported_inside_of_a_context_that_looks_at_all_events",
 )
 """The ways of `test_contract_transparency.py` with hooks."""
+UNHOOKED = ("in_a_context_without_hooks", "in_a_context_with_a_target_that_is_not_met")
 GUARDED = HOOKED[1:2]
 WITH_TAGS = ("in_a_context_that_tags",)
 BLIND = HOOKED[:1] + HOOKED[2:5]
@@ -89,7 +90,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
     (FRAMES, same(["locals_under_another_name"], HOOKED), True),
     (COLUMNS, same(["assertions"], [*HOOKED, "in_a_context_that_tags"]), OLDEST),
-    (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], "in_a_context_without_hooks", AFTER]), OLDEST),
+    (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], *UNHOOKED, AFTER]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], ["installed_and_inactive"]), OLDEST),  # contexts were entered before
     (PROFILERS, same(["profiles_by_cprofile"], OF_ALL), True),
     (LINES, same(["line_events_of_a_tracer"], GUARDED), True),

@@ -6,6 +6,7 @@ Each program runs plain first, and then again from a fresh copy of its module in
 
 import importlib
 import sys
+import time
 
 import pytest
 from transparency_programs import (
@@ -58,6 +59,13 @@ class Everything(Empty, events=Events.ALL):
     """Intercepts every kind of event, with hooks that need no arguments."""
 
 
+class Aimed(Context):
+    """Has a target that no program calls."""
+
+
+Aimed.overdub.register(time.ctime)(lambda ctx, f, *seconds: None)
+
+
 class Looking(Context, events=Events.ALL):
     """Intercepts every kind of event, and looks at all that it is told."""
 
@@ -88,6 +96,11 @@ def installed_and_inactive(load):
 def in_a_context_without_hooks(load):
     module = load(True)
     return overdub(Unhooked(), module.main)
+
+
+def in_a_context_with_a_target_that_is_not_met(load):
+    module = load(True)
+    return overdub(Aimed(), module.main)
 
 
 def in_a_context_with_empty_hooks(load):
@@ -139,7 +152,12 @@ def imported_inside_of_a_context_that_looks_at_all_events(load):
         return load(True).main()
 
 
-WAYS_WITHOUT_HOOKS = [installed_and_inactive, in_a_context_without_hooks, after_a_context]
+WAYS_WITHOUT_HOOKS = [
+    installed_and_inactive,
+    in_a_context_without_hooks,
+    in_a_context_with_a_target_that_is_not_met,
+    after_a_context,
+]
 WAYS = [
     *WAYS_WITHOUT_HOOKS,
     in_a_context_with_empty_hooks,
