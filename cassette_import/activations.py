@@ -9,7 +9,19 @@ import os
 from typing import Any
 
 from cassette_import import runtime
-from cassette_import.active import ACTIVE, IN_USE, INACTIVE, NAMES, Activation, Lasting, forget_prefixes, leave, use
+from cassette_import.active import (
+    ACTIVE,
+    IN_USE,
+    INACTIVE,
+    NAMES,
+    Activation,
+    Lasting,
+    Prefix,
+    forget_prefixes,
+    leave,
+    release,
+    use,
+)
 from cassette_import.specialize import registry
 from cassette_import.variants import Variant, variants
 
@@ -102,26 +114,31 @@ def end(activation: Activation, result: Any = None) -> None:
     if activation.tags and type(activation) is Activation:
         tagging().ended(activation, result)
     activation.heirs = None
-    variant, activation.variant = activation.variant, None
-    if variant is not None:
-        variant.active -= 1
+    release(activation)
     for prefix in forget_prefixes(activation):
-        prefix.left, prefix.variant = True, None
+        prefix.left = True
+        release(prefix)
 
 
 def make_prefix(activation: Activation, level: int) -> Activation:
-    """What is active while a hook or overload of context `level` runs: the contexts outside it."""
+    """What is active while a hook or overload of context `level` runs: the contexts outside it. It is made once.
+
+    Another thread may do the same meanwhile, where they share a lasting activation, or forget the prefixes, as it gives
+    the activation another variant.
+    """
     contexts = activation.contexts[:level]
     variant = variant_of(contexts)
+    left: Activation = activation
     if isinstance(activation, Lasting):  # nobody may hold it but those who run in it
-        activation = Activation(activation.contexts, activation.variant, activation.roots, tags=activation.tags)
-    prefix = Activation(
-        contexts, variant, activation.roots, outer=activation, suspended=activation, tags=activation.tags[:level]
-    )
+        left = Activation(activation.contexts, activation.variant, activation.roots, tags=activation.tags)
+    prefix = Prefix(contexts, variant, left.roots, outer=left, suspended=left, tags=left.tags[:level])
     if variant is not None:
         variant.active += 1  # what functions are specialised for meanwhile includes it
     freshen(prefix)
-    return prefix
+    prefixes = activation.prefixes
+    if prefixes is None:
+        prefixes = activation.prefixes = {}
+    return prefixes.setdefault(level, prefix)
 
 
 runtime.make_prefix = make_prefix
@@ -149,14 +166,15 @@ def exit_context(context: Any) -> None:
     It need not be what was entered last: a generator may be closed when something else has been entered.
     """
     here = ACTIVE.get()
-    variant = here.variant
-    if here.entered is context and variant is not None and not here.tags and here.prefixes is None:
+    if here.entered is context and here.variant is not None and not here.tags and here.prefixes is None:
         here.left = True  # as `depart`, where there is no more to it
         IN_USE.entered.pop(id(here), None)
         if not IN_USE.entered and not IN_USE.lasting:
             NAMES["@on"] = False
-        here.heirs = here.variant = None
-        variant.active -= 1
+        here.heirs = None
+        variant, here.variant = here.variant, None  # another thread may have given it another one meanwhile
+        if variant is not None:
+            variant.active -= 1
         outer = here.outer
         ACTIVE.set(outer if outer is not None and not outer.left else _alive(outer))
         return

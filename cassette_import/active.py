@@ -89,20 +89,35 @@ class Lasting(Activation):
 
     @hidden
     def __del__(self) -> None:
-        if self.variant is not None:
-            self.variant.active -= 1
+        release(self)
         forget_prefixes(self)
         leave(self)
 
 
+class Prefix(Activation):
+    """What is active while a hook or overload runs: in use for as long as somebody holds it."""
+
+    __slots__ = ()
+
+    @hidden
+    def __del__(self) -> None:
+        release(self)
+
+
+@hidden
+def release(activation: Activation) -> None:
+    """Nobody runs in it any more, or is to run in it: functions are not specialised for its sake."""
+    variant, activation.variant = activation.variant, None
+    if variant is not None:
+        variant.active -= 1
+
+
 @hidden
 def forget_prefixes(activation: Activation) -> list[Activation]:
-    """Take from an activation those that its hooks have run in, and the hooks of contexts around these; return them."""
+    """Take from an activation those that its hooks run in, and the hooks of contexts around these; return them."""
     prefixes, activation.prefixes = activation.prefixes, None
     found: list[Activation] = []
     for prefix in list(prefixes.values()) if prefixes else ():
-        if prefix.variant is not None:
-            prefix.variant.active -= 1
         found += [prefix, *forget_prefixes(prefix)]
     return found
 

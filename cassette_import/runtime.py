@@ -64,12 +64,8 @@ Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: igno
 def prefix_of(activation: Activation, level: int) -> Activation:
     """What is active while a hook or overload of context `level` runs: the contexts outside it (suspension)."""
     prefixes = activation.prefixes
-    if prefixes is None:
-        prefixes = activation.prefixes = {}
-    found = prefixes.get(level)
-    if found is None:
-        found = prefixes[level] = make_prefix(activation, level)
-    return found
+    found = prefixes.get(level) if prefixes is not None else None
+    return make_prefix(activation, level) if found is None else found
 
 
 def make_prefix(activation: Activation, level: int) -> Activation:

@@ -33,6 +33,7 @@ ORIGINS = "on 3.11, the origin of a coroutine, and faulthandler everywhere, look
 UNWINDING = "an exception that leaves a hidden frame is told to tracers as a return of the frame that is seen"
 LOOPS = "loops that have met a context that sees their steps run in hidden frames, which tracers and profilers notice"
 BRANCHES = "coverage misses the end of a loop whose steps are events"
+ASKING = "where a context was entered earlier, generators and coroutines ask at each call whether there is one"
 INSERTED = "in a module whose assertions pytest rewrites, the operators and calls that pytest inserts are events too"
 
 HOOKED = (
@@ -91,7 +92,9 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (FRAMES, same(["locals_under_another_name"], HOOKED), True),
     (COLUMNS, same(["assertions"], [*HOOKED, "in_a_context_that_tags"]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], *UNHOOKED, AFTER]), OLDEST),
-    (PROFILERS, same(["profiles_by_cprofile"], ["installed_and_inactive"]), OLDEST),  # contexts were entered before
+    (ASKING, same(["profiles_by_cprofile"], ["installed_and_inactive"]), OLDEST),
+    (ASKING, tool(["inspect_getclosurevars", "dis_dis"], ["inactive"]), True),
+    (ASKING, tool(["asyncio_debug_mode", "cprofile_call_counts"], ["inactive"]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], OF_ALL), True),
     (LINES, same(["line_events_of_a_tracer"], GUARDED), True),
     (JUMPS, same(["line_events_of_a_tracer_in_generators_and_methods"], [*BLIND, HOOKED[5]]), IS_3_12),
