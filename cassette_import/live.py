@@ -39,7 +39,13 @@ def _functions() -> list[FunctionType]:
     """
     if _thread._count() == 0:
         return [item for item in gc.get_objects() if type(item) is FunctionType]
-    found = [item for generation in range(3) for item in _functions_in(generation)]
+    collects = gc.isenabled()
+    gc.disable()  # up to 3.11 it may run when a list is made, and finalizers let other threads run
+    try:
+        found = [item for generation in range(3) for item in _functions_in(generation)]
+    finally:
+        if collects:
+            gc.enable()
     if all(type(item) is FunctionType for item in found):
         return found
     return [item for item in gc.get_objects() if type(item) is FunctionType]
