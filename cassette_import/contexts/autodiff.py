@@ -10,19 +10,21 @@
 
 A number carries its derivative, or its place on the tape, as metadata, through attributes, containers and calls of
 functions in the module of `f` and in installed packages. What is not differentiable, such as a comparison or `int`, and
-what C code computes out of sight, has derivative zero.
+what C code computes out of sight, has derivative zero. Where the program has imported NumPy, its arrays have derivatives
+too, and what is computed of them by functions that no rule is known for is an error; see `autodiff_arrays`.
 """
 
 from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from cassette_import import Context, NotOverdubbable, fallback, overdub
 from cassette_import.contexts.autodiff_rules import ALL_PARTIALS, FOLDS, PARTIALS
-from cassette_import.contexts.autodiff_values import Inputs, is_number, outputs
+from cassette_import.contexts.autodiff_values import Inputs, is_array, is_number, outputs
 from cassette_import.functions import python_function
 from cassette_import.tagging.activations import tag_of
 from cassette_import.tagging.conduct import VERBS
@@ -32,15 +34,26 @@ from cassette_import.tagging.tags import Tagged, metas_of, plain, run
 __all__ = ["Forward", "Reverse", "derivative", "gradient", "jvp", "vjp"]
 
 
-class _Differentiating(Context, tagging=True):
+class Differentiating(Context, tagging=True):
     """What both modes have in common: metadata of arguments and partial derivatives become metadata of the result."""
 
     def combined(self, pairs: list[tuple[Any, Any]]) -> Any:
         """The metadata of a result, of partial derivatives and the metadata of the arguments."""
         raise NotImplementedError
 
+    def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
+        """A call of a known function with something that is no number, or has no derivative."""
+        return fallback(self, f, *arguments)
 
-class Forward(_Differentiating):
+    def output(self, array: Any) -> tuple[Any, Any]:
+        """An array of the result without what the context knows of it, and what it knows."""
+        return array, None
+
+    def given(self, array: Any, metadata: Any) -> None:
+        """An array of the arguments gets its metadata."""
+
+
+class Forward(Differentiating):
     """The metadata of a number is its derivative."""
 
     def combined(self, pairs: list[tuple[Any, Any]]) -> Any:
@@ -56,8 +69,12 @@ class Node:
         self.number = number
         self.pairs = pairs
 
+    def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
+        """What a weight of the number means for those that it depends on."""
+        return [(source, partial * weight) for partial, source in self.pairs]
 
-class Reverse(_Differentiating):
+
+class Reverse(Differentiating):
     """The metadata of a number is its place on the tape."""
 
     def __init__(self) -> None:
@@ -77,12 +94,20 @@ class Reverse(_Differentiating):
         for node in reversed(self.tape):
             weight = found[node.number]
             if node.pairs and not (type(weight) is float and weight == 0.0):
-                for partial, source in node.pairs:
-                    found[source.number] = found[source.number] + partial * weight
+                for source, contribution in node.contributions(weight):
+                    found[source.number] = found[source.number] + contribution
         return found
 
+    def input(self, value: Any) -> Node:
+        """A new place on the tape, for a number or array of the arguments."""
+        return self.combined([])
 
-def _own_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
+    def found_of(self, found: list[Any], node: Node) -> Any:
+        """The derivative that was found for a number or array of the arguments."""
+        return found[node.number]
+
+
+def own_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
     """The tag, the arguments without what it knows of them, and what it knows, by number of the argument."""
     own: Any = tag_of(ctx)
     values, found = [], []
@@ -95,15 +120,15 @@ def _own_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[
     return own, values, found
 
 
-def _made(value: Any, own: Any, metadata: Any) -> Tagged:
+def made(value: Any, own: Any, metadata: Any) -> Tagged:
     return Tagged(plain(value), {**(metas_of(value) or {}), own: metadata})
 
 
 def _differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
     """The overload of a function whose derivative is known."""
-    own, values, found = _own_part(ctx, arguments)
+    own, values, found = own_part(ctx, arguments)
     if not found or not all(is_number(plain(value)) for value in values):
-        return fallback(ctx, f, *arguments)
+        return ctx.beyond_numbers(f, arguments)
     value = run(f, *values)
     if f in PARTIALS:
         partials = PARTIALS[f]
@@ -111,13 +136,13 @@ def _differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
     else:
         every = ALL_PARTIALS[f](value, *values)
         pairs = [(every[number], metadata) for number, metadata in found]
-    return _made(value, own, ctx.combined(pairs))
+    return made(value, own, ctx.combined(pairs))
 
 
 def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
     """The overload of a function of the items of an iterable."""
     given = items_outside(items)
-    own, values, found = _own_part(ctx, [*start, *keywords.values(), *given])
+    own, values, found = own_part(ctx, [*start, *keywords.values(), *given])
     if not found:
         return fallback(ctx, f, list(map(plain, given)) if metas_free(given) else given, *start, **keywords)
     if any(type(value) is Tagged for value in values):
@@ -127,7 +152,7 @@ def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: A
     else:
         value = f(values)
     partials = FOLDS[f](value, *values)
-    return _made(value, own, ctx.combined([(partials[number], metadata) for number, metadata in found]))
+    return made(value, own, ctx.combined([(partials[number], metadata) for number, metadata in found]))
 
 
 def metas_free(items: list[Any]) -> bool:
@@ -138,9 +163,9 @@ def metas_free(items: list[Any]) -> bool:
 _STEPS = {function: operator.mul if function.__name__ == "prod" else operator.add for function in FOLDS}
 
 for _function in (*PARTIALS, *ALL_PARTIALS):
-    _Differentiating.overdub.register(_function)(_differentiate)
+    Differentiating.overdub.register(_function)(_differentiate)
 for _function in FOLDS:
-    _Differentiating.overdub.register(_function)(_differentiate_fold)
+    Differentiating.overdub.register(_function)(_differentiate_fold)
 
 
 # ---- the functions
@@ -149,11 +174,21 @@ for _function in FOLDS:
 _KNOWN = frozenset(map(id, (*PARTIALS, *ALL_PARTIALS, *FOLDS, min, max, float)))
 
 
+def _arrays() -> Any:
+    """What knows arrays, if the program does."""
+    if "numpy" not in sys.modules:
+        return None
+    from cassette_import.contexts import autodiff_arrays
+
+    return autodiff_arrays
+
+
 def _check(f: Any) -> None:
     """Out of sight, derivatives would be lost, and zero would be wrong."""
     if not callable(f):
         raise TypeError(f"the function must be callable, not {f!r}")
-    if id(f) not in _KNOWN and python_function(f) is None:
+    arrays = _arrays()
+    if id(f) not in _KNOWN and python_function(f) is None and not (arrays is not None and arrays.knows(f)):
         raise NotOverdubbable(f"there is no derivative of {f!r}: it has no Python source, and no rule is known for it")
 
 
@@ -204,7 +239,8 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     if len(args) != len(tangents):
         raise ValueError(f"{len(args)} arguments need as many tangents, not {len(tangents)}")
     _check(f)
-    ctx = Forward()
+    arrays = _arrays()
+    ctx = Forward() if arrays is None else arrays.ArrayForward()
     inputs = Inputs(ctx)
     given = [inputs.tagged(value, tangent) for value, tangent in zip(args, tangents, strict=True)]
     return outputs(overdub(ctx, f, *given), ctx, 0.0)
@@ -228,13 +264,14 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     (10.0, (5.0, 2.0))
     """
     _check(f)
-    ctx = Reverse()
-    inputs = Inputs(ctx, lambda: ctx.combined([]))
+    arrays = _arrays()
+    ctx = Reverse() if arrays is None else arrays.ArrayReverse()
+    inputs = Inputs(ctx, ctx.input)
     value, nodes = outputs(overdub(ctx, f, *map(inputs.tagged, args)), ctx, None)
     seeds: list[tuple[Node, Any]] = []
     _weigh(nodes, cotangent, seeds)
     found = ctx.pull_back(seeds)
-    return value, tuple(inputs.mirrored(argument, lambda node: found[node.number]) for argument in inputs.seen)
+    return value, tuple(inputs.mirrored(argument, lambda node: ctx.found_of(found, node)) for argument in inputs.seen)
 
 
 def _weigh(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> None:

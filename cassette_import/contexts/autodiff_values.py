@@ -1,4 +1,4 @@
-"""Structures of numbers on their way in and out of a derivative: lists, tuples and dicts are gone through.
+"""Structures of numbers and arrays on their way in and out of a derivative: lists, tuples and dicts are gone through.
 
 Knows wrappers and the shadow store; must not know how derivatives are computed.
 """
@@ -6,6 +6,7 @@ Knows wrappers and the shadow store; must not know how derivatives are computed.
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -23,10 +24,17 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (float, int, numbers.Number)) and not isinstance(value, bool)
 
 
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of numbers, which can have a derivative as a whole."""
+    numpy: Any = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, "ndarray", ())) and value.dtype.kind in "fiucO"
+
+
 class Inputs:
     """Arguments whose numbers get metadata: that is given along with them, or made for each."""
 
-    def __init__(self, context: Any, make: Callable[[], Any] | None = None) -> None:
+    def __init__(self, context: Any, make: Callable[[Any], Any] | None = None) -> None:
+        self._context = context
         self._tag: Any = tag_of(context, create=True)
         self._make = make
         self.seen: list[Any] = []
@@ -40,10 +48,10 @@ class Inputs:
     def _metadata(self, value: Any, given: Any) -> Any:
         """The metadata of a value's numbers in its structure."""
         value = plain(value)
-        if is_number(value):
+        if is_number(value) or is_array(value):
             if given is None:
                 return None
-            return self._make() if self._make is not None else given
+            return self._make(value) if self._make is not None else given
         if isinstance(value, (list, tuple, dict)):
             keys = list(value) if isinstance(value, dict) else list(range(len(value)))
             if given is not _MISSING and given is not None:
@@ -74,6 +82,8 @@ class Inputs:
             items = [self._put(part, found) for part, found in zip(parts, metadata, strict=True)]
             made = type(bare)(*map(plain, items)) if hasattr(bare, "_fields") else type(bare)(map(plain, items))
             return self._tag.store.bind(made, items)
+        if is_array(bare):
+            self._context.given(bare, metadata)
         old = value._tagged_metas if type(value) is Tagged else {}
         return Tagged(bare, {**old, self._tag: metadata})
 
@@ -90,6 +100,8 @@ class Inputs:
 def outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
     """A result without what the context knows of it, and what it knows, in the result's structure."""
     own: Any = tag_of(context)
+    if is_array(plain(result)):
+        return context.output(result)  # type: ignore[no-any-return]
     if type(result) is Tagged:
         if own not in result._tagged_metas:
             return result, default

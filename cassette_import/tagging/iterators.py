@@ -81,12 +81,17 @@ def start(store: Store, source: Any) -> Any:
             cursor = _forward(store, source, itertools.count())
         elif is_a(source, (set, frozenset)):
             cursor = _elements(store, source)
-    if cursor is None and flows(given):
+    if cursor is None and type(source) in CURSORS:
+        cursor = CURSORS[type(source)](given)
+    elif cursor is None and flows(given):
         cursor = items_of(given)
     if cursor is not None:
         store.iterators.make(iterator).extra = cursor
     return iterator
 
+
+CURSORS: Final[dict[type, Callable[[Any], Callable[[Any], Metas | None] | None]]] = {}
+"""For sources of further types, what makes a cursor: it gets each item, and gives its metadata."""
 
 _SEQUENCE_ITERATORS: Final[frozenset[type]] = frozenset({type(iter([])), type(iter(())), type(iter(deque()))})
 
@@ -176,7 +181,7 @@ def may_carry(store: Store, source: Any) -> bool:
         given, source = source, source._tagged_value
         if flows(given) and lookup(type(source), "__iter__") is not None:
             return True
-    if type(source) in _LAZY_TYPES:
+    if type(source) in _LAZY_TYPES or type(source) in CURSORS:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
         return True

@@ -121,6 +121,7 @@ class Tagged:
         self._tagged_metas = metas
 
     __class__: Any = property(lambda self: type(self._tagged_value))  # `isinstance` asks for it
+    __array_priority__ = math.inf  # an array on the left leaves the operation to the wrapper
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tagged_value, name)
