@@ -1,6 +1,7 @@
 """Derivatives of functions that know nothing of it."""
 
 import cmath
+import functools
 import math
 import operator
 import random
@@ -118,6 +119,58 @@ def test_a_program_with_loops_and_objects():
 
     assert derivative(f, 1.0) == pytest.approx(central(f, 1.0), rel=1e-9)
     assert gradient(f, 1.0)[0] == pytest.approx(derivative(f, 1.0), rel=1e-14)
+
+
+def test_special_methods_of_the_program_are_followed():
+    class Amount:
+        def __init__(self, value):
+            self.value = value
+
+        def __mul__(self, other):
+            return Amount(self.value * getattr(other, "value", other))
+
+        def __rmul__(self, other):
+            return Amount(other * self.value)
+
+        def __iadd__(self, other):
+            self.value = self.value + other.value**2
+            return self
+
+        def __neg__(self):
+            return Amount(-self.value)
+
+    def f(x):
+        amount = Amount(x) * Amount(x) * 2.0
+        amount += -(x * Amount(3.0))
+        return amount.value
+
+    assert derivative(f, 2.0) == 4 * 2.0 + 18 * 2.0
+    assert gradient(f, 2.0) == (44.0,)
+
+
+def test_functions_that_are_handed_to_others_are_followed():
+    def f(xs):
+        return sum(map(math.sin, xs)) + functools.reduce(operator.mul, xs) + sum(map(operator.mul, xs, xs))
+
+    assert gradient(f, [2.0, 3.0])[0] == pytest.approx([math.cos(2.0) + 3.0 + 4.0, math.cos(3.0) + 2.0 + 6.0])
+
+
+def test_derivatives_within_derivatives_take_structures():
+    assert derivative(lambda x: jvp(math.sin, (x,), (1.0,))[1], 1.0) == -math.sin(1.0)
+    assert derivative(lambda x: jvp(math.sin, (1.0,), (x,))[1], 1.0) == math.cos(1.0)
+    assert derivative(lambda x: vjp(math.sin, (1.0,), x)[1][0], 1.0) == math.cos(1.0)
+    assert gradient(lambda x: vjp(lambda y: [y * y], (1.0,), [x])[1][0], 1.0) == (2.0,)
+
+
+def test_what_derivatives_give_holds_no_wrappers():
+    kept = []
+
+    def f(x):
+        kept.append(gradient(operator.mul, x, [x, 2.0][1]))
+        return kept[0][1] * x
+
+    assert derivative(f, 3.0) == 6.0
+    assert [type(part) for part in kept[0]] == [float, float]
 
 
 def test_geodesics_of_an_unaware_package():

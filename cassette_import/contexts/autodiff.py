@@ -23,9 +23,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from cassette_import import Context, NotOverdubbable, fallback, overdub
+from cassette_import.active import ACTIVE
 from cassette_import.contexts.autodiff_rules import ALL_PARTIALS, FOLDS, PARTIALS
-from cassette_import.contexts.autodiff_values import Inputs, is_array, is_number, outputs
-from cassette_import.functions import python_function
+from cassette_import.contexts.autodiff_values import Inputs, is_number, outputs, parts_of, settled
+from cassette_import.events import Events
+from cassette_import.functions import python_function, split, underlying
 from cassette_import.tagging.activations import tag_of
 from cassette_import.tagging.conduct import VERBS
 from cassette_import.tagging.iterators import items_outside
@@ -43,7 +45,7 @@ class Differentiating(Context, tagging=True):
 
     def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         """A call of a known function with something that is no number, or has no derivative."""
-        return fallback(self, f, *arguments)
+        return go_on(f, arguments, {})
 
     def output(self, array: Any) -> tuple[Any, Any]:
         """An array of the result without what the context knows of it, and what it knows."""
@@ -70,8 +72,8 @@ class Node:
         self.pairs = pairs
 
     def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
-        """What a weight of the number means for those that it depends on."""
-        return [(source, partial * weight) for partial, source in self.pairs]
+        """What a weight means for those that it depends on, where it is more than a number."""
+        raise NotImplementedError
 
 
 class Reverse(Differentiating):
@@ -94,8 +96,12 @@ class Reverse(Differentiating):
         for node in reversed(self.tape):
             weight = found[node.number]
             if node.pairs and not (type(weight) is float and weight == 0.0):
-                for source, contribution in node.contributions(weight):
-                    found[source.number] = found[source.number] + contribution
+                if type(node) is Node:
+                    for partial, source in node.pairs:
+                        found[source.number] = found[source.number] + partial * weight
+                else:
+                    for source, contribution in node.contributions(weight):
+                        found[source.number] = found[source.number] + contribution
         return found
 
     def input(self, value: Any) -> Node:
@@ -105,6 +111,21 @@ class Reverse(Differentiating):
     def found_of(self, found: list[Any], node: Node) -> Any:
         """The derivative that was found for a number or array of the arguments."""
         return found[node.number]
+
+
+def go_on(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    """A call as if there were no overload of it: special methods of the program run in the context."""
+    here = ACTIVE.get()
+    left = here.suspended
+    if left is None or left.variant is None:
+        return f(*map(plain, arguments), **{name: plain(value) for name, value in keywords.items()})
+    function, *leading = split(f)
+    token = ACTIVE.set(left)
+    try:
+        call = left.variant.runners[int(Events.CALLS)].call
+        return call(left, len(here.contexts), f, function, tuple(leading), tuple(arguments), keywords)
+    finally:
+        ACTIVE.reset(token)
 
 
 def own_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
@@ -124,7 +145,7 @@ def made(value: Any, own: Any, metadata: Any) -> Tagged:
     return Tagged(plain(value), {**(metas_of(value) or {}), own: metadata})
 
 
-def _differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
+def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
     """The overload of a function whose derivative is known."""
     own, values, found = own_part(ctx, arguments)
     if not found or not all(is_number(plain(value)) for value in values):
@@ -163,7 +184,7 @@ def metas_free(items: list[Any]) -> bool:
 _STEPS = {function: operator.mul if function.__name__ == "prod" else operator.add for function in FOLDS}
 
 for _function in (*PARTIALS, *ALL_PARTIALS):
-    Differentiating.overdub.register(_function)(_differentiate)
+    Differentiating.overdub.register(_function)(differentiate)
 for _function in FOLDS:
     Differentiating.overdub.register(_function)(_differentiate_fold)
 
@@ -187,8 +208,10 @@ def _check(f: Any) -> None:
     """Out of sight, derivatives would be lost, and zero would be wrong."""
     if not callable(f):
         raise TypeError(f"the function must be callable, not {f!r}")
-    arrays = _arrays()
-    if id(f) not in _KNOWN and python_function(f) is None and not (arrays is not None and arrays.knows(f)):
+    if python_function(f) is not None:
+        return
+    function, arrays = underlying(f), _arrays()
+    if id(function) not in _KNOWN and not (arrays is not None and arrays.knows(function)):
         raise NotOverdubbable(f"there is no derivative of {f!r}: it has no Python source, and no rule is known for it")
 
 
@@ -215,7 +238,7 @@ def derivative(f: Callable[..., Any], x: Any) -> Any:
     >>> derivative(math.exp, 0.0)
     1.0
     """
-    return jvp(f, (x,), (1.0,))[1]
+    return parts_of(jvp(f, (x,), (1.0,)))[1]
 
 
 def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -242,8 +265,11 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     arrays = _arrays()
     ctx = Forward() if arrays is None else arrays.ArrayForward()
     inputs = Inputs(ctx)
-    given = [inputs.tagged(value, tangent) for value, tangent in zip(args, tangents, strict=True)]
-    return outputs(overdub(ctx, f, *given), ctx, 0.0)
+    given = [
+        inputs.tagged(value, tangent)
+        for value, tangent in zip(parts_of(args).values(), parts_of(tangents).values(), strict=True)
+    ]
+    return settled(outputs(overdub(ctx, f, *given), ctx, 0.0))
 
 
 def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tuple[Any, tuple[Any, ...]]:
@@ -267,11 +293,13 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     arrays = _arrays()
     ctx = Reverse() if arrays is None else arrays.ArrayReverse()
     inputs = Inputs(ctx, ctx.input)
-    value, nodes = outputs(overdub(ctx, f, *map(inputs.tagged, args)), ctx, None)
+    value, nodes = outputs(overdub(ctx, f, *map(inputs.tagged, parts_of(args).values())), ctx, None)
     seeds: list[tuple[Node, Any]] = []
     _weigh(nodes, cotangent, seeds)
     found = ctx.pull_back(seeds)
-    return value, tuple(inputs.mirrored(argument, lambda node: ctx.found_of(found, node)) for argument in inputs.seen)
+    return settled(
+        (value, tuple(inputs.mirrored(argument, lambda node: ctx.found_of(found, node)) for argument in inputs.seen))
+    )
 
 
 def _weigh(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> None:
@@ -279,9 +307,9 @@ def _weigh(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> None:
     if isinstance(nodes, Node):
         seeds.append((nodes, weight))
     elif isinstance(nodes, (list, tuple, dict)):
-        parts = nodes.items() if isinstance(nodes, dict) else enumerate(nodes)
-        for key, part in parts:
-            _weigh(part, weight if is_number(plain(weight)) else weight[key], seeds)
+        weights = None if is_number(plain(weight)) else parts_of(plain(weight))
+        for key, part in nodes.items() if isinstance(nodes, dict) else enumerate(nodes):
+            _weigh(part, weight if weights is None else weights[key], seeds)
 
 
 def gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
@@ -294,7 +322,7 @@ def gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
     >>> gradient(sum, [3.0, 4.0])
     ([1.0, 1.0],)
     """
-    return vjp(f, args)[1]
+    return parts_of(vjp(f, args))[1]  # type: ignore[no-any-return]
 
 
 VERBS.update(map(id, (derivative, gradient, jvp, vjp)))

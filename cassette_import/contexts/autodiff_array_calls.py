@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any, Final
 
 import numpy
 
-from cassette_import import NotOverdubbable, fallback
+from cassette_import import NotOverdubbable
 from cassette_import.active import ACTIVE
 from cassette_import.contexts import autodiff_array_moves as moves
 from cassette_import.contexts import autodiff_array_rules as rules
-from cassette_import.contexts.autodiff import made, own_part
+from cassette_import.contexts.autodiff import go_on, made, own_part
 from cassette_import.contexts.autodiff_array_composed import COMPOSED
 from cassette_import.contexts.autodiff_array_contents import owner_of
 from cassette_import.contexts.autodiff_array_terms import (
@@ -97,7 +96,7 @@ def unknown(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]
     """The same, where the context knows nothing of the arguments, or nothing any more."""
     if ctx.contents.known:
         arguments = own_part(ctx, arguments)[1]
-    return fallback(ctx, f, *arguments, **keywords)
+    return go_on(f, arguments, keywords)
 
 
 def known_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
@@ -262,7 +261,9 @@ def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, **keywords: Any) -
 def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """A function that moves elements."""
     if f is operator.getitem and not isinstance(plain(arguments[0]), Array):
-        return fallback(ctx, f, *arguments)
+        if isinstance(arguments[0], _JOINERS) and known_part(ctx, items_outside(arguments[1]))[2]:
+            raise no_rule(type(arguments[0]))
+        return go_on(f, arguments, keywords)
     sources: list[Any] = []
     keys = moves.data(f, arguments, keywords)
     trees = {key: _tree(arguments[key] if type(key) is int else keywords[key], sources) for key in keys}
@@ -308,6 +309,10 @@ def _moved_value(
 
 def _first_of(value: Any) -> Any:
     return value[0] if type(value) in (list, tuple) and value else value
+
+
+_JOINERS: Final = tuple(kind for kind in (type(numpy.r_), type(numpy.c_)))
+"""What makes arrays of subscripts."""
 
 
 def _tree(argument: Any, sources: list[Any]) -> Any:
@@ -371,9 +376,7 @@ def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any
     return _product(ctx, own, value, written, values, found)
 
 
-def _product(
-    ctx: Any, own: Any, value: Any, subscripts: str, values: list[Any], found: list[tuple[int, Any]]
-) -> Any:
+def _product(ctx: Any, own: Any, value: Any, subscripts: str, values: list[Any], found: list[tuple[int, Any]]) -> Any:
     kept = [ctx.kept(one) for one in values] if len(values) > 1 else values
     return result(ctx, own, value, [(factor(subscripts, kept, number), metadata) for number, metadata in found])
 
@@ -447,7 +450,7 @@ def _augmented(ctx: Any, f: Any, function: Any, /, array: Any, other: Any) -> An
 def multiply_in_place(ctx: Any, f: Any, /, array: Any, other: Any) -> Any:
     """`array @= other`."""
     if not isinstance(plain(array), Array):
-        return fallback(ctx, f, array, other)
+        return go_on(f, (array, other), {})
     return _augmented(ctx, f, numpy.matmul, array, other)
 
 
@@ -502,7 +505,7 @@ def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Elements of an array are replaced."""
     array, number = arguments[0], PLACED[f]
     if not isinstance(plain(array), Array) or number is None or len(arguments) <= number:
-        return fallback(ctx, f, *arguments, **keywords)
+        return go_on(f, arguments, keywords)
     source = lifted(ctx, arguments[number])
     _, (target, bare), found = known_part(ctx, (array, source))
     if not found and not ctx.contents.knows(plain(array)):
@@ -553,10 +556,9 @@ def _unruled() -> Iterable[Any]:
     """The functions of NumPy, and the methods of arrays, that have no rule."""
     owners: list[Any] = [numpy, numpy.linalg, Array, numpy.ufunc, *(getattr(numpy, n) for n in ("fft", "random"))]
     owners += [numpy.random.Generator, numpy.random.RandomState]
-    kinds = (FunctionType, BuiltinFunctionType, MethodDescriptorType, numpy.ufunc, type(numpy.sum))
     for owner in owners:
         for function in vars(owner).values():
-            if isinstance(function, kinds) and underlying(function) not in HANDLERS:
+            if callable(function) and not isinstance(function, type) and underlying(function) not in HANDLERS:
                 yield underlying(function)
 
 

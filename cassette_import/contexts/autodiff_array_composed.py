@@ -57,7 +57,9 @@ def _partition(do: Do, a: Any, kth: Any, axis: Any = -1, *arguments: Any, **keyw
     return do(numpy.take_along_axis, a, numpy.argpartition(plain(a), kth, axis=axis), axis)
 
 
-def _median(do: Do, a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
+def _median(
+    do: Do, a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Any:
     number = _ndim(a)
     axes = tuple(range(number)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(one % number for one in axes)
@@ -85,7 +87,9 @@ def _ptp(do: Do, a: Any, axis: Any = None, out: Any = None, keepdims: Any = Fals
     return do(numpy.subtract, do(numpy.max, a, axis, keepdims=kept), do(numpy.min, a, axis, keepdims=kept))
 
 
-def _average(do: Do, a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+def _average(
+    do: Do, a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
+) -> Any:
     kept = keepdims is True
     if weights is None:
         return do(numpy.mean, a, axis, keepdims=kept)
@@ -175,7 +179,8 @@ def _trapezoid(do: Do, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> 
 def _interp(do: Do, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     if period is not None:
         raise NotImplementedError
-    known = numpy.asarray(plain(xp))
+    x, xp, fp = do(numpy.asarray, x), do(numpy.asarray, xp), do(numpy.asarray, fp)
+    known = plain(xp)
     number = numpy.clip(numpy.searchsorted(known, plain(x)) - 1, 0, len(known) - 2)
     low, high = do(operator.getitem, xp, number), do(operator.getitem, xp, number + 1)
     first, last = do(operator.getitem, fp, number), do(operator.getitem, fp, number + 1)
@@ -185,18 +190,11 @@ def _interp(do: Do, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
     return do(numpy.where, plain(x) > known[-1], do(operator.getitem, fp, -1) if right is None else right, found)
 
 
-def _multi_dot(do: Do, arrays: Any, *, out: Any = None) -> Any:
-    found = arrays[0]
-    for one in arrays[1:]:
-        found = do(numpy.dot, found, one)
-    return found
-
-
 COMPOSED: Final[dict[Any, Callable[..., Any]]] = {
     numpy.outer: _outer, numpy.vdot: _vdot, numpy.kron: _kron, numpy.cross: _cross, numpy.convolve: _convolve,
     numpy.trace: _trace, numpy.ndarray.trace: _trace,
     numpy.clip: _clip, numpy.ndarray.clip: _clip,
-    numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
+    numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median, 
     numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
     numpy.linalg.matrix_power: _matrix_power,

@@ -86,7 +86,7 @@ MOVES: Final[dict[Any, tuple[int, ...]]] = {
         named(
             "reshape", "ravel", "flatten", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
             "rollaxis", "expand_dims", "squeeze", "broadcast_to", "tile", "repeat", "take", "diag", "diagonal",
-            "diagflat", "flip", "fliplr", "flipud", "roll", "rot90", "tril", "triu", "delete", "compress", "extract",
+            "diagflat", "flip", "fliplr", "flipud", "roll", "rot90", "tril", "triu", "delete", "compress",
             "atleast_1d", "atleast_2d", "atleast_3d", "ascontiguousarray", "asfortranarray", "copy", "tolist",
             "concatenate", "concat", "stack", "hstack", "vstack", "dstack", "row_stack", "column_stack", "block",
             "real", "real_if_close", "pad", "take_along_axis", "split", "array_split", "hsplit", "vsplit", "dsplit",
@@ -96,10 +96,11 @@ MOVES: Final[dict[Any, tuple[int, ...]]] = {
     ),
     **dict.fromkeys([operator.getitem, numpy.resize, *_TYPED], (0,)),
     **dict.fromkeys(named("append"), (0, 1)),
+    **dict.fromkeys(named("broadcast_arrays", "meshgrid"), tuple(range(32))),
     **dict.fromkeys(named("insert"), (0, 2)),
     **dict.fromkeys(named("where"), (1, 2)),
-    **dict.fromkeys([*_FILLED, *named("choose", "select")], (1,)),
-    **dict.fromkeys(named("extract"), (1,)),
+    **dict.fromkeys([*_FILLED, *named("choose", "extract")], (1,)),
+    **dict.fromkeys(named("select"), (1, 2)),
 }  # fmt: skip
 """Functions, with the numbers of the arguments whose elements they move."""
 
@@ -132,15 +133,15 @@ def knows(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> 
     if function in _PADS:
         mode = plain(arguments[2]) if len(arguments) > 2 else keywords.get("mode", "constant")
         return mode in _PADDED and not {"end_values", "stat_length"} & keywords.keys()
+    if "a" in keywords and 0 not in MOVES[function]:
+        return False  # it is no argument that is moved
     return keywords.get("out") is None and not (function in _TYPED and keywords.get("ndmin"))
 
 
 _PADS: Final = frozenset(named("pad"))
 
 
-def rearrangement(
-    function: Any, arguments: Sequence[Any], keywords: dict[str, Any]
-) -> Callable[[dict[Any, Any]], Any]:
+def rearrangement(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Callable[[dict[Any, Any]], Any]:
     """The call with other arrays in the place of those that are moved."""
     named_ = {name: plain(value) for name, value in keywords.items()}
     given = [plain(argument) for argument in arguments]

@@ -287,7 +287,9 @@ def explicit(subscripts: Any, counts: list[int]) -> str | None:
     if len(words) != len(counts):
         return None
     free = [letter for letter in _LETTERS if letter not in subscripts]
-    more = [count - len(word.replace("...", "")) if "..." in word else 0 for word, count in zip(words, counts, strict=True)]
+    more = [
+        count - len(word.replace("...", "")) if "..." in word else 0 for word, count in zip(words, counts, strict=True)
+    ]
     rest = "".join(free[: max(more, default=0)])
     words = [word.replace("...", rest[len(rest) - count :]) for word, count in zip(words, more, strict=True)]
     if any(len({*word}) != len(word) for word in words):

@@ -21,7 +21,7 @@ import numpy
 
 from cassette_import import NO_METADATA
 from cassette_import.active import ACTIVE
-from cassette_import.contexts.autodiff import Differentiating, Forward, Node, Reverse
+from cassette_import.contexts.autodiff import Differentiating, Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff_array_calls import HANDLERS, has_numbers, known_part, move, no_rule, refuse
 from cassette_import.contexts.autodiff_array_contents import Contents
 from cassette_import.contexts.autodiff_array_terms import Term, broadcast, call, shape_of
@@ -50,6 +50,8 @@ class Arrays(Differentiating, tagging=True):
 
     def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         if any(isinstance(plain(argument), Array) for argument in arguments):
+            if getattr(f, "__module__", None) == "math" and not any(shape_of(argument) for argument in arguments):
+                return differentiate(self, f, *(_number(self, argument) for argument in arguments))
             return HANDLERS.get(f, refuse)(self, f, *arguments)
         return super().beyond_numbers(f, arguments)
 
@@ -63,7 +65,7 @@ class Arrays(Differentiating, tagging=True):
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """What is known of an attribute of an array; what a function out of sight makes of one is an error."""
-        if type(value) is bool or not any(isinstance(plain(a), Array) for a in (*arguments, *keywords.values())):
+        if type(value) is bool or not _holds_arrays((value, *arguments, *keywords.values())):
             return NO_METADATA
         told: Any = None
         if f is getattr:
@@ -78,6 +80,18 @@ class Arrays(Differentiating, tagging=True):
         if has_numbers(value):
             raise no_rule(f)
         return NO_METADATA
+
+
+def _number(ctx: Any, argument: Any) -> Any:
+    return move(ctx, Array.item, argument) if isinstance(plain(argument), Array) else argument
+
+
+def _holds_arrays(value: Any, depth: int = 3) -> bool:
+    value = plain(value)
+    if isinstance(value, (list, tuple, dict)):
+        parts = value.values() if isinstance(value, dict) else value
+        return depth > 0 and any(_holds_arrays(part, depth - 1) for part in parts)
+    return isinstance(value, Array)
 
 
 _ATTRIBUTES: Final = {
@@ -164,7 +178,7 @@ class ArrayReverse(Arrays, Reverse):
         value, derivative = self._inputs[node.number], found[node.number]
         if isinstance(value, Array):
             return _own(broadcast(derivative, value.shape), value)
-        if type(value) is float and isinstance(derivative, (Array, numpy.generic)):
+        if type(value) is float and isinstance(derivative, (Array, numpy.generic)) and type(derivative) is not Tagged:
             return float(derivative)
         return derivative
 
@@ -204,8 +218,9 @@ def knows(function: Any) -> bool:
 
 
 _BY_HANDLER: Final[dict[Any, list[Any]]] = {}
+_OF_NUMBERS: Final = frozenset(target for handler in Differentiating.overdub.handlers for target in handler.targets)
 for _function, _handler in HANDLERS.items():
-    if not any(_function is target for target in Differentiating.overdub.handlers[0].targets):
+    if _function not in _OF_NUMBERS:  # whose overload asks `beyond_numbers`
         _BY_HANDLER.setdefault(_handler, []).append(_function)
 for _handler, _functions in _BY_HANDLER.items():
     Arrays.overdub.register(*_functions)(_handler)

@@ -30,6 +30,28 @@ def is_array(value: Any) -> bool:
     return numpy is not None and isinstance(value, getattr(numpy, "ndarray", ())) and value.dtype.kind in "fiucO"
 
 
+def parts_of(value: Any) -> dict[Any, Any]:
+    """The parts of a list, tuple or dict by index or key, wrapped where contexts further out know something of them."""
+    here = store_here()
+    if isinstance(value, dict):
+        slots = here.keyed(value) if here is not None else {}
+        return {key: Tagged(*slots[key]) if key in slots else part for key, part in value.items()}
+    return dict(enumerate(here.items_of(value) if here is not None else value))
+
+
+def settled(value: Any) -> Any:
+    """What is given back to the program: no part of a list, tuple or dict is wrapped, and the store knows what they
+    were."""
+    here = store_here()
+    if here is None or not isinstance(value, (list, tuple, dict)):
+        return value
+    parts = {key: settled(part) for key, part in parts_of(value).items()}
+    if isinstance(value, dict):
+        return keep_pairs(here, {key: plain(part) for key, part in parts.items()}, list(parts.items()))
+    made = map(plain, parts.values())
+    return here.bind(type(value)(*made) if hasattr(value, "_fields") else type(value)(made), list(parts.values()))
+
+
 class Inputs:
     """Arguments whose numbers get metadata: that is given along with them, or made for each."""
 
@@ -53,13 +75,14 @@ class Inputs:
                 return None
             return self._make(value) if self._make is not None else given
         if isinstance(value, (list, tuple, dict)):
-            keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+            own = parts_of(value)
             if given is not _MISSING and given is not None:
                 if not isinstance(given, (list, tuple, dict)) or len(given) != len(value):
                     raise ValueError(f"a tangent of the structure of {value!r} is needed, not {given!r}")
-                parts = {key: self._metadata(value[key], given[key]) for key in keys}
+                wanted = parts_of(given)
+                parts = {key: self._metadata(own[key], wanted[key]) for key in own}
             else:
-                parts = {key: self._metadata(value[key], given) for key in keys}
+                parts = {key: self._metadata(own[key], given) for key in own}
             return parts if isinstance(value, dict) else type(value)(parts.values()) if not hasattr(
                 value, "_fields"
             ) else type(value)(*parts.values())  # fmt: skip
@@ -70,16 +93,10 @@ class Inputs:
             return value
         bare = plain(value)
         if isinstance(bare, (list, tuple, dict)):
-            here = store_here()
             if isinstance(bare, dict):
-                slots = here.keyed(bare) if here is not None else {}
-                pairs = [
-                    (key, self._put(Tagged(*slots[key]) if key in slots else part, metadata[key]))
-                    for key, part in bare.items()
-                ]
+                pairs = [(key, self._put(part, metadata[key])) for key, part in parts_of(bare).items()]
                 return keep_pairs(self._tag.store, {key: plain(part) for key, part in pairs}, pairs)
-            parts = here.items_of(bare) if here is not None else list(bare)
-            items = [self._put(part, found) for part, found in zip(parts, metadata, strict=True)]
+            items = [self._put(part, found) for part, found in zip(parts_of(bare).values(), metadata, strict=True)]
             made = type(bare)(*map(plain, items)) if hasattr(bare, "_fields") else type(bare)(map(plain, items))
             return self._tag.store.bind(made, items)
         if is_array(bare):

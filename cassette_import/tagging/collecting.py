@@ -13,7 +13,7 @@ from typing import Any
 from cassette_import.frames import hidden
 from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import Call, always, leaf, rule
-from cassette_import.tagging.iterators import Stepper, may_carry, observed, start, step
+from cassette_import.tagging.iterators import Stepper, callback, may_carry, observed, start, step
 from cassette_import.tagging.parts import keep_elements, keep_pairs
 from cassette_import.tagging.shadow import Store, is_a
 from cassette_import.tagging.tags import Metas, Tagged, metas_of, plain
@@ -134,7 +134,7 @@ def use_up(call: Call) -> Any:
 def reduce(call: Call) -> Any:
     if not 2 <= len(call.given) <= 3 or call.keywords:
         return leaf(call)
-    function, source = plain(call.given[0]), call.given[1]
+    function, source = callback(call.given[0]), call.given[1]
     items = observed(call, source)
     if len(call.given) == 3:
         value = call.given[2]

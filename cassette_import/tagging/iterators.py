@@ -20,6 +20,7 @@ from cassette_import.active import ACTIVE
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
+from cassette_import.runtime import Callee
 from cassette_import.tagging.conduct import Call, always, rule, store_of, tidy
 from cassette_import.tagging.flow import flows, items_of
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
@@ -215,8 +216,15 @@ def items_outside(source: Any) -> list[Any]:
         ACTIVE.reset(token)
 
 
-def _conveyed(function: Any) -> Any:
+def callback(function: Any) -> Any:
+    """A function that was given to a leaf, without what makes an event of its call: the call is one anyway, and
+    wrappers are to go through it."""
     function = plain(function)
+    return function.args[0] if type(function) is Callee else function
+
+
+def _conveyed(function: Any) -> Any:
+    function = callback(function)
     return (
         Conveyor(function)
         if (callable(function) and not is_a(function, type)) or function in (float, int)
