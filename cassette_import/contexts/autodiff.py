@@ -9,9 +9,9 @@
 0.3
 
 A number carries its derivative, or its place on the tape, as metadata, through attributes, containers and calls of
-functions in the module of `f` and in installed packages. What is not differentiable, such as a comparison or `int`, and
-what C code computes out of sight, has derivative zero. Where the program has imported NumPy, its arrays have derivatives
-too, and what is computed of them by functions that no rule is known for is an error; see `autodiff_arrays`.
+functions in the module of `f` and in installed packages. What is not differentiable, such as a comparison or `int`,
+and what C code computes out of sight, has derivative zero. Where the program has imported NumPy, arrays have
+derivatives too, and what functions compute of them that no rule is known for is an error; see `autodiff_arrays`.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
         inputs.tagged(value, tangent)
         for value, tangent in zip(parts_of(args).values(), parts_of(tangents).values(), strict=True)
     ]
-    return settled(outputs(overdub(ctx, f, *given), ctx, 0.0))
+    return settled(outputs(overdub(ctx, f, *given), ctx, 0.0))  # type: ignore[no-any-return]
 
 
 def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tuple[Any, tuple[Any, ...]]:
@@ -297,9 +297,8 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     seeds: list[tuple[Node, Any]] = []
     _weigh(nodes, cotangent, seeds)
     found = ctx.pull_back(seeds)
-    return settled(
-        (value, tuple(inputs.mirrored(argument, lambda node: ctx.found_of(found, node)) for argument in inputs.seen))
-    )
+    derivatives = tuple(inputs.mirrored(argument, lambda node: ctx.found_of(found, node)) for argument in inputs.seen)
+    return settled((value, derivatives))  # type: ignore[no-any-return]
 
 
 def _weigh(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> None:

@@ -194,7 +194,7 @@ COMPOSED: Final[dict[Any, Callable[..., Any]]] = {
     numpy.outer: _outer, numpy.vdot: _vdot, numpy.kron: _kron, numpy.cross: _cross, numpy.convolve: _convolve,
     numpy.trace: _trace, numpy.ndarray.trace: _trace,
     numpy.clip: _clip, numpy.ndarray.clip: _clip,
-    numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median, 
+    numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
     numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
     numpy.linalg.matrix_power: _matrix_power,

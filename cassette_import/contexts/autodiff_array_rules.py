@@ -60,13 +60,16 @@ def _smoothed(v: Any, x: Any, y: Any) -> Any:
     return exp(x - v)
 
 
+def _reciprocal_root(x: Any) -> Any:
+    return 1.0 / sqrt(x)
+
+
 _ONE: Final = _constant(1.0)
 _LN2: Final = math.log(2.0)
 _LN10: Final = math.log(10.0)
 _DIVIDE: Final = (lambda v, x, y: 1.0 / y, lambda v, x, y: -v / y)
 _REMAINDER: Final = (_ONE, lambda v, x, y: -floor_divide(x, y))
 _EXTREME: Final = (_larger, lambda v, x, y: _larger(v, y, x))
-_RECIPROCAL_ROOT: Final = lambda x: 1.0 / sqrt(x)  # noqa: E731 - one line of the table below
 
 
 PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
@@ -97,16 +100,16 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     numpy.sin: (lambda v, x: cos(x),),
     numpy.cos: (lambda v, x: -sin(x),),
     numpy.tan: (lambda v, x: 1.0 + v * v,),
-    numpy.arcsin: (lambda v, x: _RECIPROCAL_ROOT(1.0 - x * x),),
-    numpy.arccos: (lambda v, x: -_RECIPROCAL_ROOT(1.0 - x * x),),
+    numpy.arcsin: (lambda v, x: _reciprocal_root(1.0 - x * x),),
+    numpy.arccos: (lambda v, x: -_reciprocal_root(1.0 - x * x),),
     numpy.arctan: (lambda v, x: 1.0 / (1.0 + x * x),),
     numpy.arctan2: (lambda v, y, x: x / (x * x + y * y), lambda v, y, x: -y / (x * x + y * y)),
     numpy.hypot: (lambda v, x, y: x / v, lambda v, x, y: y / v),
     numpy.sinh: (lambda v, x: cosh(x),),
     numpy.cosh: (lambda v, x: sinh(x),),
     numpy.tanh: (lambda v, x: 1.0 - v * v,),
-    numpy.arcsinh: (lambda v, x: _RECIPROCAL_ROOT(x * x + 1.0),),
-    numpy.arccosh: (lambda v, x: _RECIPROCAL_ROOT(x * x - 1.0),),
+    numpy.arcsinh: (lambda v, x: _reciprocal_root(x * x + 1.0),),
+    numpy.arccosh: (lambda v, x: _reciprocal_root(x * x - 1.0),),
     numpy.arctanh: (lambda v, x: 1.0 / (1.0 - x * x),),
     numpy.degrees: (_constant(180.0 / math.pi),), numpy.rad2deg: (_constant(180.0 / math.pi),),
     numpy.radians: (_constant(math.pi / 180.0),), numpy.deg2rad: (_constant(math.pi / 180.0),),
@@ -116,7 +119,7 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     numpy.logaddexp2: (lambda v, x, y: run(numpy.exp2, x - v), lambda v, x, y: run(numpy.exp2, y - v)),
     numpy.sinc: (lambda v, x: where(plain(x) == 0, 0.0, (cos(math.pi * x) - v) / where(plain(x) == 0, 1.0, x)),),
 }  # fmt: skip
-"""One function for each argument; it gets the result and the arguments, and what it gives is taken element by element."""
+"""One function for each argument; it gets the result and the arguments, and works element by element."""
 
 SAME: Final[dict[Any, Any]] = {
     operator.add: numpy.add, operator.sub: numpy.subtract, operator.mul: numpy.multiply,
@@ -157,14 +160,14 @@ class Reduced(NamedTuple):
     options: dict[str, Any]
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """How many elements there are in each sum."""
         return math.prod(numpy.shape(plain(self.x))[axis] for axis in self.axes)
 
     @property
     def centred(self) -> Any:
         """The argument, less its mean."""
-        return self.x - run(numpy.sum, self.x, self.axes, None, None, True) / self.count
+        return self.x - run(numpy.sum, self.x, self.axes, None, None, True) / self.number
 
 
 def _extreme_weights(of: Reduced) -> Any:
@@ -179,14 +182,14 @@ def _product_weights(of: Reduced) -> Any:
     kept = tuple(axis for axis in range(len(shape)) if axis not in of.axes)
     order = kept + of.axes
     lengths = tuple(shape[axis] for axis in kept)
-    rows = run(numpy.reshape, run(numpy.transpose, of.x, order), (*lengths, 1, of.count))
-    others = run(numpy.prod, where(numpy.eye(of.count, dtype=bool), 1.0, rows), -1)
+    rows = run(numpy.reshape, run(numpy.transpose, of.x, order), (*lengths, 1, of.number))
+    others = run(numpy.prod, where(numpy.eye(of.number, dtype=bool), 1.0, rows), -1)
     turned = run(numpy.reshape, others, tuple(shape[axis] for axis in order))
     return run(numpy.transpose, turned, tuple(map(int, numpy.argsort(order))))
 
 
 def _deviation_weights(of: Reduced) -> Any:
-    divisor = of.count - (of.options.get("ddof") or 0)
+    divisor = of.number - (of.options.get("ddof") or 0)
     return where(plain(of.v) == 0, 0.0, of.centred / (divisor * where(plain(of.v) == 0, 1.0, of.v)))
 
 
@@ -208,11 +211,11 @@ _DEVIATIONS: Final = ("axis", "dtype", "out", "ddof", "keepdims")
 
 _WEIGHTS: Final[dict[str, tuple[tuple[str, ...], Callable[[Reduced], Any]]]] = {
     "sum": (_SUM, _constant(1.0)),
-    "mean": (("axis", "dtype", "out", "keepdims"), lambda of: 1.0 / of.count),
+    "mean": (("axis", "dtype", "out", "keepdims"), lambda of: 1.0 / of.number),
     "prod": (_SUM, _product_weights),
     "max": (_EXTREMES, _extreme_weights),
     "min": (_EXTREMES, _extreme_weights),
-    "var": (_DEVIATIONS, lambda of: 2.0 * of.centred / (of.count - (of.options.get("ddof") or 0))),
+    "var": (_DEVIATIONS, lambda of: 2.0 * of.centred / (of.number - (of.options.get("ddof") or 0))),
     "std": (_DEVIATIONS, _deviation_weights),
 }
 REDUCTIONS: Final[dict[Any, tuple[tuple[str, ...], Callable[[Reduced], Any]]]] = {

@@ -29,7 +29,8 @@ def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
 
 def shape_of(value: Any) -> tuple[int, ...]:
     """The shape of an array or number, wrapped or not."""
-    return numpy.shape(plain(value))
+    shape: tuple[int, ...] = numpy.shape(plain(value))
+    return shape
 
 
 def broadcast(value: Any, shape: tuple[int, ...]) -> Any:

@@ -21,8 +21,18 @@ import numpy
 
 from cassette_import import NO_METADATA
 from cassette_import.active import ACTIVE
+from cassette_import.contexts import autodiff_array_changes as changes
+from cassette_import.contexts import autodiff_array_kinds as kinds
 from cassette_import.contexts.autodiff import Differentiating, Forward, Node, Reverse, differentiate
-from cassette_import.contexts.autodiff_array_calls import HANDLERS, has_numbers, known_part, move, no_rule, refuse
+from cassette_import.contexts.autodiff_array_calls import (
+    HANDLERS,
+    handles,
+    has_numbers,
+    known_part,
+    no_rule,
+    refuse,
+    unruled,
+)
 from cassette_import.contexts.autodiff_array_contents import Contents
 from cassette_import.contexts.autodiff_array_terms import Term, broadcast, call, shape_of
 from cassette_import.contexts.autodiff_values import is_number
@@ -50,9 +60,11 @@ class Arrays(Differentiating, tagging=True):
 
     def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         if any(isinstance(plain(argument), Array) for argument in arguments):
-            if getattr(f, "__module__", None) == "math" and not any(shape_of(argument) for argument in arguments):
-                return differentiate(self, f, *(_number(self, argument) for argument in arguments))
-            return HANDLERS.get(f, refuse)(self, f, *arguments)
+            if getattr(f, "__module__", None) == "math" and not any(map(shape_of, arguments)):
+                numbers: Any = [_number(self, argument) for argument in arguments]
+                return differentiate(self, f, *numbers)
+            handler: Any = HANDLERS.get(f, refuse)
+            return handler(self, f, *arguments)
         return super().beyond_numbers(f, arguments)
 
     def given(self, array: Any, metadata: Any) -> None:
@@ -71,9 +83,9 @@ class Arrays(Differentiating, tagging=True):
         if f is getattr:
             function = _ATTRIBUTES.get(plain(arguments[1]))
             if function is not None:
-                told = move(self, function, arguments[0])
+                told = kinds.move(self, function, arguments[0])
         elif f is float:
-            told = move(self, numpy.reshape, arguments[0], ())
+            told = kinds.move(self, numpy.reshape, arguments[0], ())
         if told is not None:
             _, _, found = known_part(self, (told,))
             return found[0][1] if found else NO_METADATA
@@ -83,7 +95,7 @@ class Arrays(Differentiating, tagging=True):
 
 
 def _number(ctx: Any, argument: Any) -> Any:
-    return move(ctx, Array.item, argument) if isinstance(plain(argument), Array) else argument
+    return kinds.move(ctx, Array.item, argument) if isinstance(plain(argument), Array) else argument
 
 
 def _holds_arrays(value: Any, depth: int = 3) -> bool:
@@ -178,7 +190,7 @@ class ArrayReverse(Arrays, Reverse):
         value, derivative = self._inputs[node.number], found[node.number]
         if isinstance(value, Array):
             return _own(broadcast(derivative, value.shape), value)
-        if type(value) is float and isinstance(derivative, (Array, numpy.generic)) and type(derivative) is not Tagged:
+        if type(value) is float and type(derivative) is not Tagged and not numpy.ndim(derivative):
             return float(derivative)
         return derivative
 
@@ -217,6 +229,10 @@ def knows(function: Any) -> bool:
         return False
 
 
+RULES: Final = (kinds, changes)
+"""Modules that are there for what they register."""
+
+handles(*unruled())(refuse)
 _BY_HANDLER: Final[dict[Any, list[Any]]] = {}
 _OF_NUMBERS: Final = frozenset(target for handler in Differentiating.overdub.handlers for target in handler.targets)
 for _function, _handler in HANDLERS.items():

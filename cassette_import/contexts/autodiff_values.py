@@ -27,7 +27,10 @@ def is_number(value: Any) -> bool:
 def is_array(value: Any) -> bool:
     """Whether a value is an array of numbers, which can have a derivative as a whole."""
     numpy: Any = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, getattr(numpy, "ndarray", ())) and value.dtype.kind in "fiucO"
+    if numpy is None or not isinstance(value, getattr(numpy, "ndarray", ())):
+        return False
+    array: Any = value
+    return array.dtype.kind in "fiucO"
 
 
 def parts_of(value: Any) -> dict[Any, Any]:
