@@ -268,7 +268,7 @@ MOVES = {
     "triangles": lambda x: np.tril(x) + np.triu(x, 1),
     "reshape": lambda x: x.reshape(4, -1) + np.reshape(x, (4, 6)) + x.reshape((4, 6), order="F"),
     "ravel": lambda x: x.ravel() + np.ravel(x, "F") + x.flatten(),
-    "T": lambda x: x.T,
+    "T": lambda x: x.T + x[0, 0, 0].real * x.real.T,
     "transpose": lambda x: x.transpose(1, 0, 2) + np.transpose(x, (1, 0, 2)),
     "swapaxes": lambda x: np.swapaxes(x, 0, 2) + x.swapaxes(2, 0),
     "moveaxis": lambda x: np.moveaxis(x, 0, -1),
@@ -474,7 +474,7 @@ UNKNOWN = {
     "ufunc.at": lambda x: np.add.at(x, [0], 1.0),
     "einsum": lambda x: np.einsum("ii->i", x),
     "shuffle": lambda x: np.random.default_rng(1).shuffle(x),
-    "getattr": lambda x: next(x.flat),
+    "the attribute flat": lambda x: next(x.flat),
     "divmod": lambda x: divmod(x, 2.0),
     "polyval": lambda x: np.polyval(x[0], 2.0),
     "numpy.vander": lambda x: np.vander(x[0]),
@@ -506,6 +506,10 @@ def test_arrays_of_other_kinds_are_an_error():
         gradient(lambda x: x.sum(), np.ma.array([1.0, 2.0]))
     with pytest.raises(NotOverdubbable, match="arrays of complex128 have no derivative"):
         gradient(lambda x: x * 1j, VECTOR)
+    with pytest.raises(NotOverdubbable, match="arrays of complex128 have no derivative"):
+        gradient(lambda x: ((x[0] + 1j) * (x[1] - 1j)).real, VECTOR)
+    with pytest.raises(NotOverdubbable, match="the function computes with complex numbers"):
+        gradient(lambda x: (x[0] + 1j) * x[0], VECTOR)
     with pytest.raises(NotOverdubbable, match="arrays of type matrix have no derivative"):
         gradient(lambda x: np.multiply(x, np.ma.array([1.0, 2.0, 3.0]).view(np.matrix)), VECTOR)
 
@@ -535,6 +539,15 @@ def test_an_argument_that_nothing_depends_on():
     assert gradient(lambda x, y: y.sum(), VECTOR, VECTOR)[0].tolist() == [0.0, 0.0, 0.0]
     assert derivative(lambda x: np.ones(2), VECTOR).tolist() == [0.0, 0.0]
     assert vjp(lambda x: [x, 1.0], (VECTOR,), [2.0, 1.0])[1][0].tolist() == [2.0, 2.0, 2.0]
+
+
+def test_derivatives_within_derivatives_are_arrays_of_their_own():
+    def f(x):
+        (found,) = vjp(lambda y: y + 1.0, (x,), x)[1]
+        found *= 2.0
+        return (found * x).sum()
+
+    assert gradient(f, np.array([1.0, 2.0]))[0].tolist() == [4.0, 8.0]
 
 
 def test_derivatives_are_arrays_of_their_own():

@@ -7,6 +7,7 @@ is imported only where the program has imported NumPy.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -49,11 +50,13 @@ def has_numbers(value: Any) -> bool:
     return isinstance(value, (float, complex, numpy.flatiter, numpy.nditer, numpy.ndenumerate))
 
 
-def no_rule(f: Any) -> NotOverdubbable:
-    """The error for a function whose derivative is not known."""
+def no_rule(f: Any, attribute: str = "") -> NotOverdubbable:
+    """The error for a function whose derivative is not known, or for an attribute that was asked for."""
     name = str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
     module = getattr(f, "__module__", None) or ("numpy" if isinstance(f, numpy.ufunc) else None)
     shown = f"{module}.{name}" if isinstance(module, str) and "." not in name else name
+    if attribute:
+        shown = f"the attribute {attribute}"
     return NotOverdubbable(
         f"there is no derivative of {shown}: no rule is known for it, or for this way to call it. "
         "Compute the same with other functions of NumPy, or, if it is Python, install its package"
@@ -156,8 +159,9 @@ def refuse(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 def unruled() -> Iterable[Any]:
     """The functions of NumPy, and the methods of arrays, that have no rule; all others have one by now."""
-    owners: list[Any] = [numpy, numpy.linalg, Array, numpy.ufunc, *(getattr(numpy, n) for n in ("fft", "random"))]
-    owners += [numpy.random.Generator, numpy.random.RandomState]
+    owners: list[Any] = [numpy, numpy.linalg, Array, numpy.ufunc]
+    owners += [sys.modules[name] for name in ("numpy.fft",) if name in sys.modules]
+    owners += [numpy.random, numpy.random.Generator, numpy.random.RandomState]  # which change arrays out of sight
     for owner in owners:
         for function in vars(owner).values():
             if callable(function) and not isinstance(function, type) and underlying(function) not in HANDLERS:

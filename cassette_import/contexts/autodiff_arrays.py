@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy
 
-from cassette_import import NO_METADATA
+from cassette_import import NO_METADATA, NotOverdubbable
 from cassette_import.active import ACTIVE
 from cassette_import.contexts import autodiff_array_changes as changes
 from cassette_import.contexts import autodiff_array_kinds as kinds
@@ -77,20 +77,18 @@ class Arrays(Differentiating, tagging=True):
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """What is known of an attribute of an array; what a function out of sight makes of one is an error."""
-        if type(value) is bool or not _holds_arrays((value, *arguments, *keywords.values())):
-            return NO_METADATA
         told: Any = None
         if f is getattr:
             function = _ATTRIBUTES.get(plain(arguments[1]))
-            if function is not None:
+            if function is not None and has_numbers(value):
                 told = kinds.move(self, function, arguments[0])
-        elif f is float:
+        elif f is float and isinstance(plain(arguments[0]), Array):
             told = kinds.move(self, numpy.reshape, arguments[0], ())
         if told is not None:
             _, _, found = known_part(self, (told,))
             return found[0][1] if found else NO_METADATA
-        if has_numbers(value):
-            raise no_rule(f)
+        if has_numbers(value) and _holds_arrays((value, *arguments, *keywords.values())):
+            raise no_rule(f, plain(arguments[1]) if f is getattr else "")
         return NO_METADATA
 
 
@@ -197,10 +195,11 @@ class ArrayReverse(Arrays, Reverse):
 
 def _own(derivative: Any, value: Any) -> Any:
     """A derivative as an array that nobody else holds, of the type of the value."""
-    kind = value.dtype if value.dtype.kind == "f" else numpy.dtype(float)
-    if type(derivative) is Tagged:
-        return derivative if derivative.dtype == kind else call(Array.astype, derivative, kind)
-    return numpy.array(derivative, kind)
+    if numpy.iscomplexobj(plain(derivative)):
+        raise NotOverdubbable(
+            "the function computes with complex numbers, whose derivatives are not those of real ones"
+        )
+    return call(numpy.array, derivative, value.dtype if value.dtype.kind == "f" else numpy.dtype(float))
 
 
 # ---- items one after the other
