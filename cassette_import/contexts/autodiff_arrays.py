@@ -137,6 +137,7 @@ class ArrayNode(Node):
 
     def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
         with numpy.errstate(all="ignore"):
+            weight = _real(weight)
             return [(source, pull(weight)) for pull, source in self.pairs]
 
 
@@ -193,13 +194,16 @@ class ArrayReverse(Arrays, Reverse):
         return derivative
 
 
+def _real(derivative: Any) -> Any:
+    """A derivative that came through real numbers only: the transposed maps are theirs."""
+    if numpy.iscomplexobj(plain(derivative)):
+        raise NotOverdubbable("the function computes with complex numbers, of which no derivative is known")
+    return derivative
+
+
 def _own(derivative: Any, value: Any) -> Any:
     """A derivative as an array that nobody else holds, of the type of the value."""
-    if numpy.iscomplexobj(plain(derivative)):
-        raise NotOverdubbable(
-            "the function computes with complex numbers, whose derivatives are not those of real ones"
-        )
-    return call(numpy.array, derivative, value.dtype if value.dtype.kind == "f" else numpy.dtype(float))
+    return call(numpy.array, _real(derivative), value.dtype if value.dtype.kind == "f" else numpy.dtype(float))
 
 
 # ---- items one after the other
