@@ -18,6 +18,8 @@ Partial = Callable[..., Any]
 
 
 def _sign(x: Any) -> Any:
+    if isinstance(x, complex):  # NumPy's numbers would drop the imaginary part
+        raise TypeError("there is no derivative of the absolute value of a complex number")
     return run(math.copysign, 1.0, x)
 
 
