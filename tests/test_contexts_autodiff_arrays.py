@@ -436,6 +436,16 @@ def test_arguments_that_are_views_of_one_array_and_are_changed():
     assert [part.tolist() for part in gradient(f, memory[:2], memory[2:])] == [[0.0, 8.0], [4.0, 7.0]]
 
 
+def test_a_tangent_that_is_the_argument_which_is_changed():
+    def f(x):
+        y = x * 1.0
+        x *= 5.0
+        return y + x
+
+    x = np.array([1.0, 2.0])
+    assert jvp(f, (x,), (x,))[1].tolist() == [6.0, 12.0]
+
+
 def test_a_change_that_nobody_saw_is_an_error():
     shuffle = memoryview
 

@@ -54,6 +54,10 @@ class Differentiating(Context, tagging=True):
     def given(self, array: Any, metadata: Any) -> None:
         """An array of the arguments gets its metadata."""
 
+    def kept(self, value: Any) -> Any:
+        """A value that is looked at later, when the program may have changed it."""
+        return value
+
 
 class Forward(Differentiating):
     """The metadata of a number is its derivative."""

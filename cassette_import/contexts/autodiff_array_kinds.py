@@ -64,7 +64,7 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         for number, metadata in found:
             partial = partials[number](value, *values)
             if any(partial is one for one in (value, *values)):
-                partial = ctx.kept(partial)
+                partial = ctx.captured(partial)
             terms.append((scaled(partial, shape_of(values[number])), metadata))
         return result(ctx, own, value, terms)
 
@@ -260,7 +260,7 @@ def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any
 
 
 def _product(ctx: Any, own: Any, value: Any, subscripts: str, values: list[Any], found: list[tuple[int, Any]]) -> Any:
-    kept = [ctx.kept(one) for one in values] if len(values) > 1 else values
+    kept = [ctx.captured(one) for one in values] if len(values) > 1 else values
     return result(ctx, own, value, [(factor(subscripts, kept, number), metadata) for number, metadata in found])
 
 
@@ -272,8 +272,8 @@ def solve(ctx: Any, f: Any, /, *arguments: Any) -> Any:
     if not found:
         return unknown(ctx, f, arguments, {})
     value = native(f, values, {})
-    kept = [ctx.kept(one) for one in values]
-    terms = LINEAR_ALGEBRA[f](ctx.kept(value), *kept)
+    kept = [ctx.captured(one) for one in values]
+    terms = LINEAR_ALGEBRA[f](ctx.captured(value), *kept)
     return result(ctx, own, value, [(terms[number], metadata) for number, metadata in found])
 
 
@@ -285,7 +285,7 @@ def sign_and_log(ctx: Any, f: Any, /, x: Any) -> Any:
         return unknown(ctx, f, (x,), {})
     value = native(f, (bare,), {})
     sign, logarithm = own.store.items_of(plain(value))
-    (term,) = log_determinant(logarithm, ctx.kept(bare))
+    (term,) = log_determinant(logarithm, ctx.captured(bare))
     return own.store.bind(plain(value), [sign, result(ctx, own, logarithm, [(term, found[0][1])])])
 
 

@@ -55,7 +55,13 @@ class Arrays(Differentiating, tagging=True):
         raise NotImplementedError
 
     def kept(self, value: Any) -> Any:
-        """A value that is looked at later, when the program may have changed it."""
+        bare = plain(value)
+        if not isinstance(bare, Array):
+            return value
+        return Tagged(bare.copy(), value._tagged_metas) if type(value) is Tagged else bare.copy()
+
+    def captured(self, value: Any) -> Any:
+        """A value that a rule looks at when weights are pulled back."""
         return value
 
     def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
@@ -154,11 +160,8 @@ class ArrayReverse(Arrays, Reverse):
         self.tape.append(node)
         return node
 
-    def kept(self, value: Any) -> Any:
-        bare = plain(value)
-        if not isinstance(bare, Array):
-            return value
-        return Tagged(bare.copy(), value._tagged_metas) if type(value) is Tagged else bare.copy()
+    def captured(self, value: Any) -> Any:
+        return self.kept(value)
 
     def input(self, value: Any) -> Node:
         node = super().input(value)

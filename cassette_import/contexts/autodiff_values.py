@@ -76,7 +76,7 @@ class Inputs:
         if is_number(value) or is_array(value):
             if given is None:
                 return None
-            return self._make(value) if self._make is not None else given
+            return self._make(value) if self._make is not None else self._context.kept(given)
         if isinstance(value, (list, tuple, dict)):
             own = parts_of(value)
             if given is not _MISSING and given is not None:
