@@ -32,11 +32,13 @@ from cassette_import.contexts.autodiff_array_calls import (
 from cassette_import.contexts.autodiff_array_composed import COMPOSED
 from cassette_import.contexts.autodiff_array_terms import (
     LINEAR_ALGEBRA,
+    Term,
     accumulated,
     call,
     factor,
     given_back,
     log_determinant,
+    looked_at,
     scaled,
     shape_of,
     summed,
@@ -159,6 +161,9 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     if not moves.knows(f, arguments, keywords):
         raise no_rule(f)
     rearranged = moves.rearrangement(f, arguments, keywords)
+    if len(found) == len(sources) == 1 and trees.get(0) == 0 and moves.is_view(f, arguments, keywords):
+        recorded(ctx, plain(value), [(plain(values[0]), found[0][1])])
+        return result(ctx, own, value, [(_view(f, rearranged, arguments, shape_of(values[0])), found[0][1])])
     shapes = [shape_of(values[number]) for number, _ in found]
     arrays, starts = moves.numbered(shapes)
     given: list[Any] = [numpy.zeros(shape_of(source), numpy.int64) for source in values]
@@ -176,6 +181,22 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return result(ctx, own, part, terms)
 
     return told(value, places)
+
+
+def _view(f: Any, rearranged: Any, arguments: Sequence[Any], shape: tuple[int, ...]) -> Term:
+    """A part of an array, whose positions are not asked for unless they have to be."""
+
+    def told() -> Any:
+        (numbers,), starts = moves.numbered([shape])
+        return moves.where_moved(rearranged({0: numbers}), starts, [shape]).source(0)[0]
+
+    def put(made: Any, weight: Any) -> None:
+        if f is operator.getitem:
+            made[arguments[1]] = weight
+        else:
+            rearranged({0: made})[...] = weight
+
+    return looked_at(lambda tangent: rearranged({0: tangent}), put, shape, told)
 
 
 def _moved_value(

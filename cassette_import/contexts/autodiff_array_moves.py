@@ -138,6 +138,18 @@ def knows(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> 
     return keywords.get("out") is None and not (function in _TYPED and keywords.get("ndmin"))
 
 
+def is_view(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> bool:
+    """Whether a call looks at a part of an array, or at all of it in another order, each element once."""
+    if function is operator.getitem:
+        keys = arguments[1] if type(arguments[1]) is tuple else (arguments[1],)
+        return all(type(key) in _BASIC for key in keys)
+    return function in _VIEWS and not keywords and len(arguments) > 0
+
+
+_BASIC: Final = frozenset({int, slice, type(None), type(...)})
+_VIEWS: Final = frozenset(named("transpose", "swapaxes", "moveaxis", "expand_dims", "squeeze"))
+
+
 _PADS: Final = frozenset(named("pad"))
 
 

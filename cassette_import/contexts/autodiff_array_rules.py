@@ -134,10 +134,10 @@ SAME: Final[dict[Any, Any]] = {
 STEPS: Final = frozenset({
     numpy.floor, numpy.ceil, numpy.rint, numpy.trunc, numpy.sign, numpy.floor_divide, numpy.heaviside, numpy.round,
     numpy.around, numpy.fix, numpy.spacing, numpy.zeros_like, numpy.ones_like, numpy.empty_like, numpy.ndarray.round,
-    operator.floordiv, operator.ifloordiv, round, numpy.shape, numpy.size, numpy.ndim, numpy.divmod,
+    operator.floordiv, operator.ifloordiv, round, numpy.shape, numpy.size, numpy.ndim,
     numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj, numpy.finfo, numpy.array_repr,
     numpy.array_str, numpy.array2string, numpy.savetxt, numpy.save, numpy.savez, numpy.min_scalar_type,
-}) - {numpy.divmod}  # fmt: skip
+})  # fmt: skip
 """What is constant between jumps, or does not look at the values: its derivative is zero."""
 
 

@@ -104,6 +104,26 @@ def taken(positions: Any, shape: tuple[int, ...]) -> Term:
     )
 
 
+def looked_at(look: Callable[[Any], Any], put: Callable[[Any, Any], None], shape: tuple[int, ...], told: Any) -> Term:
+    """The part of an array that `look` gives and `put` replaces; no element is there twice.
+
+    Where a context further out has to see it, the positions count, which `told` gives.
+    """
+
+    def push(tangent: Any) -> Any:
+        tangent = broadcast(tangent, shape)
+        return call(moves.gathered, told(), tangent) if type(tangent) is Tagged else look(tangent)
+
+    def pull(weight: Any) -> Any:
+        if type(weight) is Tagged:
+            return call(moves.scattered, told(), shape, weight)
+        made = numpy.zeros(shape, numpy.result_type(numpy.asarray(weight).dtype, numpy.float32))
+        put(made, weight)
+        return made
+
+    return Term(push, pull)
+
+
 def given_back(positions: Any, shape: tuple[int, ...], outcome: tuple[int, ...]) -> Term:
     """The transposed map."""
     return Term(
