@@ -81,9 +81,20 @@ def native(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
 
 def unknown(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """The same, where the context knows nothing of the arguments, or nothing any more."""
+    if keywords.get("out") is not None:
+        check_place(ctx, f, keywords["out"])
     if ctx.contents.known:
         arguments = own_part(ctx, arguments)[1]
     return go_on(f, arguments, keywords)
+
+
+def check_place(ctx: Any, f: Any, out: Any) -> None:
+    """Complain if the place for a result has a derivative, which would stay what it was."""
+    places = out if type(out) is tuple else (out,)
+    if known_part(ctx, places)[2] or any(
+        isinstance(plain(one), Array) and ctx.contents.knows(plain(one)) for one in places
+    ):
+        raise no_rule(f)
 
 
 def known_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:

@@ -17,6 +17,7 @@ from cassette_import.contexts import autodiff_array_rules as rules
 from cassette_import.contexts.autodiff import go_on, made, own_part
 from cassette_import.contexts.autodiff_array_calls import (
     Array,
+    check_place,
     follow,
     handles,
     has_numbers,
@@ -84,6 +85,8 @@ def convert(ctx: Any, f: Any, /, *arguments: Any) -> Any:
 @handles(*rules.STEPS)
 def step(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """A function whose derivative is zero."""
+    if keywords.get("out") is not None:
+        check_place(ctx, f, keywords["out"])
     return native(f, own_part(ctx, arguments)[1], keywords)
 
 
