@@ -141,13 +141,14 @@ def installed() -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for installation in _installations for name in installation.packages))
 
 
-def _names(what: str, given: object) -> tuple[str, ...]:
+def _names(what: str, given: Any) -> tuple[str, ...]:
     """A list of names; one string is a list of one, not of letters (F11)."""
     if isinstance(given, str):
         return (given,)
     if isinstance(given, ModuleType):
         raise TypeError(f"{what} are given by name: {given.__name__!r}, not the module itself")
-    if isinstance(given, bytes | bytearray) or not isinstance(given, Iterable):
+    # (not asked of `collections.abc.Iterable`: it would remember the class, and some look at what it knows)
+    if isinstance(given, bytes | bytearray) or not hasattr(type(given), "__iter__"):
         raise TypeError(f"{what} must be a string or an iterable of strings, not {type(given).__name__}")
     names = tuple(given)
     for name in names:

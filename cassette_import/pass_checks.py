@@ -10,7 +10,6 @@ import ast
 import dis
 import inspect
 import warnings
-from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -119,7 +118,7 @@ def _list(names: set[str]) -> str:
 
 def checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
     """Passes as a tuple, which nobody changes behind our back."""
-    if isinstance(passes, str) or not isinstance(passes, Iterable):
+    if isinstance(passes, str) or not hasattr(type(passes), "__iter__"):  # as in `installation`
         raise TypeError(f"{name} must be a list of callables, not {passes!r}; one pass is a list of one")
     checked = tuple(passes)
     for one in checked:

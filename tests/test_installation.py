@@ -177,6 +177,32 @@ def test_importlib_metadata_is_imported_for_that_message_only(made):
     subprocess.run(command, check=True, cwd=made.parent)
 
 
+def test_abstract_base_classes_remember_nothing_of_ours(made):
+    program = """
+        import collections.abc, sys
+        from _abc import _get_dump
+        sys.path.insert(0, sys.argv[1])
+        from cassette_import import Context, install
+        from cassette_import.contexts import Noop
+        import made.a
+
+        def remembered():
+            classes = {name: vars(collections.abc)[name] for name in collections.abc.__all__}
+            return {name: {str(known()) for known in _get_dump(base)[1]} for name, base in classes.items()}
+
+        before = remembered()
+        install(["made"], exclude=["made.b"])
+        with Noop():
+            import made.sub.c
+            made.a.f()
+        with Context(passes=[lambda context_type, reflection: reflection.tree]):
+            pass
+        assert remembered() == before
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(ROOT)]
+    subprocess.run(command, check=True, cwd=made.parent)
+
+
 @pytest.mark.parametrize("name", ["math", "sys", "_frozen_importlib", "made_pyc", "made_ext"])
 def test_a_module_without_python_source_is_not_overdubbable(made, name):
     import py_compile
