@@ -19,6 +19,7 @@ from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
 from cassette_import.anyone import Anyone, anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.catalogue import OURSELVES, Catalogue
+from cassette_import.code_keepers import hand_on
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.events import Events
 from cassette_import.rewrite.callee_form import BLINDLY
@@ -71,6 +72,7 @@ class Registry(Catalogue):
             for function in live.functions_of(left):
                 unit = self.known(function.__code__)
                 if unit is not None:
+                    hand_on([function.__code__], unit.plain)
                     function.__code__ = unit.plain
             self.generation += 1
 
@@ -231,7 +233,9 @@ class Registry(Catalogue):
     def _switch(self, unit: Unit, code: CodeType, here: Callable[[], Any]) -> Callable[..., Any]:
         assert isinstance(here, FunctionType)
         entered: FunctionType | None = None
-        for function in unit.functions():
+        functions = list(unit.functions())
+        hand_on([unit.plain, unit.gate, *(function.__code__ for function in functions)], code)
+        for function in functions:
             function.__code__ = code
             if _same_cells(function, here):
                 entered = function
