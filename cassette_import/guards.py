@@ -98,9 +98,9 @@ class Guards:
         self._say_kinds()
 
     def _say_kinds(self) -> None:
-        for name, kind in (("function", FunctionType), ("builtin", BuiltinFunctionType)):
-            NAMES[f"{self._prefix}.{name}"] = kind if self._told else None
-            NAMES[f"{self._prefix}.{name}a"] = kind if self._told and self.alone else None
+        kinds, nothing = (FunctionType, BuiltinFunctionType), (None, None)  # no class has a name: see `provided`
+        NAMES[f"{self._prefix}.kinds"] = kinds if self._told else nothing
+        NAMES[f"{self._prefix}.kindsa"] = kinds if self._told and self.alone else nothing
 
     def make_learn(self, calls: Any, pick_anywhere: Callable[[Any], Any]) -> Callable[..., Any]:
         """`learn(callee, guard)`: what `pick` gives; the guard remembers a callee that is not intercepted.

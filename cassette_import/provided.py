@@ -16,6 +16,7 @@ from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import split
 from cassette_import.primitives import FUNCTIONS
+from cassette_import.rewrite.nodes import KINDS
 from cassette_import.runtime import pick_anywhere
 
 
@@ -56,16 +57,21 @@ _pick_operator: Final = pick_anywhere(Events.OPERATORS)
 _pick_attribute: Final = pick_anywhere(Events.ATTRIBUTES)
 NAMES.update({f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events})
 NAMES.update({f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events})
+
+# A class that stands in `builtins` itself is taken for a builtin, which has a name everywhere (beartype).
+_KINDS: Final[dict[str, type]] = {
+    "function": FunctionType,
+    "method": MethodType,
+    "builtin": BuiltinFunctionType,
+    "module": ModuleType,
+    "partial": functools.partial,
+}
 NAMES["@in"] = contains
 NAMES["@setitem"] = setitem
 NAMES["@setattr.late"] = setattr_late
 NAMES["@slice"] = slice
 NAMES["@BaseException"] = BaseException
 NAMES["@type"] = type
-NAMES["@function"] = FunctionType
-NAMES["@method"] = MethodType
-NAMES["@builtin"] = BuiltinFunctionType
-NAMES["@module"] = ModuleType
-NAMES["@partial"] = functools.partial
+NAMES["@kinds"] = tuple(_KINDS[kind] for kind in KINDS)
 NAMES["@split"] = split
 NAMES.update({f"@{name}": function for name, function in FUNCTIONS.items()})

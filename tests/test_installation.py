@@ -203,6 +203,26 @@ def test_abstract_base_classes_remember_nothing_of_ours(made):
     subprocess.run(command, check=True, cwd=made.parent)
 
 
+def test_no_class_that_is_no_builtin_has_a_name_in_builtins(made):
+    program = """
+        import builtins, sys
+        known = {id(value) for value in vars(builtins).values()}
+        sys.path.insert(0, sys.argv[1])
+        from cassette_import import Context, install
+        from cassette_import.contexts import Noop, Profile, Substitute
+        install(["made"])
+        import made.calls
+        for ctx in [Noop(), Profile(), Substitute({"math.sin": abs})]:
+            with ctx:
+                assert made.calls.calls(abs) == (1, 1)
+        classes = {name: value for name, value in vars(builtins).items() if isinstance(value, type)}
+        assert {name for name, value in classes.items() if id(value) not in known} == set()
+    """
+    (made / "calls.py").write_text("def calls(f):\n    return f(-1), g(f, -1)\ndef g(f, x):\n    return f(x)\n")
+    command = [sys.executable, "-c", textwrap.dedent(program), str(ROOT)]
+    subprocess.run(command, check=True, cwd=made.parent)
+
+
 @pytest.mark.parametrize("name", ["math", "sys", "_frozen_importlib", "made_pyc", "made_ext"])
 def test_a_module_without_python_source_is_not_overdubbable(made, name):
     import py_compile

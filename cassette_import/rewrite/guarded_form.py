@@ -85,9 +85,10 @@ class GuardedForm:
         of_targets = f"{self._prefix}.functions{keywords}", f"{self._prefix}.names"
         values = at.load(name), at.attribute(at.load(name), "__name__")
         kinds: list[ast.expr] = []
-        for kind, value, targets in zip(("function", "builtin"), values, of_targets, strict=True):
+        for kind, (value, targets) in enumerate(zip(values, of_targets, strict=True)):
             other = at.put(ast.Compare(value, [ast.NotIn()], [at.load(targets)]))
-            kinds.append(at.put(ast.BoolOp(ast.And(), [at.kind_is(name, f"{self._prefix}.{kind}{self._flag}"), other])))
+            is_kind = at.kind_is(name, at.item(f"{self._prefix}.kinds{self._flag}", kind))
+            kinds.append(at.put(ast.BoolOp(ast.And(), [is_kind, other])))
         return at.put(ast.BoolOp(ast.Or(), kinds))
 
     def _has_kind(self, at: At, value: ast.expr, kinds: str) -> ast.expr:

@@ -224,14 +224,14 @@ class InlinedForm:
         split = at.let(parts, at.call(at.load("@split"), [at.load(function)]))
         anything = at.pick([split, event(lambda: at.put(ast.Starred(at.load(parts), ast.Load())))], 1)
         used.append(parts)
-        value = at.either(at.kind_is(function, "@partial"), partial, anything)
+        value = at.either(at.kind_is(function, at.kind("partial")), partial, anything)
         value = at.either(at.is_whole(function), event(lambda: at.load(function)), value)
         if isinstance(node.func, ast.Attribute):
             bound = event(
                 lambda: at.attribute(at.load(function), "__func__"),
                 lambda: at.attribute(at.load(function), "__self__"),
             )
-            value = at.either(at.kind_is(function, "@method"), bound, value)
+            value = at.either(at.kind_is(function, at.kind("method")), bound, value)
         return at.pick([*steps, value, at.clear(used)], len(steps))
 
     def decorator(self, node: ast.expr) -> ast.expr:

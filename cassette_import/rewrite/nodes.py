@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
+
+KINDS: Final = ("function", "method", "builtin", "module", "partial")
+"""The classes of `@kinds`, in their order. They have no names of their own: see `provided`."""
 
 _LOAD = ast.Load()
 _STORE = ast.Store()
@@ -93,17 +96,24 @@ class At:
     def same(self, left: ast.expr, right: ast.expr) -> ast.Compare:
         return self.put(ast.Compare(left, [ast.Is()], [right]))
 
-    def kind_is(self, name: str, kind: str) -> ast.Compare:
+    def kind_is(self, name: str, kind: ast.expr) -> ast.Compare:
         """`type(name) is kind`."""
-        return self.same(self.call(self.load("@type"), [self.load(name)]), self.load(kind))
+        return self.same(self.call(self.load("@type"), [self.load(name)]), kind)
+
+    def kind(self, kind: str) -> ast.expr:
+        """One of `KINDS`."""
+        return self.item("@kinds", KINDS.index(kind))
+
+    def item(self, name: str, index: int) -> ast.expr:
+        return self.put(ast.Subscript(self.load(name), self.constant(index), _LOAD))
 
     def is_whole(self, name: str) -> ast.expr:
         """Whether a callable carries no receiver: a Python function, a class, or a function of a C module."""
         receiver = self.call(self.load("@type"), [self.attribute(self.load(name), "__self__")])
-        of_module: list[ast.expr] = [self.kind_is(name, "@builtin"), self.same(receiver, self.load("@module"))]
+        of_module: list[ast.expr] = [self.kind_is(name, self.kind("builtin")), self.same(receiver, self.kind("module"))]
         kinds: list[ast.expr] = [
-            self.kind_is(name, "@function"),
-            self.kind_is(name, "@type"),
+            self.kind_is(name, self.kind("function")),
+            self.kind_is(name, self.load("@type")),
             self.put(ast.BoolOp(ast.And(), of_module)),
         ]
         return self.put(ast.BoolOp(ast.Or(), kinds))
