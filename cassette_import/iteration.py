@@ -42,13 +42,14 @@ def loop(iterable: Any, spec: Spec | None = None) -> Any:
 
 
 class _End:
-    """The type of what a step gives at the end. It is equal to itself only, and nobody else is asked."""
+    """What a step gives at the end. It is equal to itself only, and nobody else is asked.
 
+    Each loop has its own: a program that goes through all objects would be at the end where it meets one.
+    """
+
+    __slots__ = ()
     __eq__ = staticmethod(partial(is_, object()))
     __hash__ = object.__hash__
-
-
-_END: Final = _End()
 
 
 @hidden
@@ -57,56 +58,57 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
 
     It ends without an exception where nobody asks for one: tracers would be told of it.
     """
+    end = _End()
     if spec is not None:
-        return iter(partial(_step_unpacking, iterator, spec), _END)
+        return iter(partial(_step_unpacking, end, iterator, spec), end)
     variant = ACTIVE.get().variant
     if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
         before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
-        return iter(partial(_step_blind, variant, before, after, iterator), _END)
-    return iter(partial(_step, iterator), _END)
+        return iter(partial(_step_blind, end, variant, before, after, iterator), end)
+    return iter(partial(_step, end, iterator), end)
 
 
 @hidden
-def _step(iterator: Any) -> Any:
+def _step(end: _End, iterator: Any) -> Any:
     activation = ACTIVE.get()
     variant = activation.variant
     if variant is None:
-        return next(iterator, _END)
+        return next(iterator, end)
     runner = variant.runners[_ITERATION]
     if runner.may_fail:
         try:
             return runner.pick(next)(iterator)
         except StopIteration:
-            return _END
+            return end
     contexts = activation.contexts
     for level, hook in runner.before:
         hook(contexts[level], next, iterator)
-    value = next(iterator, _END)
-    if value is not _END:
+    value = next(iterator, end)
+    if value is not end:
         for level, hook in runner.after:
             hook(contexts[level], value, next, iterator)
     return value
 
 
 @hidden
-def _step_blind(variant: Any, before: Any, after: Any, iterator: Any) -> Any:
+def _step_blind(end: _End, variant: Any, before: Any, after: Any, iterator: Any) -> Any:
     """A step whose hooks look at nothing but their context."""
     activation = ACTIVE.get()
     if activation.variant is not variant:
-        return _step(iterator)
+        return _step(end, iterator)
     for level, hook in before:
         hook(activation.contexts[level])
-    value = next(iterator, _END)
-    if value is not _END:
+    value = next(iterator, end)
+    if value is not end:
         for level, hook in after:
             hook(activation.contexts[level])
     return value
 
 
 @hidden
-def _step_unpacking(iterator: Any, spec: Spec) -> Any:
-    value = _step(iterator)
-    return value if value is _END else unpack(value, spec)
+def _step_unpacking(end: _End, iterator: Any, spec: Spec) -> Any:
+    value = _step(end, iterator)
+    return value if value is end else unpack(value, spec)
 
 
 @hidden
@@ -158,14 +160,15 @@ class _Unpacked:
         iterator = _pick(iter)(self._value)
         if not any(inner):
             return _steps(iterator, None)
-        return iter(partial(_step_inner, iterator, iter(inner)), _END)
+        end = _End()
+        return iter(partial(_step_inner, end, iterator, iter(inner)), end)
 
 
 @hidden
-def _step_inner(iterator: Any, specs: Any) -> Any:
-    value = _step(iterator)
+def _step_inner(end: _End, iterator: Any, specs: Any) -> Any:
+    value = _step(end, iterator)
     spec = next(specs, None)
-    return value if spec is None or value is _END else unpack(value, spec)
+    return value if spec is None or value is end else unpack(value, spec)
 
 
 @hidden

@@ -67,3 +67,22 @@ def test_it_is_a_context_like_any_other():
 
 def test_it_has_nothing_to_tell():
     assert not isinstance(Noop(), Reporting)
+
+
+def test_a_loop_over_all_objects_goes_to_its_end(make_program):
+    program = make_program(
+        """
+        import gc
+
+        def counted(objects):
+            return sum(1 for one in objects), len([one for one in objects]), sum(map(bool, [True for _ in objects]))
+
+        def main():
+            gc.collect()
+            objects = gc.get_objects()
+            return [count == len(objects) for count in counted(objects)]
+        """
+    )
+    with Noop():
+        assert program.main() == [True, True, True]
+        assert program.main() == [True, True, True]
