@@ -11,7 +11,11 @@ import operator
 import sys
 from collections.abc import Collection
 from itertools import chain, compress, repeat, starmap
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+_namespace_of: Final[Any] = vars(ModuleType)["__dict__"].__get__
+_members_of: Final[Any] = vars(type)["__dict__"].__get__
 
 
 def functions_of(filenames: Collection[str]) -> list[FunctionType]:
@@ -23,7 +27,7 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     found = [item for item in everywhere if item.__code__.co_filename in filenames]
     if not any(item is functions_of for item in everywhere):  # it would be there, but for `gc.freeze`
         known = set(map(id, found))
-        for item in _of_modules(filenames):
+        for item in functions_of_modules(filenames):
             if id(item) not in known:
                 known.add(id(item))
                 found.append(item)
@@ -61,30 +65,29 @@ def _functions_in(generation: int) -> list[FunctionType]:
     return list(chain(compress(objects, wanted), rest))
 
 
-def _of_modules(filenames: Collection[str]) -> list[FunctionType]:
+def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
+    """Those of them that stand in modules and classes, which are found without looking at all objects."""
     found: list[FunctionType] = []
     seen: set[int] = set()
     for module in list(sys.modules.values()):
-        if getattr(module, "__file__", None) not in filenames:
+        # Nothing is asked of the program's own objects: a lazy module would be loaded.
+        namespace = _namespace_of(module) if issubclass(type(module), ModuleType) else {}
+        if namespace.get("__file__") not in filenames:
             continue
-        work = list(vars(module).values())
+        work = list(namespace.values())
         while work:
             item = work.pop()
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            if type(item) in (
-                staticmethod,
-                classmethod,
-                MethodType,
-            ):  # no attribute is read of the program's own objects
+            if type(item) in (staticmethod, classmethod, MethodType):
                 item = item.__func__
             if type(item) is FunctionType:
                 if item.__code__.co_filename in filenames:
                     found.append(item)
                 work.extend(cell.cell_contents for cell in item.__closure__ or () if cell != type(cell)())
-            elif isinstance(item, type):
-                work.extend(vars(item).values())
-            elif isinstance(item, property):
+            elif issubclass(type(item), type):
+                work.extend(_members_of(item).values())
+            elif issubclass(type(item), property):
                 work.extend(accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None)
     return found

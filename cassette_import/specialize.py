@@ -126,7 +126,8 @@ class Registry(Catalogue):
                 for roots in list(variant.armed):
                     self.arm(variant, roots)
             if self._was_armed and not active:
-                for function in live.functions_of({name for name, record in self.records.items() if record.installed}):
+                files = {name for name, record in self.records.items() if record.installed}
+                for function in live.functions_of_modules(files):
                     unit = self.unit_of(function.__code__) if can_be_suspended(function.__code__) else None
                     if unit is not None and unit.reason is None:
                         self._gate(function, unit)
