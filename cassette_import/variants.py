@@ -358,15 +358,18 @@ def _hook_alone(table: Table, kind: str, number: int, context_type: type) -> Cal
     assert isinstance(made, FunctionType)
     made = without_rest(made)
     known_as_hook(made)
-    free = context_type.leaf_hooks or only_keeps(table.method, context_type)  # type: ignore[attr-defined]
-    return made if free else of_arity(suspended(made, number), _LEADING[kind])
+    return made if _reaches_nothing(table.method, context_type) else of_arity(suspended(made, number), _LEADING[kind])
 
 
 def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
     """A hook method, suspended unless it provably cannot reach overdubbed code."""
     made = positional_only(method, leading)
-    free = context_type.leaf_hooks or only_keeps(method, context_type)  # type: ignore[attr-defined]
-    return made if free else suspended(made, number)
+    return made if _reaches_nothing(method, context_type) else suspended(made, number)
+
+
+def _reaches_nothing(method: Callable[..., Any], context_type: type) -> bool:
+    """Whether a hook reaches no overdubbed code: its type says so, or it can be seen."""
+    return context_type.leaf_hooks or only_keeps(method, context_type)  # type: ignore[attr-defined]
 
 
 def _finder(table: Table, asked: bool) -> Callable[..., Callable[..., Any] | None] | None:

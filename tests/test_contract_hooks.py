@@ -1572,20 +1572,23 @@ def test_overload_registered_while_a_function_runs_counts_from_the_next_call_on(
     assert overdub(Own(), root) == (0.0, "late")
 
 
+def registers_while_it_runs(Own):
+    """What `math.sin` gives in a function of the context before and after it is overloaded there."""
+
+    def root():
+        before = math.sin(0.0)
+        Own.overdub.register(math.sin)(lambda ctx, f, x: "late")
+        return before, math.sin(0.0)
+
+    return overdub(Own(), root)
+
+
 def test_overload_registered_while_a_function_runs_counts_in_that_function():
     # "What is registered late counts from the next event on", so also in a body that is being executed.
     class Own(Context):
         pass
 
-    def register():
-        Own.overdub.register(math.sin)(lambda ctx, f, x: "late")
-
-    def root():
-        before = math.sin(0.0)
-        register()
-        return before, math.sin(0.0)
-
-    assert overdub(Own(), root) == (0.0, "late")
+    assert registers_while_it_runs(Own) == (0.0, "late")
 
 
 @pytest.mark.parametrize("kind", ["prehook", "posthook", "errorhook"])
@@ -1593,15 +1596,7 @@ def test_overload_registered_while_a_function_runs_that_is_looked_at_counts_in_i
     seen = []
     Own = type("Own", (Context,), {kind: lambda ctx, *given: seen.append(given)}, events=Events.CALLS)
 
-    def register():
-        Own.overdub.register(math.sin)(lambda ctx, f, x: "late")
-
-    def root():
-        before = math.sin(0.0)
-        register()
-        return before, math.sin(0.0)
-
-    assert overdub(Own(), root) == (0.0, "late")
+    assert registers_while_it_runs(Own) == (0.0, "late")
 
 
 def test_overload_registered_for_one_of_two_contexts_while_a_function_runs_counts_in_it(Recorder):
