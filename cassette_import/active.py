@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import weakref
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +18,35 @@ if TYPE_CHECKING:
 
 NAMES: Final[dict[str, Any]] = vars(builtins)
 """Where rewritten code finds our names (N1, V5: no module shows them). They start with ``@`` and are no identifiers."""
+
+
+class _Provided:
+    """The names that rewritten code finds whatever is active.
+
+    They stand in `builtins` once there may be such code: as long as no context was entered, a program that goes
+    through all names finds its own there.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, Any] | None = {}
+
+    def add(self, names: Mapping[str, Any]) -> None:
+        """Have rewritten code find these."""
+        if self._waiting is not None:
+            self._waiting.update(names)
+        if self._waiting is None:  # or no longer so: another thread has entered a context meanwhile
+            NAMES.update(names)
+
+    def show(self) -> None:
+        """There may be rewritten code from now on."""
+        waiting = self._waiting
+        if waiting is not None:
+            for name, value in list(waiting.items()):
+                NAMES.setdefault(name, value)  # `@on` may be true already
+            self._waiting = None
+
+
+PROVIDED: Final = _Provided()
 
 
 class Activation:
@@ -169,5 +199,4 @@ def leave(activation: Activation) -> None:
     IN_USE.switch_off()
 
 
-NAMES["@get"] = ACTIVE.get
-NAMES["@on"] = False
+PROVIDED.add({"@get": ACTIVE.get, "@on": False})

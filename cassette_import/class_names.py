@@ -9,7 +9,7 @@ import sys
 from typing import Any, Final
 
 from cassette_import import primitives
-from cassette_import.active import NAMES
+from cassette_import.active import PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.runtime import pick_anywhere
@@ -36,4 +36,4 @@ def class_name(name: str) -> Any:
     return _pick(primitives.load_global)(frame.f_globals, name)
 
 
-NAMES["@class.name"] = class_name
+PROVIDED.add({"@class.name": class_name})

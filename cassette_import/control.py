@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import import primitives, runtime
-from cassette_import.active import NAMES
+from cassette_import.active import PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden, hide
 from cassette_import.functions import StandIn, lookup
@@ -147,10 +147,14 @@ def debugger(callee: Any) -> Any:
     return callee if called else partial(_identity, result)
 
 
-NAMES["@debugger"] = debugger
-NAMES["@managed"] = managed
-NAMES["@managed.async"] = managed_async
-NAMES["@import.from"] = import_from
-NAMES["@pairs"] = pairs
-NAMES["@constant"] = constant
-NAMES["@globals"] = globals
+PROVIDED.add(
+    {
+        "@debugger": debugger,
+        "@managed": managed,
+        "@managed.async": managed_async,
+        "@import.from": import_from,
+        "@pairs": pairs,
+        "@constant": constant,
+        "@globals": globals,
+    }
+)

@@ -12,7 +12,7 @@ from operator import is_
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, NAMES
+from cassette_import.active import ACTIVE, PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import StandIn, lookup, special
@@ -261,9 +261,13 @@ class _Given:
         return self._iterator
 
 
-NAMES["@loop"] = loop
-NAMES["@loop.async"] = loop_async
-NAMES["@splat"] = splat
-NAMES["@splat.later"] = splat_later
-NAMES["@unpack"] = unpack
-NAMES["@delegate"] = delegate
+PROVIDED.add(
+    {
+        "@loop": loop,
+        "@loop.async": loop_async,
+        "@splat": splat,
+        "@splat.later": splat_later,
+        "@unpack": unpack,
+        "@delegate": delegate,
+    }
+)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.active import NAMES
+from cassette_import.active import PROVIDED
 from cassette_import.errors import PassError
 from cassette_import.frames import hidden
 from cassette_import.pass_checks import Unfit, check, compiled
@@ -92,7 +92,7 @@ def _raise_failure(number: int) -> None:
     raise PassError(*_failures[number].args) from _failures[number].__cause__
 
 
-NAMES["@pass_failed"] = _raise_failure
+PROVIDED.add({"@pass_failed": _raise_failure})
 
 
 def _first(tree: Function) -> ast.AST:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, NAMES
+from cassette_import.active import ACTIVE, PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import split
@@ -55,8 +55,8 @@ def setattr_late(value: Any, instance: Any, name: str) -> None:
 
 _pick_operator: Final = pick_anywhere(Events.OPERATORS)
 _pick_attribute: Final = pick_anywhere(Events.ATTRIBUTES)
-NAMES.update({f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events})
-NAMES.update({f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events})
+PROVIDED.add({f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events})
+PROVIDED.add({f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events})
 
 # A class that stands in `builtins` itself is taken for a builtin, which has a name everywhere (beartype).
 _KINDS: Final[dict[str, type]] = {
@@ -66,12 +66,16 @@ _KINDS: Final[dict[str, type]] = {
     "module": ModuleType,
     "partial": functools.partial,
 }
-NAMES["@in"] = contains
-NAMES["@setitem"] = setitem
-NAMES["@setattr.late"] = setattr_late
-NAMES["@slice"] = slice
-NAMES["@BaseException"] = BaseException
-NAMES["@type"] = type
-NAMES["@kinds"] = tuple(_KINDS[kind] for kind in KINDS)
-NAMES["@split"] = split
-NAMES.update({f"@{name}": function for name, function in FUNCTIONS.items()})
+PROVIDED.add(
+    {
+        "@in": contains,
+        "@setitem": setitem,
+        "@setattr.late": setattr_late,
+        "@slice": slice,
+        "@BaseException": BaseException,
+        "@type": type,
+        "@kinds": tuple(_KINDS[kind] for kind in KINDS),
+        "@split": split,
+    }
+)
+PROVIDED.add({f"@{name}": function for name, function in FUNCTIONS.items()})

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import import live
-from cassette_import.active import ACTIVE, INACTIVE, NAMES, Activation
+from cassette_import.active import ACTIVE, INACTIVE, NAMES, PROVIDED, Activation
 from cassette_import.anyone import Anyone, anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.catalogue import OURSELVES, Catalogue
@@ -323,7 +323,7 @@ class Registry(Catalogue):
         contexts were active: then its functions have gates from the beginning, so that no thread meets them without.
         """
         record = self.records.get(filename) if filename is not None else None
-        return bool(NAMES["@on"]) or (record is not None and bool(record.units))
+        return bool(NAMES.get("@on")) or (record is not None and bool(record.units))
 
     def wants_gates(self, filename: str | None = None) -> bool:
         """Whether that is so, or at least what can be suspended is to have gates."""
@@ -376,5 +376,4 @@ def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:
 
 
 registry: Final = Registry()
-NAMES["@enter"] = registry.enter
-NAMES[BLINDLY] = True
+PROVIDED.add({"@enter": registry.enter, BLINDLY: True})

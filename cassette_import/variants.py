@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
 
-from cassette_import.active import IN_USE, NAMES, Activation
+from cassette_import.active import IN_USE, NAMES, PROVIDED, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
 from cassette_import.functions import known_as_hook, positional_only
@@ -77,6 +77,7 @@ class Variant:
         self.shape = Shape(self.prefix)
         self.refresh()
         NAMES[self.prefix] = self
+        PROVIDED.show()
 
     def __repr__(self) -> str:
         return f"<Variant {self.prefix}: {self.name}>"

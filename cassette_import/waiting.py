@@ -12,10 +12,10 @@ from __future__ import annotations
 import functools
 import operator
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.active import NAMES
+from cassette_import.active import PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden, hide
 from cassette_import.runtime import pick_anywhere
@@ -130,21 +130,17 @@ def chain_tested(value: Any) -> Any:
     return found
 
 
-def _provide(names: Iterable[tuple[str, Any]]) -> None:
-    NAMES.update(names)
-
-
-_provide(
-    [
-        ("@keep", keep),
-        ("@kept", kept),
-        ("@kept.below", kept_below),
-        ("@peek", peek),
-        ("@keep.all", keep_all),
-        ("@sink", _Sink()),
-        ("@and", decided_and),
-        ("@or", decided_or),
-        ("@chain", chain),
-        ("@chain.tested", chain_tested),
-    ]
+PROVIDED.add(
+    {
+        "@keep": keep,
+        "@kept": kept,
+        "@kept.below": kept_below,
+        "@peek": peek,
+        "@keep.all": keep_all,
+        "@sink": _Sink(),
+        "@and": decided_and,
+        "@or": decided_or,
+        "@chain": chain,
+        "@chain.tested": chain_tested,
+    }
 )

@@ -8,6 +8,7 @@ import asyncio
 import contextvars
 import importlib
 import marshal
+import subprocess
 import sys
 import textwrap
 import threading
@@ -256,6 +257,27 @@ def test_N1_names_of_ours_are_found_with_any_globals(make_package):
     ours = {key for key in vars(sys.modules["builtins"]) if not key.isidentifier()}
     assert ours
     assert not {key for key in vars(module) if not key.isidentifier()}
+
+
+def test_N1_nothing_of_ours_is_in_builtins_before_a_context_is_entered(make_package, tmp_path):
+    """Programs go through all names of `builtins`: CPython's `test_dataclasses` makes a field of each."""
+    name = make_package("def f(x):\n    return abs(x)\n")
+    program = f"""
+import builtins, sys
+before = dir(builtins)
+sys.path.insert(0, {str(tmp_path)!r})
+import cassette_import
+from cassette_import.contexts import Noop
+cassette_import.install([{name!r}])
+import {name}
+{name}.f(-1)
+print(set(dir(builtins)) - set(before))
+with Noop():
+    {name}.f(-1)
+print("@on" in dir(builtins))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("set()\nTrue\n", "")
 
 
 def test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program(make_package):

@@ -12,7 +12,7 @@ from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, Metho
 from typing import Any, Final
 
 from cassette_import import primitives
-from cassette_import.active import ACTIVE, NAMES, Activation
+from cassette_import.active import ACTIVE, PROVIDED, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup, python_function, split
@@ -370,7 +370,7 @@ def mapping(value: Any) -> Any:
 
 for _function in (returned, tidy, mapping, plain, formatted, handed):
     hidden(_function)
-NAMES.update(
+PROVIDED.add(
     {
         "@returned": returned,
         "@formatted": formatted,
