@@ -101,7 +101,7 @@ def _move(activation: Activation) -> None:
         new.active -= 1
     else:
         old.active -= 1
-        activation.variant = new
+        activation.variant, activation.family = new, new.family
         forget_prefixes(activation)
 
 
@@ -172,6 +172,7 @@ def exit_context(context: Any) -> None:
         if not IN_USE.entered and not IN_USE.lasting:
             NAMES["@on"] = False
         here.heirs = None
+        here.family = None
         variant, here.variant = here.variant, None  # another thread may have given it another one meanwhile
         if variant is not None:
             variant.active -= 1

@@ -60,6 +60,8 @@ class Activation:
     them nothing is active any more, because the variant of what was left is None. `successor` is set if it is over only
     because a context outside it was left before it.
 
+    `family` is that of the variant, which the entries of functions test.
+
     `tags` has an entry for each context: the tag of this activation of it, or None; empty if there are none.
     """
 
@@ -67,6 +69,7 @@ class Activation:
         "__weakref__",
         "contexts",
         "entered",
+        "family",
         "heirs",
         "left",
         "outer",
@@ -90,6 +93,7 @@ class Activation:
     ) -> None:
         self.contexts = contexts
         self.variant = variant
+        self.family = None if variant is None else variant.family
         self.roots = roots
         self.outer = outer
         self.suspended = suspended
@@ -138,6 +142,7 @@ class Prefix(Activation):
 def release(activation: Activation) -> None:
     """Nobody runs in it any more, or is to run in it: functions are not specialised for its sake."""
     variant, activation.variant = activation.variant, None
+    activation.family = None
     if variant is not None:
         variant.active -= 1
 

@@ -33,8 +33,10 @@ class Anyone:
         self.active = 0
         self.armed: dict[frozenset[str], int] = {}
         self.guards = Guards(prefix)
+        self.family: object = self
+        self.is_superseded = False
         self.may_get_overloads = False
-        NAMES[prefix] = self
+        NAMES[prefix] = self.family
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
         """Nothing: there are no passes."""

@@ -247,7 +247,7 @@ def original(context: Context) -> Context:
 activations.variant_of = _variant_of
 runtime.MACHINERY = (Context,)
 functions.adopt = hook_copies.adopt
-PROVIDED = class_names, control, iteration, provided, waiting
+NAMING = class_names, control, iteration, provided, waiting
 """Modules that are there for the names that they put into `builtins`."""
 
 

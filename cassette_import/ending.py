@@ -41,7 +41,7 @@ class _Ending:
     @hidden
     def __del__(self) -> None:
         for activation in IN_USE.values():
-            activation.variant = None
+            activation.variant = activation.family = None
         ACTIVE.set(INACTIVE)
         NAMES["@enter"] = _enter_plain
         NAMES["@on"] = False

@@ -28,6 +28,10 @@ from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import keywords_of, split
 from cassette_import.leaves import HIGHER_ORDER
+from cassette_import.rewrite.shape import Shape
+
+_Hook = tuple[int, Callable[..., Any]]
+"""The number of a context, and its hook."""
 
 FRAME_READERS: Final[set[int]] = {
     id(function)
@@ -130,7 +134,7 @@ class EventRunner:
         self.may_fail = bool(self.failed) or any(level.overdub is not None for level in levels) or conductor is not None
         """Whether somebody gives the value of an event, or is told of its exception."""
         self.call = self._make_call()
-        self.event = self._make_event(variant)
+        self.event = self._make_event(variant, self.before, self.after, self.failed)
         self.over = self._make_over()
         self.pick = self._make_pick(variant, with_callbacks=True)
         self.pick_positional = self._make_pick(variant, with_callbacks=False)
@@ -239,8 +243,10 @@ class EventRunner:
         higher_order = HIGHER_ORDER.by_id.values()
         return frozenset(name for target in (*self._targets.values(), *higher_order) for name in _names_of(target))
 
-    def _make_event(self, variant: Any) -> Callable[..., Any]:
-        before, after, failed = self.before, self.after, self.failed
+    def _make_event(
+        self, variant: Any, before: list[_Hook], after: list[_Hook], failed: list[_Hook]
+    ) -> Callable[..., Any]:
+        """The whole event with some hooks; for a variant, if the code may run while another one is active."""
         overloads = any(level.overdub is not None for level in self.levels) or bool(self._targets)
         overloads = overloads or self._conductor is not None
         call, kind = self.call, int(self._kind)
@@ -248,7 +254,7 @@ class EventRunner:
         @hidden
         def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
             activation = ACTIVE.get()
-            if activation.variant is not variant:
+            if variant is not None and activation.variant is not variant:
                 return run_anywhere(kind, callee, arguments, keywords)
             contexts = activation.contexts
             function, *leading = split(callee)
@@ -273,6 +279,30 @@ class EventRunner:
             return result
 
         return event
+
+    def over_beside(self, shape: Shape) -> Callable[[Any], Any]:
+        """`over` for the call sites of bodies that were made for a shape: it runs the hooks that they lack."""
+        kind, seen = self._kind, shape.contexts
+        run = self._make_event(
+            None,
+            [
+                (number, hook)
+                for number, hook in self.before
+                if not (kind in seen[number].events and seen[number].prehook)
+            ],
+            [
+                (number, hook)
+                for number, hook in self.after
+                if not (kind in seen[number].events and seen[number].posthook)
+            ],
+            [] if kind in shape.watched else self.failed,
+        )
+
+        @hidden
+        def over(callee: Any) -> Any:
+            return callee if id(callee) in FRAME_READERS else Callee(run, callee)
+
+        return over
 
     def _make_over(self) -> Callable[[Any], Any]:
         targets, everything, call = self._overload_targets, self._overloads_everything, self.call

@@ -103,7 +103,9 @@ class Registry(Catalogue):
     def arm(self, variant: VariantLike, roots: frozenset[str]) -> None:
         """See to it that every live function meets the variant at its entry: by a branch, or by a gate."""
         with self.lock:
+            variant = self._serving(variant)
             if variant not in self._armed:
+                self._armed = [other for other in self._armed if other.family is not variant.family]
                 self._armed.append(variant)
                 self._was_armed = True
                 self._tell_who_is_alone()
@@ -164,6 +166,12 @@ class Registry(Catalogue):
         self._armed = [variant for variant in self._armed if variant.armed]
         self._tell_who_is_alone()
         return bool(active)
+
+    def _serving(self, variant: VariantLike) -> VariantLike:
+        """The variant whose bodies serve the family of this one, which may have been superseded just now."""
+        return next(
+            (other for other in self._armed if other.family is variant.family and variant.is_superseded), variant
+        )
 
     def _tell_who_is_alone(self) -> None:
         intercepting = [variant for variant in self._armed if not variant.shape.silent]
@@ -303,10 +311,10 @@ class Registry(Catalogue):
         return code
 
     def _wanted(self, unit: Unit, variant: VariantLike | None) -> tuple[VariantLike, ...]:
-        wanted = [variant] if variant is not None else []
+        wanted = [self._serving(variant)] if variant is not None else []
         wanted += [other for other in self._armed if other.active and other not in wanted]
         room = MOST_VARIANTS - len(wanted)
-        older = [other for other in unit.variants if other not in wanted]
+        older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
         if not wanted and can_be_suspended(unit.plain):
             known = [other for other in older if not isinstance(other, Anyone)]
             return anyone(self._armed), *known[: MOST_VARIANTS - 1]

@@ -19,6 +19,10 @@ class VariantLike(Protocol):
     active: int
     armed: dict[frozenset[str], int]
     guards: Guards
+    family: object
+    """What the entries of functions test: the same for a variant and the one in its place."""
+    is_superseded: bool
+    """Whether another variant is in its place, for which functions get bodies from now on."""
     may_get_overloads: bool
     """Whether overloads of calls can be registered for it."""
 

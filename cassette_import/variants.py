@@ -61,8 +61,10 @@ class Key:
 class Variant:
     """A stack of context types with all that their events need."""
 
-    def __init__(self, keys: tuple[Key, ...]) -> None:
+    def __init__(self, keys: tuple[Key, ...], family: object) -> None:
         self.keys = keys
+        self.family = family
+        self.is_superseded = False
         self.prefix = f"@{next(_numbers)}"
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
         self.active = 0
@@ -75,8 +77,9 @@ class Variant:
         self._hook_marks = f"{self.prefix}.pre", f"{self.prefix}.post"
         self._with_arity: list[str] = []
         self.shape = Shape(self.prefix)
+        self._superseded_shape: Shape | None = None
         self.refresh()
-        NAMES[self.prefix] = self
+        NAMES[self.prefix] = family
         PROVIDED.show()
 
     def __repr__(self) -> str:
@@ -106,7 +109,23 @@ class Variant:
         shape = self._shape(tables)
         fits = shape == self.shape
         self.shape = shape
+        if self._superseded_shape is not None:
+            self._serve(self._superseded_shape)
         return not fits
+
+    def supersede(self, shape: Shape) -> None:
+        """Another variant takes the place of this one; bodies that are being executed were made for `shape`."""
+        self.is_superseded = True
+        self._superseded_shape = shape
+        self.guards.supersede()
+        self._serve(shape)
+
+    def _serve(self, shape: Shape) -> None:
+        """Have call sites that were made for a shape run the hooks that they have no place for."""
+        for kind in Events:
+            if kind in shape.overloads:
+                NAMES[f"{self.prefix}.over.{int(kind)}"] = self.runners[int(kind)].over_beside(shape)
+        NAMES[f"{self.prefix}.overloaded"] = True
 
     # ---- the shape: what the rewriter is told
 
@@ -395,12 +414,15 @@ class Variants:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._by_keys: dict[tuple[Key, ...], Variant] = {}
+        self._families: dict[tuple[Key, ...], object] = {}
+        self._superseded: dict[tuple[Key, ...], list[Variant]] = {}
 
     def of(self, keys: tuple[Key, ...]) -> Variant:
         found = self._by_keys.get(keys)
         if found is None:
             with self.lock:
-                found = self._by_keys.setdefault(keys, Variant(keys))
+                family = self._families.setdefault(keys, object())
+                found = self._by_keys.setdefault(keys, Variant(keys, family))
         return found
 
     def refresh(self) -> None:
@@ -414,9 +436,15 @@ class Variants:
         with self.lock:
             moved = []
             for keys, variant in list(self._by_keys.items()):
-                if any(issubclass(key.context_type, context_type) for key in keys) and variant.refresh():
+                if not any(issubclass(key.context_type, context_type) for key in keys):
+                    continue
+                for superseded in self._superseded.get(keys, ()):
+                    superseded.refresh()
+                shape = variant.shape
+                if variant.refresh():
                     del self._by_keys[keys]
-                    variant.guards.supersede()
+                    self._superseded.setdefault(keys, []).append(variant)
+                    variant.supersede(shape)
                     moved += [item for item in set(IN_USE.values()) if item.variant is variant]
             return moved
 

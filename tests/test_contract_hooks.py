@@ -6,6 +6,7 @@ import math
 import operator
 import sys
 import time
+import types
 from typing import Any
 
 import pytest
@@ -1638,6 +1639,96 @@ def test_overload_registered_inside_of_a_block_counts(make_program):
         before = program.sine()
         Own.overdub.register(math.sin)(lambda ctx, f, x: "late")
         assert (before, program.sine()) == (0.0, "late")
+
+
+LATE = {
+    "prehook": lambda seen: lambda ctx, f, *arguments: seen.append(("pre", f, *arguments)),
+    "posthook": lambda seen: lambda ctx, result, f, *arguments: seen.append(("post", result, f, *arguments)),
+    "errorhook": lambda seen: lambda ctx, error, f, *arguments: seen.append(("error", type(error), f, *arguments)),
+}
+OF_LATE_CALL = {
+    "prehook": [("pre", math.sqrt, 4.0), ("pre", math.sqrt, -1.0)],
+    "posthook": [("post", 2.0, math.sqrt, 4.0)],
+    "errorhook": [("error", ValueError, math.sqrt, -1.0)],
+}
+
+
+PLACES_OF_LATE_HOOKS = ["nothing", "chosen functions", *LATE]
+
+
+@pytest.mark.parametrize(
+    ("first", "late"), [(first, late) for first in PLACES_OF_LATE_HOOKS for late in LATE if first != late]
+)
+def test_hook_registered_while_a_function_runs_counts_in_it(first, late):
+    early, seen = [], []
+    Own = type("Own", (Context,), {first: LATE[first](early)} if first in LATE else {})
+    if first == "chosen functions":
+        Own.overdub.register(math.sin)(lambda ctx, f, x: "never")
+
+    def root():
+        math.sqrt(9.0)
+        getattr(Own, late).register(LATE[late](seen))
+        math.sqrt(4.0)
+        try:
+            math.sqrt(-1.0)
+        except ValueError:
+            return "done"
+
+    assert overdub(Own(), root) == "done"
+    assert [call for call in seen if math.sqrt in call] == OF_LATE_CALL[late]
+    if first in LATE:
+        before = [("pre", math.sqrt, 9.0)] if first == "prehook" else [("post", 3.0, math.sqrt, 9.0)]
+        before = [] if first == "errorhook" else before
+        assert [call for call in early if math.sqrt in call] == before + OF_LATE_CALL[first]
+
+
+def test_hooks_registered_one_after_the_other_while_a_function_runs_all_count():
+    class Own(Context):
+        def prehook(self, f, *arguments):
+            seen.append(("first", f, *arguments))
+
+    seen = []
+
+    def root():
+        Own.posthook.register(LATE["posthook"](seen))
+        Own.errorhook.register(LATE["errorhook"](seen))
+        Own.prehook.register(LATE["prehook"](seen))
+        try:
+            return math.sqrt(-1.0)
+        except ValueError:
+            return math.sqrt(4.0)
+
+    assert overdub(Own(), root) == 2.0
+    assert [call for call in seen if math.sqrt in call] == [
+        ("first", math.sqrt, -1.0),
+        ("pre", math.sqrt, -1.0),
+        ("error", ValueError, math.sqrt, -1.0),
+        ("first", math.sqrt, 4.0),
+        ("pre", math.sqrt, 4.0),
+        ("post", 2.0, math.sqrt, 4.0),
+    ]
+
+
+def test_a_function_that_was_called_before_a_hook_was_registered_and_runs_after_it_meets_the_context():
+    # A thread may be between a call and the first instruction of the function, whose code was made for what was there.
+    class Own(Context):
+        def prehook(self, f, *arguments):
+            seen.append(f)
+
+    seen = []
+
+    def called():
+        return math.sqrt(4.0)
+
+    def root():
+        called()
+        code = called.__code__
+        Own.posthook.register(lambda ctx, result, f, *arguments: seen.append(result))
+        seen.clear()
+        return types.FunctionType(code, globals(), "called")()
+
+    assert overdub(Own(), root) == 2.0
+    assert [item for item in seen if item in (math.sqrt, 2.0)] == [math.sqrt, 2.0, 2.0]
 
 
 # Which events

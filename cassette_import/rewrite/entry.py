@@ -29,19 +29,19 @@ class Entry:
         self.root = root
 
     def test(self, at: At, shape: Shape, first: bool, temporaries: bool, only: bool = True) -> ast.expr:
-        """`@on and (@a := @get()).variant is @7`; for further branches `@v is @7`. Guards need not know who is active:
+        """`@on and (@a := @get()).family is @7`; for further branches `@v is @7`. Guards need not know who is active:
         those who meet a target ask."""
         if only and shape.guarded and self.root is None:
             return at.load("@on")
         if not temporaries:
-            variant: ast.expr = at.attribute(at.call(at.load("@get"), []), "variant")
-            tests: list[ast.expr] = [at.load("@on"), at.same(variant, at.load(shape.prefix))]
+            family: ast.expr = at.attribute(at.call(at.load("@get"), []), "family")
+            tests: list[ast.expr] = [at.load("@on"), at.same(family, at.load(shape.prefix))]
         elif first and only:
-            variant = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "variant")
-            tests = [at.load("@on"), at.same(variant, at.load(shape.prefix))]
+            family = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "family")
+            tests = [at.load("@on"), at.same(family, at.load(shape.prefix))]
         elif first:
-            variant = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "variant")
-            read = at.let("@v", at.put(ast.BoolOp(ast.And(), [at.load("@on"), variant])))
+            family = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "family")
+            read = at.let("@v", at.put(ast.BoolOp(ast.And(), [at.load("@on"), family])))
             tests = [at.same(read, at.load(shape.prefix))]
         else:
             tests = [at.same(at.load("@v"), at.load(shape.prefix))]
