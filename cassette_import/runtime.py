@@ -121,9 +121,11 @@ class EventRunner:
         self._overloads_everything = overloads_everything
         self._targets = targets
         self._overload_targets = overload_targets
-        self._single = {key: self._make_single(variant, targets[key], *found) for key, found in singles.items()}
+        self._single = {
+            key: _lone(self, variant, targets[key], *found, of_target_itself=False) for key, found in singles.items()
+        }
         self.ready = {
-            key: self._make_ready(variant, targets[key], *found)
+            key: _lone(self, variant, targets[key], *found, of_target_itself=True)
             for key, found in singles.items()
             if type(targets[key]) in (FunctionType, BuiltinFunctionType, MethodDescriptorType)
         }
@@ -187,56 +189,6 @@ class EventRunner:
             return argument
 
         return call
-
-    def _make_single(self, variant: Any, target: Any, number: int, handler: Any) -> Callable[..., Any]:
-        """The event of a target for which there is one overload, which takes any types, and no hook."""
-        overload, fewest, most = handler.call, handler.required, len(handler.types)
-        if handler.has_rest:
-            most = sys.maxsize
-        get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
-
-        @hidden
-        def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-            activation = get()
-            if activation.variant is not variant or keywords:
-                return self.event(callee, *arguments, **keywords)
-            if callee is not target:
-                function, *leading = split(callee)
-                if function is not target or type(callee) is functools.partial:
-                    return self.event(callee, *arguments)
-                full = (*leading, *arguments)
-            else:
-                full = arguments
-            if not fewest <= len(full) <= most:
-                return callee(*arguments)
-            prefixes = activation.prefixes
-            token = put(prefixes[number] if prefixes and number in prefixes else prefix_of(activation, number))
-            try:
-                return overload(activation.contexts[number], target, *full)
-            finally:
-                reset(token)
-
-        return event
-
-    def _make_ready(self, variant: Any, target: Any, number: int, handler: Any) -> Callable[..., Any]:
-        """The same for a call of the target itself with positional arguments."""
-        overload, fewest = handler.call, handler.required
-        most = sys.maxsize if handler.has_rest else len(handler.types)
-        get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
-
-        @hidden
-        def event(*arguments: Any) -> Any:
-            activation = get()
-            if activation.variant is not variant or not fewest <= len(arguments) <= most:
-                return self.event(target, *arguments)
-            prefixes = activation.prefixes
-            token = put(prefixes[number] if prefixes and number in prefixes else prefix_of(activation, number))
-            try:
-                return overload(activation.contexts[number], target, *arguments)
-            finally:
-                reset(token)
-
-        return event
 
     def names(self) -> frozenset[str]:
         """The names of the builtin functions and methods among the targets; a bound method has the same."""
@@ -371,6 +323,44 @@ class EventRunner:
         if self._everything:
             return pick_any
         return pick_target if targets else pick_nothing
+
+
+def _lone(
+    runner: EventRunner, variant: Any, target: Any, number: int, handler: Any, of_target_itself: bool
+) -> Callable[..., Any]:
+    """The event of a target for which there is one overload, which takes any types, and no hook.
+
+    `event(callee, …)`, or for calls of the target itself with positional arguments only, `event(…)`.
+    """
+    overload, fewest = handler.call, handler.required
+    most = sys.maxsize if handler.has_rest else len(handler.types)
+    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
+
+    @hidden
+    def event_of_target(*arguments: Any) -> Any:
+        activation = get()
+        if activation.variant is not variant or not fewest <= len(arguments) <= most:
+            return runner.event(target, *arguments)
+        prefixes = activation.prefixes
+        token = put(prefixes[number] if prefixes and number in prefixes else prefix_of(activation, number))
+        try:
+            return overload(activation.contexts[number], target, *arguments)
+        finally:
+            reset(token)
+
+    @hidden
+    def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        if keywords:
+            return runner.event(callee, *arguments, **keywords)
+        if callee is target:
+            return event_of_target(*arguments)
+        function, *leading = split(callee)
+        full = (*leading, *arguments)
+        if function is not target or type(callee) is functools.partial or not fewest <= len(full) <= most:
+            return runner.event(callee, *arguments)
+        return event_of_target(*full)
+
+    return event_of_target if of_target_itself else event
 
 
 def _names_of(target: Any) -> list[str]:

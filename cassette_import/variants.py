@@ -14,15 +14,23 @@ from typing import Any, ClassVar, Final
 from cassette_import.active import IN_USE, NAMES, PROVIDED, Activation
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
-from cassette_import.functions import known_as_hook, positional_only
 from cassette_import.guards import Guards
-from cassette_import.harmless import of_context_alone, only_keeps, reads_no_arguments, touches_only_itself, without_rest
+from cassette_import.handlers import (
+    LEADING,
+    finder,
+    hook_alone,
+    hook_for,
+    is_blind_to_arguments,
+    lone_overloads,
+    nothing,
+    target_events,
+)
+from cassette_import.harmless import of_context_alone, touches_only_itself
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
-from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import ContextShape, Shape
 from cassette_import.runtime import EventRunner, Level, make_failed, pick_anywhere
-from cassette_import.suspension import of_arity, suspended
+from cassette_import.suspension import of_arity
 
 _numbers = itertools.count(1)
 
@@ -92,7 +100,7 @@ class Variant:
             if not key.hooks:
                 for hook in ("prehook", "posthook", "errorhook"):
                     own[hook] = Table(object, hook)
-        self.root_overloads = [_finder(own["overdub"], True) for own in tables]
+        self.root_overloads = [finder(own["overdub"], True) for own in tables]
         for kind in Events:
             self._bind(kind, tables)
         for name in self._with_arity:
@@ -134,7 +142,7 @@ class Variant:
         primitives: set[str] = set()
         contexts = []
         for key, own in zip(self.keys, tables, strict=True):
-            seen = _target_events(own.values(), primitives)
+            seen = target_events(own.values(), primitives)
             targets |= seen & Events.CALLS
             if own["prehook"].sees_everything or own["posthook"].sees_everything:
                 everything |= key.events
@@ -154,7 +162,7 @@ class Variant:
                 ContextShape(
                     (key.events if sees_everything else Events.NONE) | seen if any(hooks) else Events.NONE,
                     *hooks,
-                    without_arguments=frozenset(kind for kind in _LEADING if _is_blind_to_arguments(own[kind], kind)),
+                    without_arguments=frozenset(kind for kind in LEADING if is_blind_to_arguments(own[kind], kind)),
                 )
             )
         passes = any(key.passes for key in self.keys)
@@ -253,10 +261,10 @@ class Variant:
             asked = kind in key.events
             level = Level(
                 number,
-                _hook(own["prehook"], number, asked, key.context_type, leading=2),
-                _hook(own["posthook"], number, asked, key.context_type, leading=3),
-                _hook(own["errorhook"], number, asked, key.context_type, leading=3),
-                _finder(own["overdub"], asked),
+                hook_for(own["prehook"], number, asked, key.context_type, leading=2),
+                hook_for(own["posthook"], number, asked, key.context_type, leading=3),
+                hook_for(own["errorhook"], number, asked, key.context_type, leading=3),
+                finder(own["overdub"], asked),
             )
             levels.append(level)
             everything = everything or (asked and any(table.sees_everything for table in own.values()))
@@ -268,9 +276,9 @@ class Variant:
             overload_targets.update(own["overdub"].targets)
             for which, hook in (("pre", level.prehook), ("post", level.posthook)):
                 name, table = f"{self.prefix}.{which}{number}.{int(kind)}", own[f"{which}hook"]
-                NAMES[name] = hook or _nothing
-                if asked and _is_blind_to_arguments(table, f"{which}hook"):
-                    NAMES[f"{name}.alone"] = _hook_alone(table, f"{which}hook", number, key.context_type)
+                NAMES[name] = hook or nothing
+                if asked and is_blind_to_arguments(table, f"{which}hook"):
+                    NAMES[f"{name}.alone"] = hook_alone(table, f"{which}hook", number, key.context_type)
         runner = EventRunner(
             self,
             kind,
@@ -279,7 +287,7 @@ class Variant:
             overloads_everything,
             targets,
             overload_targets,
-            {} if self.tagging else _singles(tables, everything),
+            {} if self.tagging else lone_overloads(tables, everything),
             self._conductor(),
         )
         self.runners[int(kind)] = runner
@@ -290,122 +298,6 @@ class Variant:
 
 _DOTS_WITH_ARITY: Final = 3
 """`@7.pre0.1.2`: a hook for call sites that give it two arguments."""
-
-
-def _singles(tables: list[dict[str, Table]], everything: bool) -> dict[int, tuple[int, Any]]:
-    """The targets at which nothing happens but one overload of one context: level and handler, by identity."""
-    found: dict[int, tuple[int, Any]] = {}
-    if everything or any(table.untargeted or table.method for own in tables for table in own.values()):
-        return found
-    hooked = {key for own in tables for kind, table in own.items() if kind != "overdub" for key in table.targets}
-    for number, own in enumerate(tables):
-        for key, target in own["overdub"].targets.items():
-            handler = own["overdub"].only_handler(target)
-            elsewhere = sum(key in other["overdub"].targets for other in tables)
-            if handler is not None and key not in hooked and elsewhere == 1:
-                found[key] = number, handler
-    return found
-
-
-def _nothing(*arguments: Any, **keywords: Any) -> None:
-    """The hook of a context that has none for this kind of event."""
-
-
-def _target_events(tables: Iterable[Table], primitives: set[str]) -> Events:
-    """The kinds of events that the targets of a context's handlers occur in; operators' names are added to
-    `operators`."""
-    kinds = Events.NONE
-    for table in tables:
-        for identity in table.targets:
-            kinds |= Events.CALLS
-            name = NAME_OF.get(identity)
-            if name is not None:
-                primitives.add(name)
-                kinds |= EVENT_OF[name]
-    return kinds
-
-
-def _hook(table: Table, number: int, asked: bool, context_type: type, leading: int) -> Callable[..., Any] | None:
-    """What to call for an event: the method, which sees every event asked for, and the registered handler that fits
-    best."""
-    method = positional_only(table.method, leading) if asked and table.method is not None else None
-    handlers = bool(table.targets) or (asked and bool(table.untargeted))
-    if method is not None and not handlers:
-        assert table.method is not None
-        return method_hook(table.method, number, context_type, leading)
-    if not handlers:
-        return None
-    find, targets = table.find, table.targets
-    if leading == 2:
-
-        def choose(context: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
-            if method is not None:
-                method(context, function, *arguments, **keywords)
-            if asked or id(function) in targets:
-                handler = find(context, function, arguments, keywords)
-                if handler is not None:
-                    handler(context, function, *arguments, **keywords)
-
-        return suspended(choose, number)
-
-    def choose_after(context: Any, outcome: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
-        if asked or id(function) in targets:
-            handler = find(context, function, arguments, keywords, outcome)
-            if handler is not None:
-                handler(context, outcome, function, *arguments, **keywords)
-        if method is not None:
-            method(context, outcome, function, *arguments, **keywords)
-
-    return suspended(choose_after, number)
-
-
-_LEADING: Final = {"prehook": 2, "posthook": 3, "errorhook": 3}
-"""How many parameters of a hook come before the arguments of the call."""
-
-
-def _is_blind_to_arguments(table: Table, kind: str) -> bool:
-    """Whether all there is for a kind of hook is a method that never looks at the arguments of calls."""
-    if table.method is None:
-        return not table.handlers
-    return not table.handlers and reads_no_arguments(table.method, _LEADING[kind])
-
-
-def _hook_alone(table: Table, kind: str, number: int, context_type: type) -> Callable[..., Any]:
-    """Such a hook for call sites that do not give it any."""
-    if table.method is None:
-        return _nothing
-    made = positional_only(table.method, _LEADING[kind])
-    assert isinstance(made, FunctionType)
-    made = without_rest(made)
-    known_as_hook(made)
-    return made if _reaches_nothing(table.method, context_type) else of_arity(suspended(made, number), _LEADING[kind])
-
-
-def method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
-    """A hook method, suspended unless it provably cannot reach overdubbed code."""
-    made = positional_only(method, leading)
-    return made if _reaches_nothing(method, context_type) else suspended(made, number)
-
-
-def _reaches_nothing(method: Callable[..., Any], context_type: type) -> bool:
-    """Whether a hook reaches no overdubbed code: its type says so, or it can be seen."""
-    return context_type.leaf_hooks or only_keeps(method, context_type)  # type: ignore[attr-defined]
-
-
-def _finder(table: Table, asked: bool) -> Callable[..., Callable[..., Any] | None] | None:
-    """`find(context, function, arguments, keywords)` → the overload for a call, or None."""
-    method = positional_only(table.method, 2) if asked and table.method is not None else None
-    if method is None and not table.handlers:
-        return None
-    if not table.handlers:
-        return lambda context, function, arguments, keywords: method
-    find, targets = table.find, table.targets
-
-    def choose(context: Any, function: Any, arguments: Any, keywords: Any) -> Callable[..., Any] | None:
-        found = find(context, function, arguments, keywords) if asked or id(function) in targets else None
-        return found or method
-
-    return choose
 
 
 class Variants:

@@ -3,7 +3,7 @@
 Sources are the programs that this once failed for, syntax that is seldom seen, the odd programs, programs that
 pysource-codegen makes up (`CASSETTE_TEST_EXAMPLES` says how many, `CASSETTE_TEST_SEED` with which number they start),
 and the standard library (a few modules of it; all with `CASSETTE_TEST_STDLIB=1`, CPython's own tests too with
-`CASSETTE_TEST_STDLIB=tests`).
+`CASSETTE_TEST_STDLIB=tests`; or else all files below the folders in `CASSETTE_TEST_SOURCES`).
 """
 
 import os
@@ -98,6 +98,7 @@ SAMPLE = [
 LIBRARY_SHAPES = ["calls", "all, blind", "all, watching", "chosen functions", "tagging all"]
 WHOLE_LIBRARY = bool(os.environ.get("CASSETTE_TEST_STDLIB"))
 TESTS_TOO = os.environ.get("CASSETTE_TEST_STDLIB") == "tests"
+FOLDERS = [folder for folder in os.environ.get("CASSETTE_TEST_SOURCES", "").split(os.pathsep) if folder]
 ROOTS = ["FunctionDef", "ClassDef", "AsyncFunctionDef", "Module"]
 EXAMPLES = int(os.environ.get("CASSETTE_TEST_EXAMPLES", "8"))
 SEED = int(os.environ.get("CASSETTE_TEST_SEED", "0"))
@@ -108,7 +109,9 @@ def is_wanted(path):
 
 
 def files():
-    """The files of the standard library that are to be rewritten."""
+    """The files of the standard library that are to be rewritten, or those of the folders that were named."""
+    if FOLDERS:
+        return sorted(str(path) for folder in FOLDERS for path in pathlib.Path(folder).resolve().rglob("*.py"))
     if not WHOLE_LIBRARY:
         return SAMPLE
     found = [path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.py") if path.is_file()]
