@@ -37,7 +37,7 @@ def enter(activation: Activation) -> None:
     if variant is None or activation.tags:
         start(activation)
     else:  # the same, without a frame for each step
-        variant.active += 1
+        variant.family.active += 1
         IN_USE.entered[id(activation)] = activation
         NAMES["@on"] = True
         if variants.of(variant.keys) is not variant or variant.armed.get(activation.roots) != registry.generation:
@@ -57,7 +57,7 @@ def start(activation: Activation) -> None:
     if activation.tags:
         tagging().begun(activation)
     if activation.variant is not None:
-        activation.variant.active += 1
+        activation.variant.family.active += 1
     use(activation)
     freshen(activation)
 
@@ -93,12 +93,12 @@ def _move(activation: Activation) -> None:
     new = variant_of(activation.contexts)
     if new is None:
         return
-    new.active += 1
+    new.family.active += 1
     if new.armed.get(activation.roots) != registry.generation:
         registry.arm(new, activation.roots)  # while the old one still is what functions are entered for
-    old = activation.variant
+    old = activation.family
     if old is None:  # it was left meanwhile
-        new.active -= 1
+        new.family.active -= 1
     else:
         old.active -= 1
         activation.variant, activation.family = new, new.family
@@ -133,7 +133,7 @@ def make_prefix(activation: Activation, level: int) -> Activation:
         left = Activation(activation.contexts, activation.variant, activation.roots, tags=activation.tags)
     prefix = Prefix(contexts, variant, left.roots, outer=left, suspended=left, tags=left.tags[:level])
     if variant is not None:
-        variant.active += 1  # what functions are specialised for meanwhile includes it
+        variant.family.active += 1  # what functions are specialised for meanwhile includes it
     freshen(prefix)
     prefixes = activation.prefixes
     if prefixes is None:
@@ -172,10 +172,10 @@ def exit_context(context: Any) -> None:
         if not IN_USE.entered and not IN_USE.lasting:
             NAMES["@on"] = False
         here.heirs = None
-        here.family = None
-        variant, here.variant = here.variant, None  # another thread may have given it another one meanwhile
-        if variant is not None:
-            variant.active -= 1
+        here.variant = None
+        family, here.family = here.family, None
+        if family is not None:
+            family.active -= 1
         outer = here.outer
         ACTIVE.set(outer if outer is not None and not outer.left else _alive(outer))
         return

@@ -49,6 +49,16 @@ class _Provided:
 PROVIDED: Final = _Provided()
 
 
+class Family:
+    """A variant and all that are put in its place: what the entries of functions test."""
+
+    __slots__ = ("active",)
+
+    def __init__(self) -> None:
+        self.active = 0
+        """How many activations are in use."""
+
+
 class Activation:
     """One entry of a context by one thread or task: the stack of contexts, outermost first.
 
@@ -93,7 +103,7 @@ class Activation:
     ) -> None:
         self.contexts = contexts
         self.variant = variant
-        self.family = None if variant is None else variant.family
+        self.family: Family | None = None if variant is None else variant.family
         self.roots = roots
         self.outer = outer
         self.suspended = suspended
@@ -117,7 +127,7 @@ class Lasting(Activation):
         self, contexts: tuple[Any, ...], variant: Variant, roots: frozenset[str], tags: tuple[Any, ...] = ()
     ) -> None:
         super().__init__(contexts, variant, roots, tags=tags)
-        variant.active += 1
+        variant.family.active += 1
         IN_USE.lasting[id(self)] = weakref.ref(self)
         NAMES["@on"] = True
 
@@ -141,10 +151,10 @@ class Prefix(Activation):
 @hidden
 def release(activation: Activation) -> None:
     """Nobody runs in it any more, or is to run in it: functions are not specialised for its sake."""
-    variant, activation.variant = activation.variant, None
-    activation.family = None
-    if variant is not None:
-        variant.active -= 1
+    activation.variant = None
+    family, activation.family = activation.family, None
+    if family is not None:
+        family.active -= 1
 
 
 @hidden

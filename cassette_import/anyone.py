@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.active import NAMES
+from cassette_import.active import NAMES, Family
 from cassette_import.events import Events
 from cassette_import.guards import Guards
 from cassette_import.rewrite.shape import ContextShape, Shape
@@ -30,10 +30,9 @@ class Anyone:
         prefix = f"@any{int(events)}"
         self.name = ""
         self.shape = Shape(prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events)
-        self.active = 0
         self.armed: dict[frozenset[str], int] = {}
         self.guards = Guards(prefix)
-        self.family: object = self
+        self.family = Family()
         self.is_superseded = False
         self.may_get_overloads = False
         NAMES[prefix] = self.family

@@ -123,7 +123,7 @@ class Registry(Catalogue):
         If nobody is in any, it is seen to what can be suspended: it may go on when somebody is.
         """
         with self.lock:
-            active = [variant for variant in self._armed if variant.active]
+            active = [variant for variant in self._armed if variant.family.active]
             for variant in active:
                 for roots in list(variant.armed):
                     self.arm(variant, roots)
@@ -160,7 +160,7 @@ class Registry(Catalogue):
             variant.armed.clear()
         # Whoever enters a variant makes it active first, and then looks whether it is armed. Here it is the other way
         # round: one of the two sees what the other one does.
-        active = [(variant, armed) for variant, armed in lacking if variant.active]
+        active = [(variant, armed) for variant, armed in lacking if variant.family.active]
         for variant, armed in active:
             variant.armed.update(armed)
         self._armed = [variant for variant in self._armed if variant.armed]
@@ -231,7 +231,7 @@ class Registry(Catalogue):
         record = unit.record
         meant = record.installed or record.filename in activation.roots
         while True:
-            if meant or any(variant.active for variant in self._armed) or unit.spared == _MOST_SPARED:
+            if meant or any(variant.family.active for variant in self._armed) or unit.spared == _MOST_SPARED:
                 code = self._body(unit, activation.variant if meant else None)
             else:
                 code = unit.plain  # its file was overdubbed for a root function that is not running any more
@@ -312,7 +312,7 @@ class Registry(Catalogue):
 
     def _wanted(self, unit: Unit, variant: VariantLike | None) -> tuple[VariantLike, ...]:
         wanted = [self._serving(variant)] if variant is not None else []
-        wanted += [other for other in self._armed if other.active and other not in wanted]
+        wanted += [other for other in self._armed if other.family.active and other not in wanted]
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
         if not wanted and can_be_suspended(unit.plain):

@@ -6,6 +6,7 @@ import weakref
 from types import CellType, CodeType, FunctionType
 from typing import Any, Protocol
 
+from cassette_import.active import Family
 from cassette_import.guards import Guards
 from cassette_import.rewrite.shape import Shape
 from cassette_import.source import SourceFile
@@ -16,11 +17,9 @@ class VariantLike(Protocol):
 
     name: str
     shape: Shape
-    active: int
     armed: dict[frozenset[str], int]
     guards: Guards
-    family: object
-    """What the entries of functions test: the same for a variant and the one in its place."""
+    family: Family
     is_superseded: bool
     """Whether another variant is in its place, for which functions get bodies from now on."""
     may_get_overloads: bool

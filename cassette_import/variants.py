@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
 
-from cassette_import.active import IN_USE, NAMES, PROVIDED, Activation
+from cassette_import.active import IN_USE, NAMES, PROVIDED, Activation, Family
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
 from cassette_import.guards import Guards
@@ -69,13 +69,12 @@ class Key:
 class Variant:
     """A stack of context types with all that their events need."""
 
-    def __init__(self, keys: tuple[Key, ...], family: object) -> None:
+    def __init__(self, keys: tuple[Key, ...], family: Family) -> None:
         self.keys = keys
         self.family = family
         self.is_superseded = False
         self.prefix = f"@{next(_numbers)}"
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
-        self.active = 0
         self.tagging = any(key.tagging for key in keys)
         self.may_get_overloads = any(key.hooks and Events.CALLS in key.events for key in keys)
         self.armed: dict[frozenset[str], int] = {}
@@ -306,14 +305,14 @@ class Variants:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._by_keys: dict[tuple[Key, ...], Variant] = {}
-        self._families: dict[tuple[Key, ...], object] = {}
+        self._families: dict[tuple[Key, ...], Family] = {}
         self._superseded: dict[tuple[Key, ...], list[Variant]] = {}
 
     def of(self, keys: tuple[Key, ...]) -> Variant:
         found = self._by_keys.get(keys)
         if found is None:
             with self.lock:
-                family = self._families.setdefault(keys, object())
+                family = self._families.setdefault(keys, Family())
                 found = self._by_keys.setdefault(keys, Variant(keys, family))
         return found
 
