@@ -23,15 +23,13 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.frames import unwatched
-
-_type_mro = type.__dict__["__mro__"].__get__
-_type_dict = type.__dict__["__dict__"].__get__
+from cassette_import.namespaces import bases_of, of_class
 
 
 def lookup(kind: type, name: str) -> Any:
     """What `name` is in the dictionaries of `kind` and its bases, not bound; None if it is nowhere."""
-    for base in _type_mro(kind) or (kind,):  # a class that is being made has no order yet
-        found = _type_dict(base).get(name)
+    for base in bases_of(kind) or (kind,):
+        found = of_class(base).get(name)
         if found is not None:
             return found
     return None
@@ -48,8 +46,8 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
         found = lookup(receiver, name)
         if type(found) is ClassMethodDescriptorType:
             return found
-    for base in _type_mro(owner):  # past overrides in Python: `super().append`
-        found = _type_dict(base).get(name)
+    for base in bases_of(owner) or ():  # past overrides in Python: `super().append`
+        found = of_class(base).get(name)
         if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType):
             return found
     return None

@@ -28,9 +28,9 @@ from typing import Any, Final
 from cassette_import.active import NAMES
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup, split
+from cassette_import.namespaces import of_class, of_module
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
-_NAMESPACE: Final = (vars(ModuleType)["__dict__"].__get__, vars(type)["__dict__"].__get__)
 _NO_TYPES: Final[frozenset[type]] = frozenset()
 _FLAGS: Final = ("", "k", "a", "ka")
 _MOST_MISSES: Final = 8
@@ -189,7 +189,7 @@ def _stands_in_its_module(named: Any) -> bool:
     for name in named.__qualname__.split("."):
         if not issubclass(type(found), (ModuleType, type)):
             return False
-        found = _NAMESPACE[issubclass(type(found), type)](found).get(name)
+        found = (of_class(found) if issubclass(type(found), type) else of_module(found)).get(name)
     return found is named or (type(found) is staticmethod and found.__func__ is named)
 
 

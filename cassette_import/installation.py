@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from cassette_import.errors import NotOverdubbable
 from cassette_import.importer import OURSELVES, Decision, Selection, decide, finder, is_pattern, locate
+from cassette_import.namespaces import of_module
 from cassette_import.specialize import registry
 
 __all__ = ["Installation", "ModuleReport", "install", "installed", "uninstall"]
@@ -194,7 +195,7 @@ def _spec_of(name: str, module: ModuleType) -> ModuleSpec:
     """The spec of an imported module; no attribute is read, which might load a lazy one (V13)."""
     if not issubclass(type(module), ModuleType):
         return ModuleSpec(name, None)
-    namespace: dict[str, Any] = ModuleType.__getattribute__(module, "__dict__")
+    namespace = of_module(module)
     spec = namespace.get("__spec__")
     if isinstance(spec, ModuleSpec):
         return spec

@@ -12,10 +12,8 @@ import sys
 from collections.abc import Collection
 from itertools import chain, compress, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, Final
 
-_namespace_of: Final[Any] = vars(ModuleType)["__dict__"].__get__
-_members_of: Final[Any] = vars(type)["__dict__"].__get__
+from cassette_import.namespaces import of_class, of_module
 
 
 def functions_of(filenames: Collection[str]) -> list[FunctionType]:
@@ -71,7 +69,7 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
     seen: set[int] = set()
     for module in list(sys.modules.values()):
         # Nothing is asked of the program's own objects: a lazy module would be loaded.
-        namespace = _namespace_of(module) if issubclass(type(module), ModuleType) else {}
+        namespace = of_module(module) if issubclass(type(module), ModuleType) else {}
         if namespace.get("__file__") not in filenames:
             continue
         work = list(namespace.values())
@@ -87,7 +85,7 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
                     found.append(item)
                 work.extend(cell.cell_contents for cell in item.__closure__ or () if cell != type(cell)())
             elif issubclass(type(item), type):
-                work.extend(_members_of(item).values())
+                work.extend(of_class(item).values())
             elif issubclass(type(item), property):
                 work.extend(accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None)
     return found

@@ -10,6 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.functions import lookup
+from cassette_import.namespaces import of_module
 from cassette_import.rewrite.scopes import FUNCTIONS, Function
 from cassette_import.rewrite.walk import children
 
@@ -180,7 +181,7 @@ def _meaning(node: ast.AST) -> Any:
     if isinstance(node, ast.Attribute):
         owner = _meaning(node.value)
         if isinstance(owner, ModuleType):
-            return ModuleType.__getattribute__(owner, "__dict__").get(node.attr, _UNKNOWN)
+            return of_module(owner).get(node.attr, _UNKNOWN)
         if isinstance(owner, type):
             found = lookup(owner, node.attr)
             return found.__func__ if isinstance(found, staticmethod) else _UNKNOWN if found is None else found

@@ -22,6 +22,7 @@ from cassette_import.catalogue import OURSELVES, Catalogue
 from cassette_import.code_keepers import hand_on
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.events import Events
+from cassette_import.namespaces import of_class
 from cassette_import.rewrite.callee_form import BLINDLY
 from cassette_import.rewrite.locate import is_function
 from cassette_import.units import Unit, VariantLike
@@ -270,7 +271,7 @@ class Registry(Catalogue):
         names = unit.plain.co_qualname.split(".")
         found: Any = here.__globals__.get(names[0])
         for name in names[1:]:
-            found = type.__dict__["__dict__"].__get__(found).get(name) if isinstance(found, type) else None
+            found = of_class(found).get(name) if isinstance(found, type) else None
         if isinstance(found, (staticmethod, classmethod)):
             found = found.__func__
         elif isinstance(found, property):
