@@ -147,8 +147,11 @@ class Context:
     def __enter__(self: Self) -> Self:
         here = ACTIVE.get()
         if here is INACTIVE and not self.report_escapes and not self._tagging:  # most often
-            inheritance.watch()
-            enter(Activation((self,), variants.of((_key(self),)), _NO_ROOTS, here, None, self))
+            if inheritance.WAITING:
+                inheritance.watch()
+            keys = (_key(self),)
+            variant = variants.by_keys.get(keys) or variants.of(keys)
+            enter(Activation((self,), variant, _NO_ROOTS, here, None, self))
             return self
         if self.report_escapes and (watch := escapes().new_watch(self)) is not None:
             watch.__enter__()

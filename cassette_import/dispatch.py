@@ -265,7 +265,8 @@ class HookPoint:
         Parameters
         ----------
         targets:
-            Functions, methods or classes. A method is given as `Class.method` and matches every receiver.
+            Functions, methods or classes. A method is given as `Class.method` and matches every receiver. A property is
+            given as `Class.name` and met where it is read, `Class.__call__` where an instance is called.
 
         Returns
         -------

@@ -11,7 +11,7 @@ import typing
 
 import pytest
 
-from cassette_import import Context, OverdubRecursionError, disablehooks, overdub, similarcontext
+from cassette_import import Context, Events, OverdubRecursionError, disablehooks, overdub, similarcontext
 
 
 def leaf(x):
@@ -361,3 +361,53 @@ def test_an_annotation_that_isinstance_does_not_take_is_refused_when_it_is_regis
     hook.__annotations__ = {"x": Shape}
     with pytest.raises(TypeError):
         Ctx.overdub.register(leaf)(hook)
+
+
+def test_a_property_as_a_target_is_met_beside_hooks_of_all_events():
+    seen = []
+
+    class Ctx(Context, events=Events.ALL):
+        def prehook(self, f, *arguments, **keywords):
+            seen.append(f)
+
+    @Ctx.overdub.register(Thing.size)
+    def _(ctx, f, thing):
+        return 2
+
+    assert overdub(Ctx(), lambda thing: [thing.size for _ in range(2)], Thing()) == [2, 2]
+    assert seen.count(getattr) == 2
+
+
+def test_hooks_of_a_property_see_it_where_it_is_read():
+    seen = []
+
+    class Ctx(Context):
+        pass
+
+    @Ctx.posthook.register(Thing.size)
+    def _(ctx, result, f, thing):
+        seen.append((result, f, thing))
+
+    thing = Thing()
+    assert overdub(Ctx(), lambda: thing.size + thing.size) == 2
+    assert seen == [(1, Thing.size.fget, thing)] * 2
+
+
+def test_other_attributes_are_what_they_are_beside_a_property_that_is_a_target():
+    class Other:
+        size = 7
+
+    class Ctx(Context):
+        pass
+
+    @Ctx.overdub.register(Thing.size)
+    def _(ctx, f, thing):
+        return 2
+
+    def read(other):
+        try:
+            return other.size, other.missing
+        except AttributeError as error:
+            return other.size, str(error)
+
+    assert overdub(Ctx(), read, Other()) == (7, "'Other' object has no attribute 'missing'")
