@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "Cost", "Costs", "costs"]
 
-_COUNT: Final = 1000
+_COUNT: Final = 500
+_COUNT_IN_A_PROGRAM: Final = 200
 _ELSEWHERE: Final = "<what calls cost>"
-_ROUNDS: Final = 11
+_ROUNDS: Final = 9
 
 _CAREFUL: Final = 0.9
 """Rather too little is taken off than too much: a function that is shown with no time at all misleads."""
@@ -77,7 +78,7 @@ def _calibrated(profile_type: type[Profile]) -> Costs:
             for kind, workload in workloads.items()
         }
         # A loop around a few calls is cheaper than a program, in which the processor foresees less.
-        factor, hooks = _in_a_program(profile_type, programs["mixed"], numbers, known)
+        factor, hooks = _in_a_program(profile_type, programs["mixed"], numbers[:_COUNT_IN_A_PROGRAM], known)
         factor *= _CAREFUL
         return Costs({kind: Cost(one.inside * factor, one.outside * factor) for kind, one in known.items()}, hooks)
 
