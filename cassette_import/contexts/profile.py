@@ -75,6 +75,9 @@ class Profile(Context, events=Events.CALLS):
         super().__init__()
         if sort not in profile_report.ORDERS:
             raise ValueError(f"sort is one of {', '.join(profile_report.ORDERS)}, not {sort!r}")
+        for name, value in (("limit", limit), ("paths", paths)):
+            if value < 0:
+                raise ValueError(f"{name} must not be less than 0, and is {value}")
         self._sort = sort
         self._limit = limit
         self._paths = paths
