@@ -16,7 +16,7 @@ from typing import Any, Final
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging import flow
-from cassette_import.tagging.collecting import in_order
+from cassette_import.tagging.collecting import in_order, pairs_of
 from cassette_import.tagging.conduct import Call, always, rule
 from cassette_import.tagging.iterators import may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
@@ -186,7 +186,7 @@ def update(call: Call) -> Any:
         elif hasattr(source, "keys"):
             pairs += [(key, call.event(operator.getitem, source, key)) for key in source.keys()]  # noqa: SIM118
         else:
-            pairs += [tuple(observed(call, pair)) for pair in observed(call, source)]
+            pairs += pairs_of(call, source)
     pairs += call.keywords.items()
     owner.update([tuple(map(plain, pair)) for pair in pairs])
     keep_pairs(call.store, owner, pairs)

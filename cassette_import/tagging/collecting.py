@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any
 
 from cassette_import.frames import hidden
+from cassette_import.functions import lookup
 from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import Call, always, leaf, rule
 from cassette_import.tagging.iterators import Stepper, callback, may_carry, observed, start, step
@@ -47,13 +48,25 @@ def collect_pairs(call: Call) -> Any:
         pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
         made = call.native()
     elif call.given and not hasattr(source, "keys"):
-        pairs = [tuple(observed(call, pair)) for pair in observed(call, source)]
+        pairs = pairs_of(call, source)
         made = dict(
             [tuple(map(plain, pair)) for pair in pairs], **{key: plain(value) for key, value in call.keywords.items()}
         )
     else:
         made = call.native()
     return keep_pairs(store, made, [*pairs, *call.keywords.items()])
+
+
+@hidden
+def pairs_of(call: Call, source: Any) -> list[Any]:
+    """Keys and values that a dict is made of, wrapped where they have metadata."""
+    pairs: list[Any] = []
+    for item in observed(call, source):
+        kind = type(plain(item))
+        if lookup(kind, "__iter__") is None and lookup(kind, "__getitem__") is None:
+            dict([*[((), ())] * len(pairs), plain(item)])  # for its error
+        pairs.append(tuple(observed(call, item)))
+    return pairs
 
 
 @rule(sorted)

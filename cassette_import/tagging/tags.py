@@ -19,7 +19,7 @@ from typing import Any, Final
 from cassette_import.active import ACTIVE
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import SPLITTERS, positional_only, split
+from cassette_import.functions import SPLITTERS, WRAPPERS, positional_only, split
 
 _numbers = itertools.count(1)
 
@@ -192,6 +192,7 @@ def _split(method: Tagged) -> tuple[Any, ...]:
 
 
 SPLITTERS[Tagged] = _split
+WRAPPERS[Tagged] = plain
 
 
 class _Local(threading.local):
