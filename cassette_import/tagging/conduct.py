@@ -19,7 +19,7 @@ from cassette_import.functions import lookup, python_function, split
 from cassette_import.runtime import FRAME_READERS
 from cassette_import.specialize import registry
 from cassette_import.tagging import flow
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, let_go_of_last, let_go_since
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
 Rule = Callable[["Call"], Any]
@@ -173,6 +173,8 @@ def conduct(
             return callee(*arguments, **keywords)
     elif type(function) not in _NEVER_PYTHON and enters(activation, function):
         return reclaim(callee, *arguments, **keywords)
+    if LOCAL.held:
+        let_go_of_last()
     returned, observed = LOCAL.returned, LOCAL.observed
     try:
         LOCAL.observed = False
@@ -214,9 +216,12 @@ def reclaim(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Call an overdubbed function; what it returns is wrapped as it was inside."""
     returned, observed = LOCAL.returned, LOCAL.observed
     LOCAL.returned, LOCAL.observed = None, False
+    number = len(LOCAL.held)
     try:
         result = callee(*arguments, **keywords)
         found = LOCAL.returned
+        if len(LOCAL.held) > number:
+            let_go_since(number)
         return found if found is not None and found._tagged_value is result else result
     finally:
         LOCAL.returned, LOCAL.observed = returned, observed

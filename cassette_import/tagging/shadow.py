@@ -3,22 +3,28 @@
 An entry belongs to one object and holds, for each part that has metadata, the plain value and its metadata. It counts
 only as long as the part *is* that value: a change that nobody saw is found by identity, and by the number of parts.
 Objects that can be referred to weakly take their entries with them. Lists, dicts and tuples cannot, so the store
-holds them, and looks from time to time for those that nobody else holds any more. Knows objects and wrappers; must not
-know events.
+holds them, and looks for those that nobody else holds any more: for those that it held last at each call that may be
+about them, for what a function made when it returns, and for all from time to time and at a full collection of garbage.
+Knows objects and wrappers; must not know events.
 """
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
-from cassette_import.tagging.tags import Metas, Tagged, metas_of, plain
+from cassette_import.frames import hidden
+from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
 
 SEQUENCES: Final = (list, tuple, deque)
 _FIRST_LOOK: Final = 512
+_MOST_HELD: Final = 2048
+_OLDEST_GENERATION: Final = 2
 
 
 def is_a(value: Any, kinds: Any) -> bool:
@@ -74,6 +80,7 @@ class Shadows:
             entry = Entry(weakref.ref(item, lambda _: entries.pop(key, None)), pinned=False)
         except TypeError:
             entry = Entry(item, pinned=True)
+            _hold(self, key)
         if len(entries) >= self._look_at:
             self.sweep()
         entries[key] = entry
@@ -83,12 +90,65 @@ class Shadows:
         """Forget an object."""
         self.entries.pop(id(item), None)
 
+    def let_go(self, key: int) -> bool:
+        """Forget an object if nobody else holds it, and tell whether it is forgotten."""
+        entry = self.entries.get(key)
+        if entry is not None and entry.pinned:
+            if _references(entry) > _ALONE:
+                return False
+            del self.entries[key]
+        return True
+
     def sweep(self) -> None:
         """Let go of objects that nobody else holds."""
-        for key, entry in list(self.entries.items()):
-            if (entry.pinned and _references(entry) <= _ALONE) or (not entry.pinned and entry.anchor() is None):
+        for key in list(self.entries):
+            entry = self.entries.get(key)
+            if entry is not None and not entry.pinned and entry.anchor() is None:
                 self.entries.pop(key, None)
+            del entry
+            self.let_go(key)
         self._look_at = max(_FIRST_LOOK, 2 * len(self.entries))
+
+
+def let_go_of_last() -> None:
+    """Forget what nobody else holds among the objects that were held last, up to the first that somebody holds."""
+    held = LOCAL.held
+    while held and held[-1][0].let_go(held[-1][1]):
+        held.pop()
+
+
+def let_go_since(number: int) -> None:
+    """Forget what nobody else holds among the objects that have been held since there were so many."""
+    held = LOCAL.held
+    newer = held[number:]
+    del held[number:]
+    held += [(shadows, key) for shadows, key in newer if not shadows.let_go(key)]
+
+
+def _hold(shadows: Shadows, key: int) -> None:
+    held = LOCAL.held
+    if len(held) >= _MOST_HELD:
+        let_go_since(0)
+        del held[: -_MOST_HELD // 2]  # which are found when all are looked at
+    held.append((shadows, key))
+
+
+_stores: Final[weakref.WeakSet[Store]] = weakref.WeakSet()
+
+
+@hidden
+def _collected(phase: str, information: dict[str, int]) -> None:
+    """A collection of garbage begins: where it is a full one, what only we hold shall be part of it."""
+    if phase == "start" and information["generation"] == _OLDEST_GENERATION:
+        for store in list(_stores):
+            for shadows in (store.items, store.attributes, store.iterators, store.views):
+                shadows.sweep()
+
+
+@atexit.register
+def _stop_watching() -> None:
+    if _collected in gc.callbacks:
+        gc.callbacks.remove(_collected)
 
 
 class Store:
@@ -99,6 +159,9 @@ class Store:
         self.attributes = Shadows()
         self.iterators = Shadows()
         self.views = Shadows()
+        _stores.add(self)
+        if _collected not in gc.callbacks:
+            gc.callbacks.append(_collected)
 
     def __bool__(self) -> bool:
         return bool(self.items.entries or self.attributes.entries or self.iterators.entries or self.views.entries)
