@@ -16,7 +16,7 @@ from typing import Any, Final
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging import flow
-from cassette_import.tagging.collecting import in_order, pairs_of
+from cassette_import.tagging.collecting import in_order, take_pairs
 from cassette_import.tagging.conduct import Call, always, rule
 from cassette_import.tagging.iterators import may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
@@ -120,11 +120,14 @@ def extend(call: Call) -> Any:
         call.native()
         return call.given[0] if call.function in (operator.iadd, operator.iconcat) else None
     parts = _parts(call, owner)
-    items = list(observed(call, source))
-    method = "extendleft" if call.function is deque.extendleft else "extend"
-    getattr(owner, method)(map(plain, items))
-    getattr(parts, method)(map(metas_of, items))
-    call.store.set_parts(owner, parts)
+    items: list[Any] = []
+    try:
+        items.extend(observed(call, source))
+    finally:  # what came before an error is there
+        method = "extendleft" if call.function is deque.extendleft else "extend"
+        getattr(owner, method)(map(plain, items))
+        getattr(parts, method)(map(metas_of, items))
+        call.store.set_parts(owner, parts)
     return call.given[0] if call.function in (operator.iadd, operator.iconcat) else None
 
 
@@ -179,17 +182,20 @@ def update(call: Call) -> Any:
     if not is_a(owner, dict):
         return _operate(call)
     pairs: list[Any] = []
-    for source in map(plain, call.arguments[1:]):
-        if is_a(source, dict):
-            slots = call.store.keyed(source)
-            pairs += [(key, Tagged(*slots[key]) if key in slots else value) for key, value in source.items()]
-        elif hasattr(source, "keys"):
-            pairs += [(key, call.event(operator.getitem, source, key)) for key in source.keys()]  # noqa: SIM118
-        else:
-            pairs += pairs_of(call, source)
-    pairs += call.keywords.items()
-    owner.update([tuple(map(plain, pair)) for pair in pairs])
-    keep_pairs(call.store, owner, pairs)
+    try:
+        for source in map(plain, call.arguments[1:]):
+            if is_a(source, dict):
+                slots = call.store.keyed(source)
+                pairs += [(key, Tagged(*slots[key]) if key in slots else value) for key, value in source.items()]
+            elif hasattr(source, "keys"):
+                for key in source.keys():  # noqa: SIM118
+                    pairs.append((key, call.event(operator.getitem, source, key)))
+            else:
+                take_pairs(call, source, pairs)
+        pairs += call.keywords.items()
+    finally:  # what came before an error is there
+        owner.update([tuple(map(plain, pair)) for pair in pairs])
+        keep_pairs(call.store, owner, pairs)
     return call.given[0] if call.function is operator.ior else None
 
 
@@ -246,17 +252,28 @@ def combine(call: Call) -> Any:
     owner = call.owner
     items: list[Any] = []
     given: list[Any] = []
+    error: BaseException | None = None
     for source in map(plain, call.arguments):
         if is_a(source, (set, frozenset)):
             items += [Tagged(*slot) for slot in call.store.keyed(source).values()]
             given.append(source)
         else:
-            given.append(list(observed(call, source)))
-            items += given[-1]
-            given[-1] = list(map(plain, given[-1]))
+            found: list[Any] = []
+            try:
+                found.extend(observed(call, source))
+            except BaseException as raised:
+                if call.function not in (set.update, set.difference_update):
+                    raise
+                error = raised  # what came before it counts
+            items += found
+            given.append(list(map(plain, found)))
+            if error is not None:
+                break
     made = call.function(*given, **call.keywords)
     target = owner if made is None else made
     keep_elements(call.store, target, items)
+    if error is not None:
+        raise error
     return made
 
 

@@ -48,7 +48,7 @@ def collect_pairs(call: Call) -> Any:
         pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
         made = call.native()
     elif call.given and not hasattr(source, "keys"):
-        pairs = pairs_of(call, source)
+        take_pairs(call, source, pairs)
         made = dict(
             [tuple(map(plain, pair)) for pair in pairs], **{key: plain(value) for key, value in call.keywords.items()}
         )
@@ -58,15 +58,13 @@ def collect_pairs(call: Call) -> Any:
 
 
 @hidden
-def pairs_of(call: Call, source: Any) -> list[Any]:
-    """Keys and values that a dict is made of, wrapped where they have metadata."""
-    pairs: list[Any] = []
-    for item in observed(call, source):
+def take_pairs(call: Call, source: Any, pairs: list[Any]) -> None:
+    """Add the keys and values that a dict is made of, wrapped where they have metadata."""
+    for number, item in enumerate(observed(call, source)):
         kind = type(plain(item))
         if lookup(kind, "__iter__") is None and lookup(kind, "__getitem__") is None:
-            dict([*[((), ())] * len(pairs), plain(item)])  # for its error
+            dict([*[((), ())] * number, plain(item)])  # for its error
         pairs.append(tuple(observed(call, item)))
-    return pairs
 
 
 @rule(sorted)

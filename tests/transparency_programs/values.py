@@ -1,6 +1,80 @@
 """Programs that look closely at what they are given, for contexts that tag it."""
 
 PROGRAMS = {
+    "containers_that_are_filled_until_an_error": """
+        class It:
+            def __init__(self):
+                self.n = 0
+
+            def __iter__(self):
+                return self
+
+            def __next__(self):
+                self.n += 1
+                if self.n > 2:
+                    raise ValueError
+                return self.n
+
+        def two(it):
+            out = []
+            try:
+                for x in it:
+                    out.append(x)
+            except ValueError:
+                out.append("end")
+            return out
+
+        def three(xs):
+            out = []
+            try:
+                out.extend(xs)
+            except ValueError:
+                pass
+            return out
+
+        def gen(n):
+            yield 1
+            yield 2
+            raise ValueError(n)
+
+        def four(n):
+            out = []
+            for f in (out.extend, out.__iadd__):
+                try:
+                    f(gen(3))
+                except ValueError:
+                    pass
+            try:
+                out += gen(2)
+            except ValueError:
+                pass
+            return out
+
+        def five(n):
+            d, s = {}, set()
+            try:
+                d.update((x, x) for x in gen(n))
+            except ValueError:
+                pass
+            try:
+                s.update(gen(n))
+            except ValueError:
+                pass
+            try:
+                s |= {4}
+                s.update([5], gen(n))
+            except ValueError:
+                pass
+            out = [9]
+            try:
+                out[:] = gen(n)
+            except ValueError:
+                pass
+            return d, s, out
+
+        def main():
+            return two(It()), three(It()), three(gen(2)), four(1), five(1)
+    """,
     "arguments_of_exceptions": """
         def fail(error, cause):
             raise error from cause
