@@ -80,6 +80,7 @@ def sort_copy(call: Call) -> Any:
     return made
 
 
+@hidden
 def in_order(items: list[Any], moved: list[Any]) -> list[Metas | None]:
     """The metadata of items after a stable rearrangement: the same object keeps its order among itself."""
     waiting: dict[int, deque[Metas | None]] = {}

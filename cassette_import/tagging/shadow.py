@@ -32,6 +32,43 @@ def is_a(value: Any, kinds: Any) -> bool:
     return issubclass(type(value), kinds)
 
 
+_CONTAINERS: Final = (list, tuple, deque, dict, set, frozenset)
+
+
+@hidden
+def size_of(owner: Any) -> int:
+    """How many items a sequence has, whatever a class of the program says of its length."""
+    return next(kind for kind in SEQUENCES if is_a(owner, kind)).__len__(owner)
+
+
+@hidden
+def items_in(owner: Any) -> list[Any]:
+    """The items of a sequence or set, or the values of a dict, whatever a class of the program says of them."""
+    if type(owner) in _CONTAINERS:
+        return list(owner.values() if type(owner) is dict else owner)
+    kind: Any = next(kind for kind in _CONTAINERS if is_a(owner, kind))
+    return list(dict.values(owner) if kind is dict else kind.__iter__(owner))
+
+
+@hidden
+def has(owner: Any, key: Any) -> bool:
+    """Whether a key is in a dict, or an element in a set, whatever a class of the program says of that."""
+    kind: Any = dict if is_a(owner, dict) else set if is_a(owner, set) else frozenset
+    return bool(kind.__contains__(owner, key))
+
+
+@hidden
+def attributes_of(owner: Any) -> dict[str, Any]:
+    """The `__dict__` of an object, unless a class of the program makes one up."""
+    if is_a(owner, type):
+        return {}
+    try:
+        found = object.__getattribute__(owner, "__dict__")
+    except Exception:
+        return {}
+    return found if type(found) is dict else {}
+
+
 class Entry:
     """The metadata of one object's parts: by attribute name, index, key or element."""
 
@@ -110,6 +147,7 @@ class Shadows:
         self._look_at = max(_FIRST_LOOK, 2 * len(self.entries))
 
 
+@hidden
 def let_go_of_last() -> None:
     """Forget what nobody else holds among the objects that were held last, up to the first that somebody holds."""
     held = LOCAL.held
@@ -117,6 +155,7 @@ def let_go_of_last() -> None:
         held.pop()
 
 
+@hidden
 def let_go_since(number: int) -> None:
     """Forget what nobody else holds among the objects that have been held since there were so many."""
     held = LOCAL.held
@@ -179,7 +218,7 @@ class Store:
             return value
         if slot is None:
             return value
-        if slot[0] is not value or (is_a(owner, SEQUENCES) and len(owner) != entry.size):
+        if slot[0] is not value or (is_a(owner, SEQUENCES) and size_of(owner) != entry.size):
             shadows.drop(owner)  # somebody changed it unseen
             return value
         return Tagged(value, slot[1])
@@ -195,7 +234,7 @@ class Store:
             entry = shadows.make(owner)
             entry.slots[key] = plain(value), metas
         if entry is not None and is_a(owner, SEQUENCES):
-            entry.size = len(owner)
+            entry.size = size_of(owner)
 
     # ---- all parts of a container
 
@@ -204,9 +243,9 @@ class Store:
         entry = self.items.of(owner)
         if entry is None:
             return None
-        found: list[Metas | None] = [None] * len(owner)
-        if len(owner) == entry.size:
-            values = list(list.__iter__(owner) if is_a(owner, list) else owner)
+        values = items_in(owner)
+        found: list[Metas | None] = [None] * len(values)
+        if len(values) == entry.size:
             for index, (value, metas) in entry.slots.items():
                 if index >= len(values) or values[index] is not value:
                     break
@@ -218,7 +257,7 @@ class Store:
 
     def set_parts(self, owner: Any, parts: Iterable[Metas | None]) -> None:
         """Say what the metadata of each item of a sequence is."""
-        values = list(owner)
+        values = items_in(owner)
         slots = {index: (values[index], metas) for index, metas in enumerate(parts) if metas}
         if slots:
             entry = self.items.make(owner)
@@ -230,8 +269,8 @@ class Store:
         """The items of a sequence, wrapped where they have metadata."""
         parts = self.parts(owner)
         if parts is None:
-            return list(owner)
-        return [Tagged(value, metas) if metas else value for value, metas in zip(owner, parts, strict=True)]
+            return items_in(owner)
+        return [Tagged(value, metas) if metas else value for value, metas in zip(items_in(owner), parts, strict=True)]
 
     def bind(self, owner: Any, items: Iterable[Any]) -> Any:
         """Say what was put into a new sequence; the items may be wrapped."""
@@ -246,7 +285,7 @@ class Store:
         if is_a(owner, dict):
             stale = [key for key, (value, _) in entry.slots.items() if dict.get(owner, key, entry) is not value]
         else:
-            stale = [key for key in entry.slots if key not in owner]
+            stale = [key for key in entry.slots if not has(owner, key)]
         for key in stale:
             del entry.slots[key]
         return entry.slots
@@ -287,12 +326,7 @@ class Store:
                 entry = shadows.of(item)
                 if entry is not None:
                     found[id(item)] = entry
-            if is_a(item, (list, tuple, set, frozenset, deque)):
-                work += item
-            elif is_a(item, dict):
-                work += item.values()
-            else:
-                work += getattr(item, "__dict__", {}).values() if not is_a(item, type) else ()
+            work += items_in(item) if is_a(item, _CONTAINERS) else attributes_of(item).values()
         for shadows, found in zip((self.items, self.attributes), kept, strict=True):
             shadows.entries.clear()
             shadows.entries.update(found)

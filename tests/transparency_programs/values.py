@@ -1,6 +1,233 @@
 """Programs that look closely at what they are given, for contexts that tag it."""
 
 PROGRAMS = {
+    "containers_that_have_methods_of_the_program": """
+        import copy, collections
+
+        log = []
+
+        class L(list):
+            def __len__(self):
+                return list.__len__(self) * 2
+
+            def __iter__(self):
+                log.append("iter")
+                return iter([7, 8])
+
+            def __getitem__(self, k):
+                log.append("get")
+                return k if isinstance(k, str) else super().__getitem__(k)
+
+            def __setitem__(self, k, v):
+                log.append("set")
+                if not isinstance(k, str):
+                    super().__setitem__(k, v)
+
+            def __delitem__(self, k):
+                log.append("del")
+                if not isinstance(k, str):
+                    super().__delitem__(k)
+
+            def __contains__(self, k):
+                log.append("in")
+                return True
+
+            def __eq__(self, o):
+                log.append("eq")
+                return True
+
+            __hash__ = None
+
+            def append(self, v):
+                log.append("append")
+                super().append(v)
+
+            def extend(self, v):
+                log.append("extend")
+                super().extend(v)
+
+            def pop(self, *a):
+                log.append("pop")
+                return super().pop(*a)
+
+        class T(tuple):
+            def __new__(cls, *a):
+                return super().__new__(cls, a)
+
+            def __len__(self):
+                return 9
+
+            def __iter__(self):
+                log.append("iter")
+                return iter((1,))
+
+            def __getitem__(self, k):
+                log.append("get")
+                return k if isinstance(k, str) else super().__getitem__(k)
+
+            def __getattr__(self, n):
+                log.append("attr")
+                return n
+
+        class D(dict):
+            def __getitem__(self, k):
+                log.append("get")
+                return super().__getitem__(k)
+
+            def __setitem__(self, k, v):
+                log.append("set")
+                super().__setitem__(k.lower(), v)
+
+            def __missing__(self, k):
+                log.append("missing")
+                return k
+
+            def __iter__(self):
+                log.append("iter")
+                return super().__iter__()
+
+            def __contains__(self, k):
+                log.append("in")
+                return super().__contains__(k.lower())
+
+            def get(self, k, d=None):
+                log.append("get_")
+                return super().get(k.lower(), d)
+
+            def keys(self):
+                log.append("keys")
+                return super().keys()
+
+            def items(self):
+                log.append("items")
+                return super().items()
+
+            def values(self):
+                log.append("values")
+                return [1]
+
+            def __len__(self):
+                return super().__len__()
+
+            def update(self, *a, **k):
+                log.append("update")
+                super().update(*a, **k)
+
+            def setdefault(self, k, d=None):
+                log.append("default")
+                return super().setdefault(k, d)
+
+        class S(set):
+            def __contains__(self, k):
+                log.append("in")
+                return super().__contains__(k)
+
+            def add(self, k):
+                log.append("add")
+                super().add(k)
+
+            def __iter__(self):
+                log.append("iter")
+                return super().__iter__()
+
+            def __len__(self):
+                return super().__len__()
+
+            def __or__(self, o):
+                log.append("or")
+                return super().__or__(o)
+
+        def note():
+            r = list(log)
+            log.clear()
+            return r
+
+        def lists(x, y):
+            keep = [x, y]
+            l = L([x, y])
+            a = note()
+            l.append(x)
+            l[0] = x
+            l["a"] = x
+            b = l["a"], l[0], l[-1], l[0:2], note()
+            del l["a"]
+            del l[0]
+            c = note()
+            d = len(l), x in l, l == [1], note()
+            e = [*l], list(l), tuple(l), sorted(l), max(l), note()
+            l.extend([x])
+            l += [y]
+            f = l.pop(), note()
+            g = l.index(x), l.count(y), note()
+            h = l + [x], [x] + l, l * 2, note()
+            l.insert(0, x)
+            l.reverse()
+            l.sort()
+            i = note()
+            j = copy.copy(l), copy.deepcopy(l), l.copy(), note()
+            (p, q) = l
+            m = p, q, note()
+            l.remove(x)
+            n = repr(l), note(), list.__len__(l)
+            return a, b, c, d, e, f, g, h, i, j, m, n, keep
+
+        def tuples(x, y):
+            keep = [x, y]
+            t = T(x, y)
+            return (
+                t["a"],
+                t[0],
+                t[-1],
+                t[0:1],
+                t.name,
+                note(),
+                list(t),
+                len(t),
+                t + (x,),
+                sorted(t),
+                note(),
+                [*t],
+                note(),
+                dict([(1, 2)]),
+                copy.copy(t) is t,
+                note(),
+                keep,
+            )
+
+        def dicts(x, y):
+            keep = [x, y]
+            d = D({"a": x})
+            a = note()
+            d["B"] = y
+            b = d["b"], d["zz"], note()
+            c = d.get("A"), d.get("Q", x), "B" in d, note()
+            e = list(d), list(d.items()), list(d.values()), note()
+            d.update({"c": x}, e=y)
+            f = note()
+            g = dict(d), {**d}, note()
+            h = d.setdefault("c", 1), d.pop("c"), note(), len(d), note()
+            i = copy.copy(d), dict.copy(d), d | {"q": x}, note()
+            j = repr(d), note(), d == {"a": x}, note()
+            del d["a"]
+            k = d.popitem(), note()
+            return a, b, c, e, f, g, h, i, j, k, keep
+
+        def sets(x, y):
+            keep = [x, y]
+            s = S([x, y])
+            a = note()
+            s.add(x)
+            b = x in s, note()
+            c = sorted(s), len(s), s | {3}, {3} | s, note()
+            s.update([x])
+            s |= {y}
+            s.discard(y)
+            d = s.pop(), note()
+            return a, b, c, d, keep
+
+        def main():
+            return *lists(1000, 2000), *tuples(1000, 2000), *dicts([1], [2]), *sets(1000, 2000)
+    """,
     "containers_that_are_filled_until_an_error": """
         class It:
             def __init__(self):
