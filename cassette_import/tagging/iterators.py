@@ -333,7 +333,7 @@ def convey(call: Call) -> Any:
     if len(call.given) < 2:
         return call.native()
     function, *sources = call.given
-    return call.callee(_conveyed(function), *(carried(call, source) for source in sources), **call.keywords)
+    return call.callee(_conveyed(function), *map(functools.partial(carried, call), sources), **call.keywords)
 
 
 @rule(itertools.accumulate)

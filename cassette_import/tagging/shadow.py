@@ -16,6 +16,7 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.frames import hidden
@@ -332,3 +333,9 @@ class Store:
             shadows.entries.update(found)
         self.iterators.entries.clear()
         self.views.entries.clear()
+
+
+for _kind in (Shadows, Store):
+    for _method in list(vars(_kind).values()):
+        if isinstance(_method, FunctionType):
+            hidden(_method)

@@ -14,6 +14,7 @@ import operator
 import threading
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.active import ACTIVE
@@ -268,3 +269,6 @@ _DIRECT: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 for _name, _function in _DIRECT.items():
     setattr(Tagged, f"__{_name}__", _direct(_function))
+for _function in list(vars(Tagged).values()):
+    if isinstance(_function, FunctionType):
+        hidden(_function)

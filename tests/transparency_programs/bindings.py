@@ -1,6 +1,227 @@
 """Programs that look at their variables and names, for contexts that tag what these are bound to."""
 
 PROGRAMS = {
+    "frames_seen_by_special_methods": """
+        import sys, functools
+        def who():
+            return [sys._getframe(i).f_code.co_name for i in (1, 2, 3)]
+        seen = []
+        class A:
+            def __iter__(self):
+                seen.append(who())
+                return iter([1])
+            def __add__(self, o):
+                seen.append(who())
+                return 1
+            def __radd__(self, o):
+                seen.append(who())
+                return 1
+            def __lt__(self, o):
+                seen.append(who())
+                return True
+            def __gt__(self, o):
+                seen.append(who())
+                return True
+            def __eq__(self, o):
+                seen.append(who())
+                return True
+            def __hash__(self):
+                seen.append(who())
+                return 1
+            def __len__(self):
+                return 1
+            def __getitem__(self, k):
+                seen.append(who())
+                return 1
+            def __setitem__(self, k, v):
+                seen.append(who())
+            def __delitem__(self, k):
+                seen.append(who())
+            def __contains__(self, k):
+                seen.append(who())
+                return True
+            def __str__(self):
+                seen.append(who())
+                return "a"
+            def __format__(self, s):
+                seen.append(who())
+                return "a"
+            def __index__(self):
+                seen.append(who())
+                return 0
+            def __int__(self):
+                seen.append(who())
+                return 0
+            def __call__(self, *a):
+                seen.append(who())
+                return 0
+            def __getattr__(self, n):
+                seen.append(who() + [n])
+                return 0
+            def __setattr__(self, n, v):
+                seen.append(who() + [n])
+            def __delattr__(self, n):
+                seen.append(who() + [n])
+            def __enter__(self):
+                seen.append(who())
+                return self
+            def __exit__(self, *a):
+                seen.append(who())
+            def __copy__(self):
+                seen.append(who())
+                return self
+            def __bool__(self):
+                seen.append(who())
+                return True
+            def __neg__(self):
+                seen.append(who())
+                return 1
+            def __iadd__(self, o):
+                seen.append(who())
+                return self
+            def __next__(self):
+                seen.append(who())
+                raise StopIteration
+            def __reversed__(self):
+                seen.append(who())
+                return iter([])
+            def __round__(self, n=None):
+                seen.append(who())
+                return 1
+            def keys(self):
+                seen.append(who())
+                return ["a"]
+            @property
+            def p(self):
+                seen.append(who())
+                return 1
+            @p.setter
+            def p(self, v):
+                seen.append(who())
+            @classmethod
+            def c(cls, x):
+                seen.append(who())
+        class D:
+            def __get__(self, o, t):
+                seen.append(who())
+                return 1
+            def __set__(self, o, v):
+                seen.append(who())
+            def __set_name__(self, o, n):
+                seen.append([n])
+        class B:
+            d = D()
+            def __init__(self, x):
+                seen.append(who())
+                self.d = x
+                self.e = self.d
+            def __new__(cls, x):
+                seen.append(who())
+                return super().__new__(cls)
+            def __init_subclass__(cls, **k):
+                seen.append(who())
+        def f(a, x, k):
+            for q in a:
+                pass
+            [q for q in a]
+            [*a]
+            k(*a)
+            (u,) = a
+            list(a)
+            set(a)
+            sorted(a)
+            max(a)
+            zip(a)
+            dict.fromkeys(a)
+            "".join(["a"])
+            sum(a)
+            map(k, a)
+            [].extend(a)
+            l = []
+            l += a
+            a + x
+            x + a
+            a < x
+            x < a
+            a == x
+            x == a
+            {a: 1}[a]
+            {a}
+            [a].index(x)
+            x in [a]
+            a[x]
+            a[x] = x
+            del a[x]
+            x in a
+            str(a)
+            f"{a}{a!s}"
+            "%s" % a
+            format(a)
+            [1][a]
+            int(a)
+            a(x)
+            k(*[x])
+            a.z
+            a.z = x
+            del a.z
+            getattr(a, "zz")
+            setattr(a, "zz", x)
+            a.p
+            a.p = x
+            a.c(x)
+            with a as b:
+                pass
+            import copy
+            copy.copy(a)
+            -a
+            not a
+            bool(a)
+            b += x
+            next(a, 1)
+            reversed(a)
+            round(a)
+            dict(a)
+            k(**a)
+            {**a}
+            {}.update(a)
+            range(a)
+            functools.reduce(a, [1, 2])
+            functools.partial(a, x)()
+            sorted([1, 2], key=a)
+            min([a, a])
+            isinstance(a, B)
+            B(x)
+            hasattr(a, "y")
+            iter(a)
+            len(a)
+            enumerate(a)
+            abs(x)
+            [a, a].sort()
+            [a].count(x)
+            [a].remove(x)
+            {a: x}.get(a)
+            {a: x}.pop(a)
+            {a: x}.setdefault(a, x)
+            {a}.add(a)
+            {a} | {x}
+            {a}.discard(x)
+            (a,) == (x,)
+            [a] < [x]
+            a if a else x
+            a and x
+            while_(a)
+            class E(B):
+                pass
+            return len(seen)
+        def while_(a):
+            while a:
+                break
+            assert a
+        def main():
+            seen.clear()
+            n = f(A(), 3, lambda *a, **k: 0)
+            return sorted(set(map(tuple, seen)))
+    """,
     "annotations": """
         import typing
 
