@@ -73,6 +73,15 @@ class StandIn:
 SPLITTERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {}
 """How `split` takes callables of further types apart: tagging adds its wrapper, whose receiver stays wrapped."""
 
+WRAPPERS: Final[dict[type, Callable[[Any], Any]]] = {}
+"""Types whose instances stand for another value, and what gives it: tagging adds its wrapper."""
+
+
+def bare(value: Any) -> Any:
+    """What a value stands for; mostly itself."""
+    found = WRAPPERS.get(type(value))
+    return value if found is None else found(value)
+
 
 CALLS_OF_INSTANCES: Final[dict[int, Callable[..., Any]]] = {}
 """The functions `__call__` that are targets of some context, by identity: calls of instances are calls of theirs."""

@@ -7,6 +7,7 @@ know what the rules do.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
 from typing import Any, Final
@@ -19,7 +20,7 @@ from cassette_import.functions import lookup, python_function, split
 from cassette_import.runtime import FRAME_READERS
 from cassette_import.specialize import registry
 from cassette_import.tagging import flow
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, let_go_of_last, let_go_since
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
 Rule = Callable[["Call"], Any]
@@ -77,6 +78,8 @@ class Call:
     @hidden
     def checked(self) -> Any:
         """The same; what it has changed of the arguments' parts is forgotten."""
+        if id(self.function) in _UNCHANGING and self.arguments and type(self.owner) in _BUILTIN:
+            return self.native()
         try:
             return self.native()
         finally:
@@ -103,6 +106,11 @@ class Call:
     def event(self, function: Any, *arguments: Any) -> Any:
         """A call that the leaf would make, as an event."""
         return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
+
+
+_UNCHANGING: Final = frozenset(map(id, (len, isinstance, type, id, hash, callable)))
+"""Functions that change no part of containers of the interpreter's own types."""
+_BUILTIN: Final = frozenset({list, tuple, dict, set, frozenset, deque})
 
 
 def rule(*functions: Any) -> Callable[[Rule], Rule]:
@@ -173,6 +181,8 @@ def conduct(
             return callee(*arguments, **keywords)
     elif type(function) not in _NEVER_PYTHON and enters(activation, function):
         return reclaim(callee, *arguments, **keywords)
+    if LOCAL.held:
+        let_go_of_last()
     returned, observed = LOCAL.returned, LOCAL.observed
     try:
         LOCAL.observed = False
@@ -214,9 +224,12 @@ def reclaim(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Call an overdubbed function; what it returns is wrapped as it was inside."""
     returned, observed = LOCAL.returned, LOCAL.observed
     LOCAL.returned, LOCAL.observed = None, False
+    number = len(LOCAL.held)
     try:
         result = callee(*arguments, **keywords)
         found = LOCAL.returned
+        if len(LOCAL.held) > number:
+            let_go_since(number)
         return found if found is not None and found._tagged_value is result else result
     finally:
         LOCAL.returned, LOCAL.observed = returned, observed
