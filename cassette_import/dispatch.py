@@ -11,7 +11,7 @@ import sys
 import types
 import typing
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Union
 
 from cassette_import.errors import AmbiguousOverload, CassetteWarning
@@ -292,8 +292,8 @@ class HookPoint:
         self._changed(self.owner)
         return function
 
-    def remove(self, function: Callable[..., Any], replaced: list[Handler]) -> None:
-        """Undo the registration of a handler, which had replaced others."""
+    def remove(self, function: Callable[..., Any], replaced: Sequence[Handler] = ()) -> None:
+        """Undo the registration of a handler, which may have replaced others."""
         self.handlers = [*replaced, *(other for other in self.handlers if other.function is not function)]
         self._changed(self.owner)
 
