@@ -606,6 +606,17 @@ def test_the_cost_of_events_is_more_where_the_hooks_take_longer(slower, monkeypa
     assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
 
 
+def test_more_than_events_can_cost_is_taken_for_other_programs(monkeypatch):
+    profile = Profile()
+    profile.prehook(len)
+    profile.posthook(0, len)
+    disturbed = profile_overhead._Round(profile, plain=0.0, whole=1000.0, hooks=0.001)
+    monkeypatch.setattr(profile_overhead, "_rounds", lambda *arguments: [disturbed] * 3)
+    known = {"builtin": profile_overhead.Cost(0.5, 0.5)}
+    factor, _ = profile_overhead._in_a_program(Profile, None, [], known)
+    assert factor == profile_overhead._MOST
+
+
 def test_the_programs_that_tell_what_calls_cost_are_overdubbed_themselves(Recorder):
     with profile_overhead._programs() as programs:
         recorder = Recorder()

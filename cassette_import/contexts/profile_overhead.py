@@ -33,6 +33,9 @@ _COUNT_IN_A_PROGRAM: Final = 200
 _ELSEWHERE: Final = "<what calls cost>"
 _ROUNDS: Final = 9
 
+_MOST: Final = 3.0
+"""More than this is no measurement: other programs had the processor most of the time."""
+
 _CAREFUL: Final = 0.9
 """Rather too little is taken off than too much: a function that is shown with no time at all misleads."""
 
@@ -136,7 +139,7 @@ def _measured(
         if one.hooks:
             inside.append(called / one.hooks)
             outside.append((one.whole - one.plain - called) / one.hooks)
-    return Cost(max(0.0, median(inside)), max(0.0, median(outside))) if inside else _NO_COST
+    return Cost(*(min(max(0.0, median(part)), _MOST) for part in (inside, outside))) if inside else _NO_COST
 
 
 def _in_a_program(
@@ -154,4 +157,4 @@ def _in_a_program(
         if one.hooks and expected:
             hooks.append(one.hooks / events)
             factors.append((one.whole - one.plain) / hooks[-1] / expected)
-    return (max(0.0, median(factors)), median(hooks)) if factors else (1.0, 0.0)
+    return (min(max(1.0, median(factors)), _MOST), median(hooks)) if factors else (1.0, 0.0)
