@@ -222,6 +222,10 @@ class Profile(Context, events=Events.CALLS):
             thread.skipped += seconds
             thread.aside += seconds
 
+    def here(self) -> Thread | None:
+        """The record of this thread, if it has been seen."""
+        return getattr(self._here, "thread", None)
+
     def forked(self) -> None:
         """In a copy of the process, begin anew; calls that are under way end unseen."""
         self._threads.clear()

@@ -91,7 +91,7 @@ class Reading:
         self.threads = [thread for thread in profile.threads() if thread.root.children or thread.folded]
         self.left_out = 0.0
         self._now = perf_counter()
-        self._costs: Costs = costs(type(profile)) if profile.subtracts_overhead and self.threads else NOTHING
+        self._costs: Costs = _costs_for(profile) if profile.subtracts_overhead and self.threads else NOTHING
         self._raw: dict[int, _Raw] = {}
         for thread in self.threads:
             self.left_out += thread.skipped
@@ -225,6 +225,17 @@ class Reading:
                             0.0, site.total - site.calls * self._unit * self._costs.of(node).inside
                         )
         return found
+
+
+def _costs_for(profile: Profile) -> Costs:
+    """What events cost; that functions are compiled to find it out is nothing that happened to the program."""
+    here = profile.here()
+    if here is None:
+        return costs(type(profile))
+    skipped, aside = here.skipped, here.aside
+    found = costs(type(profile))
+    here.skipped, here.aside = skipped, aside
+    return found
 
 
 def _call_site(site: Site, label: Label) -> CallSite:
