@@ -37,6 +37,8 @@ def hide(code: CodeType) -> CodeType:
     for index in range(0, len(instructions), 2):
         if instructions[index] == _RESUME:
             while not resume or instructions[index] == _CACHE:
+                if index + 2 == len(instructions):
+                    return code  # which is hidden already: nothing comes after it
                 resume += instructions[index : index + 2]
                 instructions[index : index + 2] = bytes((_NOP, 0))
                 index += 2
