@@ -238,11 +238,13 @@ def events_of_assertions(project):
     )
     (project / "shop/tests/test_shop.py").write_text(
         textwrap.dedent("""
+        import math
         from contexts import Seen
         from shop.checks import double
 
         def assertions():
             assert double(2) == 4, "message"
+            assert math.floor(2.5) > 0
             assert abs(-1) and not len("")
             assert double(1) == 3
 
@@ -262,13 +264,15 @@ def events_of_assertions(project):
 
 
 def test_P1_what_an_assertion_evaluates_is_an_event_once_and_in_order(project):
-    seen = [name for name in events_of_assertions(project) if name in ("double", "mul", "eq", "abs", "len")]
-    assert seen == ["double", "mul", "eq", "abs", "len", "double", "mul", "eq"]
+    seen = [
+        name for name in events_of_assertions(project) if name in ("double", "mul", "eq", "floor", "gt", "abs", "len")
+    ]
+    assert seen == ["double", "mul", "eq", "floor", "gt", "abs", "len", "double", "mul", "eq"]
 
 
 def test_P1_what_pytest_inserts_is_no_event(project):
     seen = events_of_assertions(project)
-    assert seen == ["double", "mul", "eq", "neg", "abs", "len", "not_", "double", "mul", "eq"]
+    assert seen == ["double", "mul", "eq", "floor", "gt", "neg", "abs", "len", "not_", "double", "mul", "eq"]
 
 
 @pytest.mark.parametrize("way", ["inactive", "noop"])
