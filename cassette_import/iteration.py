@@ -12,7 +12,7 @@ from operator import is_
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, PROVIDED
+from cassette_import.active import ACTIVE, NAMES, PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import StandIn, lookup, special
@@ -62,6 +62,8 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
     if spec is not None:
         return iter(partial(_step_unpacking, end, iterator, spec), end)
     variant = ACTIVE.get().variant
+    if variant is not None and variant.tagging and variant.runners[_ITERATION].conductor.is_stepped(iterator):
+        return iter(partial(_step_untagged, end, iterator), end)
     if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
         before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
         return iter(partial(_step_blind, end, variant, before, after, iterator), end)
@@ -84,6 +86,26 @@ def _step(end: _End, iterator: Any) -> Any:
     for level, hook in runner.before:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
+    if value is not end:
+        for level, hook in runner.after:
+            hook(contexts[level], value, next, iterator)
+    return value
+
+
+@hidden
+def _step_untagged(end: _End, iterator: Any) -> Any:
+    """A step where values may be tagged, which is one without tagging as long as there is no metadata anywhere."""
+    activation = ACTIVE.get()
+    variant = activation.variant
+    runner = None if variant is None else variant.runners[_ITERATION]
+    if runner is None or not runner.is_idle or NAMES["@tagged"]:
+        return _step(end, iterator)
+    contexts = activation.contexts
+    for level, hook in runner.before:
+        hook(contexts[level], next, iterator)
+    value = next(iterator, end)
+    if NAMES["@tagged"]:
+        value = runner.conductor.claimed_here(value)
     if value is not end:
         for level, hook in runner.after:
             hook(contexts[level], value, next, iterator)

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
+from cassette_import.tagging.presence import METADATA, noted
 from cassette_import.tagging.tags import Metas, Tagged, metas_of, plain
 
 SEQUENCES: Final = (list, tuple, deque)
@@ -29,14 +30,16 @@ def is_a(value: Any, kinds: Any) -> bool:
 class Entry:
     """The metadata of one object's parts: by attribute name, index, key or element."""
 
-    __slots__ = ("anchor", "extra", "pinned", "size", "slots")
+    __slots__ = ("_token", "anchor", "extra", "pinned", "size", "slots")
 
     def __init__(self, anchor: Any, pinned: bool) -> None:
+        self._token = METADATA
         self.anchor = anchor
         self.pinned = pinned
         self.slots: dict[Any, tuple[Any, Metas]] = {}
         self.size = 0
         self.extra: Any = None
+        noted()
 
 
 def _references(entry: Entry) -> int:
