@@ -77,7 +77,7 @@ def _step(end: _End, iterator: Any) -> Any:
     if variant is None:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
-    if runner.may_fail:
+    if runner.may_fail and not _is_plain(runner, iterator):
         try:
             return runner.pick(next)(iterator)
         except StopIteration:
@@ -86,6 +86,8 @@ def _step(end: _End, iterator: Any) -> Any:
     for level, hook in runner.before:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
+    if runner.conductor is not None and NAMES["@tagged"]:
+        value = runner.conductor.claimed_here(value)
     if value is not end:
         for level, hook in runner.after:
             hook(contexts[level], value, next, iterator)
@@ -93,8 +95,14 @@ def _step(end: _End, iterator: Any) -> Any:
 
 
 @hidden
+def _is_plain(runner: Any, iterator: Any) -> bool:
+    """Whether values may be tagged, none is anywhere, and a step of the iterator is therefore what it is without us."""
+    return runner.is_idle and not NAMES["@tagged"] and runner.conductor.is_stepped(iterator)
+
+
+@hidden
 def _step_untagged(end: _End, iterator: Any) -> Any:
-    """A step where values may be tagged, which is one without tagging as long as there is no metadata anywhere."""
+    """A step of an iterator for which `_is_plain` holds as long as there is no metadata anywhere."""
     activation = ACTIVE.get()
     variant = activation.variant
     runner = None if variant is None else variant.runners[_ITERATION]
@@ -200,7 +208,28 @@ def unpack(value: Any, spec: Spec) -> Any:
         return value  # cannot unpack non-iterable … object
     if _SIZES_ARE_TOLD and spec[1] is None and type(value) in (list, tuple, dict) and len(value) > spec[0]:
         return value
+    if type(value) in (list, tuple) and _unpacks_plainly(value, spec):
+        return value
     return _Unpacked(value, spec)
+
+
+@hidden
+def _unpacks_plainly(value: Any, spec: Spec) -> bool:
+    """Whether values may be tagged, none is anywhere, and nobody looks at the steps."""
+    variant = ACTIVE.get().variant
+    if variant is None or not variant.tagging or NAMES["@tagged"]:
+        return False
+    runner = variant.runners[_ITERATION]
+    return runner.is_idle and not runner.before and not runner.after and _is_nested(value, spec)
+
+
+@hidden
+def _is_nested(value: Any, spec: Spec) -> bool:
+    """Whether what is unpacked is lists and tuples, as deep as it is unpacked."""
+    for part, inner in zip(value, spec[2], strict=False):
+        if inner is not None and not (type(part) in (list, tuple) and _is_nested(part, inner)):
+            return False
+    return True
 
 
 class _Delegate:
