@@ -2,6 +2,8 @@
 
 import builtins
 import gc
+import subprocess
+import sys
 import threading
 import types
 
@@ -254,3 +256,34 @@ def test_classes_whose_metaclass_has_no_hash_are_as_good_as_others():
         return total, list(odd), [*odd], abs(-1), len([odd])
 
     assert overdub(Tagging(), work, Odd()) == (6, [1, 2], [1, 2], 1, 1)
+
+
+BEGINNING = """
+from cassette_import import Context, metadata, overdub, tag
+
+
+class Tagging(Context, tagging=True):
+    pass
+
+
+def first(x):
+    return [x][0]
+
+
+def made(ctx):
+    return [tag(1, ctx, "m")][0]
+
+
+ctx = Tagging()
+"""
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["result = overdub(ctx, made, ctx)", 'x = tag(1, ctx, "m")\nresult = overdub(ctx, first, x)'],
+    ids=["inside", "before"],
+)
+def test_the_first_context_of_a_process_may_tag_values(rest, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(f'{BEGINNING}\n{rest}\nassert metadata(result, ctx) == "m"\n')
+    subprocess.run([sys.executable, program], check=True)

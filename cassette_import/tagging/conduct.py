@@ -361,8 +361,6 @@ PROVIDED.add(
         "@plain": plain,
     }
 )
-presence.begin()
-
 __all__ = [
     "RULES", "SEQUENCES", "VERBS", "Call", "claimed_here", "conduct", "is_harmless", "is_stepped", "metas_of",
     "overload", "plainly", "reclaim", "rule",

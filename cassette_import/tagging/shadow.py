@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
-from cassette_import.tagging.presence import METADATA, noted
+from cassette_import.tagging.presence import METADATA, begin, noted
 from cassette_import.tagging.tags import Metas, Tagged, metas_of, plain
 
 SEQUENCES: Final = (list, tuple, deque)
@@ -238,3 +238,6 @@ class Store:
             shadows.entries.update(found)
         self.iterators.entries.clear()
         self.views.entries.clear()
+
+
+begin()
