@@ -168,7 +168,6 @@ PROVIDED.add(
         "@claimed": claimed_here,
         "@claimed.of": claimed_of,
         "@settled": settled,
-        "@harmless": is_harmless,
         "@id": id,
         "@whole.operator.iadd": _WHOLE,
         "@whole.operator.ior": _WHOLE - {id(kind) for kind in (list, tuple, range, str, bytes, bytearray)},
