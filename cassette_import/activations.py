@@ -26,6 +26,12 @@ from cassette_import.specialize import registry
 from cassette_import.variants import Variant, variants
 
 
+def active_here() -> Activation:
+    """What is active in this thread and task. A copy of the context variables may hold what has been left."""
+    found = ACTIVE.get()
+    return INACTIVE if found.left else found
+
+
 def variant_of(contexts: tuple[Any, ...]) -> Variant | None:
     """Replaced by `context`, which knows what decides of a context; here to break no arrow."""
     raise NotImplementedError
@@ -34,14 +40,19 @@ def variant_of(contexts: tuple[Any, ...]) -> Variant | None:
 def enter(activation: Activation) -> None:
     """Make an activation the one of this thread and task."""
     variant = activation.variant
-    if variant is None or activation.tags:
-        start(activation)
-    else:  # the same, without a frame for each step
-        variant.family.active += 1
-        IN_USE.entered[id(activation)] = activation
-        NAMES["@on"] = True
-        if variants.of(variant.keys) is not variant or variant.armed.get(activation.roots) != registry.generation:
-            freshen(activation)
+    try:
+        if variant is None or activation.tags:
+            start(activation)
+        else:  # the same, without a frame for each step
+            variant.family.active += 1
+            IN_USE.entered[id(activation)] = activation
+            NAMES["@on"] = True
+            is_fresh = variants.by_keys.get(variant.keys) is variant
+            if not is_fresh or variant.armed.get(activation.roots) != registry.generation:
+                freshen(activation)
+    except BaseException:  # a RecursionError, for example
+        end(activation)
+        raise
     ACTIVE.set(activation)
 
 
@@ -145,12 +156,26 @@ runtime.make_prefix = make_prefix
 
 
 def depart(activation: Activation, result: Any = None) -> None:
-    """End an activation of this thread and task, and go on in the one outside it."""
+    """End an activation of this thread and task, and go on in the one outside it.
+
+    Mostly without a frame for each step: where there was room to enter, there is room to leave.
+    """
     if activation.successor is not None:
         depart(activation.successor, result)
         return
-    end(activation, result)
-    ACTIVE.set(_alive(activation.outer))
+    if activation.left or activation.tags or activation.prefixes is not None:
+        end(activation, result)
+    else:
+        activation.left = True
+        IN_USE.entered.pop(id(activation), None)
+        if not IN_USE.entered and not IN_USE.lasting:
+            NAMES["@on"] = False
+        activation.heirs = activation.variant = None
+        family, activation.family = activation.family, None  # another thread may have given it another one meanwhile
+        if family is not None:
+            family.active -= 1
+    outer = activation.outer
+    ACTIVE.set(outer if outer is not None and not outer.left else _alive(outer))
 
 
 def _alive(activation: Activation | None) -> Activation:
@@ -166,19 +191,6 @@ def exit_context(context: Any) -> None:
     It need not be what was entered last: a generator may be closed when something else has been entered.
     """
     here = ACTIVE.get()
-    if here.entered is context and here.variant is not None and not here.tags and here.prefixes is None:
-        here.left = True  # as `depart`, where there is no more to it
-        IN_USE.entered.pop(id(here), None)
-        if not IN_USE.entered and not IN_USE.lasting:
-            NAMES["@on"] = False
-        here.heirs = None
-        here.variant = None
-        family, here.family = here.family, None
-        if family is not None:
-            family.active -= 1
-        outer = here.outer
-        ACTIVE.set(outer if outer is not None and not outer.left else _alive(outer))
-        return
     found: Activation | None = here
     while found is not None and (found.left or found.entered is not context):
         found = found.outer

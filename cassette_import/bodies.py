@@ -20,7 +20,7 @@ from cassette_import import cache
 from cassette_import.events import Events
 from cassette_import.rewrite.body import overdub_function, overdub_module
 from cassette_import.rewrite.entry import Entry, Surroundings
-from cassette_import.rewrite.locate import find_function, graft, key_of, requalify, skeleton
+from cassette_import.rewrite.locate import all_names, find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewrite.scopes import clone
 from cassette_import.rewrite.shape import Shape
 from cassette_import.units import Record, Unit, VariantLike
@@ -121,7 +121,8 @@ class Bodies:
         if not source.trusted and not any(_same(plain, code) for code in source.functions()):
             unit.reason = "its code is not what its source says"
             return None
-        module, function = skeleton(place, plain.co_freevars)
+        names = source.names()
+        module, function = skeleton(place, plain.co_freevars, names.imported & set(all_names(plain)))
         made = {}
         for variant in variants:
             if variant.shape.passes:
@@ -129,7 +130,7 @@ class Bodies:
                 made[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
         entry = Entry(None if unit.record.installed else unit.record.filename)
         file = hashlib.sha256(unit.record.filename.encode()).hexdigest()[:6]
-        surroundings = Surroundings(place.class_name, plain.co_freevars, file, source.objects())
+        surroundings = Surroundings(place.class_name, plain.co_freevars, file, names.assigned)
         overdub_function(function, [_shape(unit.record, variant) for variant in variants], entry, made, surroundings)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)

@@ -127,7 +127,9 @@ class Context:
         if inherit is not None:
             cls.inherit = inherit
         if tagging is not None:
-            cls._tagging = bool(tagging)
+            if not isinstance(tagging, bool):
+                raise TypeError(f"tagging must be True or False, not {tagging!r}")
+            cls._tagging = tagging
         cls._known_key = None
         if "passes" in cls.__dict__:
             cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
@@ -145,8 +147,11 @@ class Context:
     def __enter__(self: Self) -> Self:
         here = ACTIVE.get()
         if here is INACTIVE and not self.report_escapes and not self._tagging:  # most often
-            inheritance.watch()
-            enter(Activation((self,), variants.of((_key(self),)), _NO_ROOTS, here, None, self))
+            if inheritance.WAITING:
+                inheritance.watch()
+            keys = (_key(self),)
+            variant = variants.by_keys.get(keys) or variants.of(keys)
+            enter(Activation((self,), variant, _NO_ROOTS, here, None, self))
             return self
         if self.report_escapes and (watch := escapes().new_watch(self)) is not None:
             watch.__enter__()
@@ -154,7 +159,11 @@ class Context:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        activations.exit_context(self)
+        here = ACTIVE.get()
+        if here.entered is self and not here.left:
+            activations.depart(here)
+        else:
+            activations.exit_context(self)
         if self.report_escapes and (watch := escapes().last_watch(self)) is not None:
             watch.__exit__(*exception)
 
@@ -170,19 +179,33 @@ def escapes() -> Any:
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
-    own = cls.__dict__.get(kind)
-    if isinstance(own, HookPoint):
-        own = own.method
+    there = cls.__dict__.get(kind)
+    own = there.method if isinstance(there, HookPoint) else there
+    inherited = None
+    if own is None:
+        for base in cls.__mro__[1:]:
+            found = base.__dict__.get(kind)
+            if isinstance(found, HookPoint):
+                found = inherited = found.method
+            elif found is not None:  # of a class that is no context, to be mixed in
+                own = found
+            if found is not None:
+                break
     if isinstance(own, (staticmethod, classmethod)):
         own = own.__get__(None, cls)
     if own is not None and not callable(own):
         raise TypeError(f"{cls.__qualname__}.{kind} must be a method, not {own!r}")
-    inherited = next(
-        (point.method for base in cls.__mro__[1:] if (point := base.__dict__.get(kind)) is not None and point.method),
-        None,
-    )
     point = HookPoint(kind, cls, own, inherited or _DEFAULTS[kind], _changed)
     setattr(cls, kind, point)
+
+
+def _take_in_methods(context_type: type[Context]) -> None:
+    """Methods that were put into a class after it was made: `Ctx.prehook = function`."""
+    for cls in context_type.__mro__:
+        if issubclass(cls, Context):
+            for kind in KINDS:
+                if not isinstance(cls.__dict__.get(kind), HookPoint):
+                    _add_hook_point(cls, kind)
 
 
 for _kind in KINDS:
@@ -198,6 +221,7 @@ def _key(context: Context) -> Key:
     # Mostly the context has nothing of its own, and its type is as it was when the key was made.
     if known is not None and context.events is known[0] and context.passes is known[1] and usual:
         return known[2]
+    _take_in_methods(type(context))
     own: object = context.events
     events = own if isinstance(own, Events) else type(context).events  # a program may well write `self.events = []`
     key = Key.of(type(context), events, context._hooks_enabled, context.passes, context._tagging)
@@ -213,9 +237,9 @@ def _variant_of(contexts: tuple[Context, ...]) -> Variant | None:
 def activation_of(context: Context, root: str | None = None) -> Activation:
     """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
     inheritance.watch()
-    here = ACTIVE.get()
+    here = activations.active_here()
     roots = here.roots if root is None else here.roots | {root}
-    contexts = (*here.contexts, context) if not here.left else (context,)
+    contexts = (*here.contexts, context)
     number, left, resumed = len(here.contexts), here.suspended, None
     if left is not None:
         old = left.contexts[number]
@@ -276,20 +300,26 @@ def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -
     >>> similarcontext(Context(1), metadata=2).metadata
     2
     """
-    made = copy.copy(ctx)
-    made._copy_of = ctx
+    made = _copied("similarcontext", ctx)
     if metadata is not _UNSET:
-        made.metadata = metadata
+        object.__setattr__(made, "metadata", metadata)
     if passes is not _UNSET:
-        made.passes = checked_passes("passes", passes)
+        object.__setattr__(made, "passes", checked_passes("passes", passes))
     return made
 
 
 def disablehooks(ctx: Self) -> Self:
     """A copy of a context whose hooks are not in the code at all; overloads stay."""
+    made = _copied("disablehooks", ctx)
+    object.__setattr__(made, "_hooks_enabled", False)
+    return made
+
+
+def _copied(verb: str, ctx: Self) -> Self:
+    if not isinstance(ctx, Context):
+        raise TypeError(f"{verb} wants a context, not {ctx!r}")
     made = copy.copy(ctx)
-    made._copy_of = ctx
-    made._hooks_enabled = False
+    object.__setattr__(made, "_copy_of", ctx)  # a frozen dataclass may be a context
     return made
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 import typing
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Union
 
-from cassette_import.errors import AmbiguousOverload
-from cassette_import.functions import positional_only, underlying
+from cassette_import.errors import AmbiguousOverload, CassetteWarning
+from cassette_import.functions import positional_only, target_of
 
 KINDS: Final = ("prehook", "overdub", "posthook", "errorhook")
 _LEADING: Final = {"prehook": 2, "overdub": 2, "posthook": 3, "errorhook": 3}
@@ -26,15 +28,23 @@ Types = tuple[type, ...] | None
 class Handler:
     """One registered function with what it is registered for."""
 
-    def __init__(self, kind: str, owner: type, function: Callable[..., Any], targets: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        owner: type,
+        function: Callable[..., Any],
+        targets: tuple[Any, ...],
+        names: dict[str, Any] | None = None,
+    ) -> None:
         self.function = function
         self.call = positional_only(function, _LEADING[kind])
         self.owner = owner
         self.targets = targets
-        signature = inspect.signature(function, eval_str=True)
+        signature = inspect.signature(function, locals=names, eval_str=True)
         parameters = list(signature.parameters.values())
         positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         leading = _LEADING[kind]
+        _check_leading(kind, function, parameters)
         rest = next((p for p in parameters if p.kind is p.VAR_POSITIONAL), None)
         self.context_types, self.metadata_types = _context_annotation(positional[0] if positional else rest)
         if leading == 3:
@@ -50,6 +60,7 @@ class Handler:
         self.names = frozenset(p.name for p in own if p.kind is p.POSITIONAL_OR_KEYWORD) | frozenset(
             p.name for p in parameters if p.kind is p.KEYWORD_ONLY
         )
+        self._by_position = tuple(p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in own)
         self.needed_names = frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty)
         self.own_names = tuple(p.name for p in own)
         self.has_keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
@@ -76,6 +87,8 @@ class Handler:
             self.context_types,
             self.metadata_types,
             self.middle_types,
+            self.names - set(self._by_position),
+            self.needed_names,
         )
 
     def matches(self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...], keywords: Any) -> bool:
@@ -89,6 +102,8 @@ class Handler:
             return False
         if self.needed_names and not self.needed_names.issubset(keywords):
             return False
+        if keywords and not keywords.keys().isdisjoint(self._by_position[:count]):
+            return False  # it would be given twice
         if not self.is_typed:
             return True
         return (
@@ -107,6 +122,15 @@ class Handler:
         return f"{self.owner.__qualname__}: {getattr(self.function, '__qualname__', self.function)}{place}"
 
 
+def _check_leading(kind: str, function: Callable[..., Any], parameters: list[inspect.Parameter]) -> None:
+    """Refuse what could never be called."""
+    wanted = ("ctx", "f") if _LEADING[kind] == 2 else ("ctx", "result" if kind == "posthook" else "exception", "f")
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) < len(wanted) and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        name = getattr(function, "__qualname__", function)
+        raise TypeError(f"{name} cannot be a {kind}: it must take ({', '.join(wanted)}, ...)")
+
+
 def _context_annotation(parameter: inspect.Parameter | None) -> tuple[Types, Types]:
     if parameter is None or parameter.annotation is parameter.empty:
         return None, None
@@ -123,7 +147,11 @@ def _types(annotation: Any) -> Types:
         return None
     if annotation is None:
         return (type(None),)
+    if type(annotation).__name__ == "TypeAliasType":  # `type X = int | str`
+        return _types(annotation.__value__)
     origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _types(typing.get_args(annotation)[0])
     if origin is Union or isinstance(annotation, types.UnionType):
         members = [_types(argument) for argument in typing.get_args(annotation)]
         if any(member is None for member in members):
@@ -134,6 +162,7 @@ def _types(annotation: Any) -> Types:
     if origin is not None and isinstance(origin, type):
         return (origin,)
     if isinstance(annotation, type):
+        isinstance(None, annotation)  # a protocol may refuse to be asked
         return (annotation,)
     raise TypeError(f"an annotation of a hook must be a class, a union or Any, not {annotation!r}")
 
@@ -236,7 +265,8 @@ class HookPoint:
         Parameters
         ----------
         targets:
-            Functions, methods or classes. A method is given as `Class.method` and matches every receiver.
+            Functions, methods or classes. A method is given as `Class.method` and matches every receiver. A property is
+            given as `Class.name` and met where it is read, `Class.__call__` where an instance is called.
 
         Returns
         -------
@@ -255,15 +285,27 @@ class HookPoint:
         return self._register((), function)
 
     def _register(self, targets: tuple[Any, ...], function: Callable[..., Any]) -> Callable[..., Any]:
-        handler = Handler(self.kind, self.owner, function, tuple(underlying(target) for target in targets))
+        found = tuple(target_of(target) for target in targets)
+        handler = Handler(self.kind, self.owner, function, found, _names_around(function))
         self.handlers = [other for other in self.handlers if other.signature != handler.signature]
         self.handlers.append(handler)
         self._changed(self.owner)
         return function
 
-    def remove(self, function: Callable[..., Any]) -> None:
-        self.handlers = [other for other in self.handlers if other.function is not function]
+    def remove(self, function: Callable[..., Any], replaced: Sequence[Handler] = ()) -> None:
+        """Undo the registration of a handler, which may have replaced others."""
+        self.handlers = [*replaced, *(other for other in self.handlers if other.function is not function)]
         self._changed(self.owner)
+
+
+def _names_around(function: Callable[..., Any]) -> dict[str, Any] | None:
+    """The local names of whoever registers a function whose annotations are strings, which may name them."""
+    if not any(isinstance(annotation, str) for annotation in getattr(function, "__annotations__", {}).values()):
+        return None
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals is globals():
+        frame = frame.f_back
+    return dict(frame.f_locals) if frame is not None else None
 
 
 def _is_bound(function: types.FunctionType) -> bool:
@@ -284,24 +326,38 @@ class _Undecided:
     a decorator, the function counts as the hook.
     """
 
-    def __init__(self, point: HookPoint, function: Callable[..., Any]) -> None:
+    def __init__(self, point: HookPoint, function: types.FunctionType) -> None:
+        self._problem: Exception | None = None
         self._point = point
         self._function: Callable[..., Any] | None = function
         self.__wrapped__ = function
         functools.update_wrapper(self, function)
+        before = point.handlers
         try:
             point.register_bare(function)
-        except (NameError, TypeError):  # its annotations are not those of a hook
+        except (NameError, TypeError) as error:  # its annotations are not those of a hook
+            if function.__code__.co_varnames[:1] in (("ctx",), ("context",)):
+                raise  # and yet it is meant to be one
             self._function = None
+            self._problem = error.with_traceback(None)
+        self._replaced = [handler for handler in before if handler not in point.handlers]
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         function = self.__wrapped__
         if len(arguments) == 1 and not keywords and callable(arguments[0]):
+            self._problem = None
             if self._function is not None:
-                self._point.remove(function)
+                self._point.remove(function, self._replaced)
                 self._function = None
             return self._point._register((function,), arguments[0])
         return function(*arguments, **keywords)
+
+    def __del__(self) -> None:
+        if self._problem is not None:
+            name = getattr(self.__wrapped__, "__qualname__", self.__wrapped__)
+            warnings.warn(
+                f"{name} was not registered as a {self._point.kind}: {self._problem}", CassetteWarning, stacklevel=2
+            )
 
 
 class Table:

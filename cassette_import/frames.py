@@ -43,7 +43,13 @@ def hide(code: CodeType) -> CodeType:
             break
     if _TELLS_BY_CODE:
         instructions += resume  # which is never reached: code that has none cannot have the data
-    return unwatched(code.replace(co_code=bytes(instructions)))
+    consts = tuple([hide(const) if _is_comprehension(const) else const for const in code.co_consts])
+    return unwatched(code.replace(co_code=bytes(instructions), co_consts=consts))
+
+
+def _is_comprehension(const: object) -> bool:
+    """Whether a constant is the code of a comprehension, which runs in a frame of its own before 3.12."""
+    return isinstance(const, CodeType) and const.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>")
 
 
 def unwatched(code: CodeType) -> CodeType:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -73,6 +73,21 @@ class StandIn:
 SPLITTERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {}
 """How `split` takes callables of further types apart: tagging adds its wrapper, whose receiver stays wrapped."""
 
+WRAPPERS: Final[dict[int, Callable[[Any], Any]]] = {}
+"""Types, by identity, whose instances stand for another value, and what gives it: tagging adds its wrapper."""
+
+
+def bare(value: Any) -> Any:
+    """What a value stands for; mostly itself."""
+    found = WRAPPERS.get(id(type(value)))  # a metaclass of the program may have no hash
+    return value if found is None else found(value)
+
+
+CALLS_OF_INSTANCES: Final[dict[int, Callable[..., Any]]] = {}
+"""The functions `__call__` that are targets of some context, by identity: calls of instances are calls of theirs."""
+PROPERTIES: Final[dict[int, Callable[..., Any]]] = {}
+"""The functions of properties that are targets of some context, by identity."""
+
 
 def special(receiver: Any, name: str) -> Any:
     """A special method as the interpreter finds it: on the type, bound to `receiver`."""
@@ -118,7 +133,25 @@ def split(function: Any) -> tuple[Any, ...]:
         return (function.shown,)
     if kind in SPLITTERS:
         return SPLITTERS[kind](function)
+    if CALLS_OF_INSTANCES and id(method := lookup(kind, "__call__")) in CALLS_OF_INSTANCES:
+        return (method, function)
     return (function,)
+
+
+_PLACEHOLDER: Final = getattr(functools, "Placeholder", None)  # from 3.14 on
+
+
+def joined(carried: Sequence[Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of a function that is called by what carries some of them.
+
+    >>> joined((1, 2), (3,))
+    (1, 2, 3)
+    """
+    if _PLACEHOLDER is None or not any(item is _PLACEHOLDER for item in carried):
+        return (*carried, *arguments)
+    rest = iter(arguments)
+    filled = [next(rest, item) if item is _PLACEHOLDER else item for item in carried]
+    return (*filled, *rest)
 
 
 def keywords_of(function: Any) -> dict[str, Any]:
@@ -134,6 +167,16 @@ def underlying(target: Any) -> Any:
     if isinstance(target, property):
         return underlying(target.fget)
     return split(target)[0]
+
+
+def target_of(given: Any) -> Any:
+    """The same for what a hook or overload is registered for. It is remembered how it is reached without a call."""
+    found = underlying(given)
+    if isinstance(given, property):
+        PROPERTIES[id(found)] = found
+    elif type(found) is FunctionType and found.__name__ == "__call__":
+        CALLS_OF_INSTANCES[id(found)] = found
+    return found
 
 
 def python_function(function: Any) -> FunctionType | None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from cassette_import.dispatch import Table
 from cassette_import.events import Events
-from cassette_import.functions import known_as_hook, positional_only
+from cassette_import.functions import PROPERTIES, known_as_hook, positional_only
 from cassette_import.harmless import only_keeps, reads_no_arguments, without_rest
 from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.suspension import of_arity, suspended
@@ -43,6 +43,9 @@ def target_events(tables: Iterable[Table], primitives: set[str]) -> Events:
     for table in tables:
         for identity in table.targets:
             kinds |= Events.CALLS
+            if identity in PROPERTIES:  # reading the attribute is calling it
+                primitives.add("getattr")
+                kinds |= Events.ATTRIBUTES
             name = NAME_OF.get(identity)
             if name is not None:
                 primitives.add(name)

@@ -28,6 +28,35 @@ def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
     return FunctionType(made, function.__globals__, function.__name__)
 
 
+def handing_on(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Such a hook of `touches_only_itself`, as a function of the context and a value, which it returns.
+
+    Its code goes straight to its one return. Nothing reads its second variable.
+    """
+    assert type(function) is FunctionType
+    code = function.__code__
+    *_, before, last = dis.get_instructions(code)
+    leaves_a_value = last.opname == "RETURN_VALUE"
+    drops_it = leaves_a_value and before.opname not in _CONSTANTS
+    kept = code.co_code[: before.offset if leaves_a_value and not drops_it else last.offset]
+    kept += bytes([dis.opmap["POP_TOP"], 0]) * drops_it
+    kept += bytes([dis.opmap["LOAD_FAST"], 1, dis.opmap["RETURN_VALUE"], 0])
+    added = (len(kept) - len(code.co_code)) // 2
+    names = code.co_varnames if len(code.co_varnames) > 1 else (*code.co_varnames, "value")
+    made = code.replace(
+        co_argcount=2,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS),
+        co_code=kept,
+        co_varnames=names,
+        co_nlocals=len(names),
+        # On the line of the last instruction, without columns: https://github.com/python/cpython, locations.md
+        co_linetable=code.co_linetable + (bytes([0x80 | 13 << 3 | added - 1, 0]) if added else b""),
+    )
+    return FunctionType(made, function.__globals__, function.__name__)
+
+
 def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
     """Whether a hook takes the arguments of a call as `*args`, and `**kwargs`, and never looks at them."""
     if type(method) is not FunctionType:
@@ -79,7 +108,12 @@ def only_keeps(method: Callable[..., Any], context_type: type) -> bool:
 
 def _follow(method: Callable[..., Any], context_type: type, loaded: set[str]) -> bool:
     """Go through the instructions with what is on the stack; False at the first that may reach anything else."""
-    if type(method) is not FunctionType or method.__code__.co_freevars or _has_ways_of_its_own(context_type):
+    if (
+        type(method) is not FunctionType
+        or not method.__code__.co_argcount
+        or method.__code__.co_freevars
+        or _has_ways_of_its_own(context_type)
+    ):
         return False
     context, stack = method.__code__.co_varnames[0], list[str]()
     for instruction in dis.get_instructions(method):

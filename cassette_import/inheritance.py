@@ -229,7 +229,7 @@ def _divert_tasks(module: Any) -> None:
 # ---- when
 
 
-_waiting: Final[dict[str, Callable[[Any], None]]] = {
+WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "threading": _divert_threads,
     "concurrent.futures.thread": _divert_thread_pools,
     "concurrent.futures.process": _divert_process_pools,
@@ -247,7 +247,7 @@ class _Finder:
 
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Part of the protocol of `sys.meta_path`."""
-        if name not in _waiting or getattr(self._searching, "now", False):
+        if name not in WAITING or getattr(self._searching, "now", False):
             return None
         self._searching.now = True
         try:
@@ -279,10 +279,10 @@ def _tell_when_executed(name: str, spec: ModuleSpec) -> None:
 
 
 def _divert_module(name: str, module: ModuleType) -> None:
-    divert = _waiting.pop(name, None)
+    divert = WAITING.pop(name, None)
     if divert is not None:
         divert(module)
-    if not _waiting and _finder in sys.meta_path:
+    if not WAITING and _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
 
 
@@ -291,13 +291,13 @@ _finder: Final[Any] = _Finder()
 
 def watch() -> None:
     """Divert what is imported already, and see to what will be. Called when a context is about to be entered."""
-    if not _waiting or (sys.meta_path and sys.meta_path[0] is _finder):
+    if not WAITING or (sys.meta_path and sys.meta_path[0] is _finder):
         return
-    for name in list(_waiting):
+    for name in list(WAITING):
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             _divert_module(name, module)
-    if _waiting:
+    if WAITING:
         if _finder in sys.meta_path:
             sys.meta_path.remove(_finder)
         sys.meta_path.insert(0, _finder)

@@ -15,7 +15,7 @@ from typing import Any, Final
 from cassette_import.active import ACTIVE, NAMES, PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import StandIn, lookup, special
+from cassette_import.functions import StandIn, bare, lookup, special
 from cassette_import.runtime import pick_anywhere
 
 Spec = tuple[int, int | None, tuple[Any, ...]]
@@ -29,7 +29,7 @@ _SIZES_ARE_TOLD: Final = sys.version_info >= (3, 14)  # too many values to unpac
 
 
 def _is_iterable(value: Any) -> bool:
-    kind = type(value)
+    kind = type(bare(value))
     return lookup(kind, "__iter__") is not None or lookup(kind, "__getitem__") is not None
 
 
@@ -37,7 +37,7 @@ def _is_iterable(value: Any) -> bool:
 def loop(iterable: Any, spec: Spec | None = None) -> Any:
     """What `for` goes through; its items are going to be unpacked as `spec` says."""
     if not _is_iterable(iterable):
-        return iterable  # the interpreter has the words for that
+        return bare(iterable)  # the interpreter has the words for that
     return _steps(_pick(iter)(iterable), spec)
 
 
@@ -144,11 +144,12 @@ def _step_unpacking(end: _End, iterator: Any, spec: Spec) -> Any:
 @hidden
 def splat(iterable: Any) -> Any:
     """What `*` goes through. A tuple is handed on as it is, if its items are."""
-    if type(iterable) is not tuple:
+    given = bare(iterable)
+    if type(given) is not tuple:
         return loop(iterable)
     items = [*loop(iterable)]
-    same = len(items) == len(iterable) and all(map(is_, items, iterable))
-    return iterable if same else items
+    same = len(items) == len(given) and all(map(is_, items, given))
+    return given if same else items
 
 
 class _Later:
@@ -168,8 +169,8 @@ class _Later:
 @hidden
 def splat_later(iterable: Any) -> Any:
     """What the only `*` of a call goes through that has keywords."""
-    is_tuple = type(iterable) is tuple
-    if is_tuple or not any("__iter__" in vars(kind) for kind in type(iterable).__mro__):
+    kind = type(bare(iterable))
+    if kind is tuple or not any("__iter__" in vars(base) for base in kind.__mro__):
         return splat(iterable)
     return _Later(iterable)
 
@@ -205,9 +206,9 @@ def _step_inner(end: _End, iterator: Any, specs: Any) -> Any:
 def unpack(value: Any, spec: Spec) -> Any:
     """What an assignment to several targets unpacks."""
     if not _is_iterable(value):
-        return value  # cannot unpack non-iterable … object
-    if _SIZES_ARE_TOLD and spec[1] is None and type(value) in (list, tuple, dict) and len(value) > spec[0]:
-        return value
+        return bare(value)  # cannot unpack non-iterable … object
+    if _SIZES_ARE_TOLD and spec[1] is None and type(bare(value)) in (list, tuple, dict) and len(value) > spec[0]:
+        return bare(value)
     if type(value) in (list, tuple) and _unpacks_plainly(value, spec):
         return value
     return _Unpacked(value, spec)
@@ -262,8 +263,10 @@ for _property in (_Delegate.send, _Delegate.throw, _Delegate.close):
 @hidden
 def delegate(iterable: Any) -> Any:
     """What `yield from` goes through."""
-    if not _is_iterable(iterable) or type(iterable) in (CoroutineType, GeneratorType):
-        return iterable  # whose steps the interpreter takes itself: `gi_yieldfrom`, `throw` and tracebacks show it
+    if not _is_iterable(iterable) or type(bare(iterable)) in (CoroutineType, GeneratorType):
+        return bare(
+            iterable
+        )  # whose steps the interpreter takes itself: `gi_yieldfrom`, `throw` and tracebacks show it
     return _Delegate(_pick(iter)(iterable))
 
 
@@ -288,8 +291,8 @@ class _AsyncLoop:
 @hidden
 def loop_async(iterable: Any) -> Any:
     """What `async for` goes through."""
-    if lookup(type(iterable), "__aiter__") is None:
-        return iterable
+    if lookup(type(bare(iterable)), "__aiter__") is None:
+        return bare(iterable)
     iterator = _pick(_aiter)(iterable)
     return _Given(iterator) if lookup(type(iterator), "__anext__") is None else _AsyncLoop(iterator)
 

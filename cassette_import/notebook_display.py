@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from cassette_import import Context
-from cassette_import.contexts.report import Reporting, Streaming, known_formats
+from cassette_import.contexts.report import Reporting, Streaming, known_formats, summary_of
 from cassette_import.outcome import CannotWrite, Outcome
 
 __all__ = ["Finding"]
@@ -63,7 +63,7 @@ class Finding:
         for number, context in enumerate(self._contexts):
             if isinstance(context, Reporting):
                 written = self._written(number) if self._output is None else None
-                summary = context.summary()
+                summary = summary_of(context)
                 display({"text/plain": summary, "text/html": _page(summary, *(written or ("", "")))}, raw=True)
         self._folder.cleanup()
 

@@ -16,12 +16,13 @@ import cassette_import
 from cassette_import import Context, Installation
 from cassette_import.contexts.report import (
     Informed,
-    Reporting,
     Streaming,
     UnknownFormat,
     Writer,
     chosen_format,
     known_formats,
+    summary_of,
+    told_of,
 )
 from cassette_import.specialize import registry
 
@@ -128,8 +129,7 @@ class Outcome:
                 if problem is None:
                     continue
                 texts.append(problem)
-            if isinstance(context, Reporting):
-                texts.append(context.summary())
+            texts.append(summary_of(context))
         return texts
 
 
@@ -230,6 +230,8 @@ def _problem(write: Writer, path: str) -> str | None:
         write(path)
     except OSError as error:
         return f"cassette_import: {path} was not written: {error.strerror or error}"
+    except Exception as error:
+        return f"cassette_import: {path} was not written: {told_of(error)}"
     return None
 
 

@@ -167,8 +167,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 # ---- around tests
 
 
+class _Marker(pytest.MarkDecorator):
+    """`pytest.mark.cassette`. Other marks take a class that is their only argument for what is to be marked."""
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        module = sys.modules.get("cassette_import.context")
+        if module and not keywords and len(arguments) == 1:
+            (only,) = arguments
+            if isinstance(only, type) and issubclass(only, module.Context):
+                return self.with_args(only)
+        return super().__call__(*arguments, **keywords)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the markers known."""
     config.addinivalue_line(
         "markers",
         "cassette(*contexts, packages=...): run the test in contexts, outermost first, given as such, as their "
@@ -179,6 +191,7 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{_MARKER}(mode='once', boundary=..., mask=..., without=...): record what the test gets from outside, or "
         "replay it; with the mode 'off', do neither, whatever is said elsewhere",
     )
+    pytest.mark.cassette = _Marker(pytest.mark.cassette.mark, _ispytest=True)  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

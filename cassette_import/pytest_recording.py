@@ -204,6 +204,7 @@ class Recordings:
         if isinstance(tape.context, Replay):
             self.counts["replayed"] += not tape.context.recording.is_missing
             return
+        tape.context.close()  # nobody has if the test was skipped before its fixtures
         unfinished = Path(str(tape.path) + _UNFINISHED)
         if tape.has_failed:
             unfinished.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ import pytest
 
 from cassette_import import Context, Installation, NotOverdubbable, install
 from cassette_import.contexts.named import UnknownContext, context_named
-from cassette_import.contexts.report import Reporting
+from cassette_import.contexts.report import Reporting, summary_of, told_of
 from cassette_import.installation import check, install_unchecked
 from cassette_import.outcome import CannotWrite, check_folder, merged, report, write_report
 from cassette_import.settings import names
@@ -65,10 +65,11 @@ class Session:
         if isinstance(described, Context):
             return described
         try:
-            if isinstance(described, type) and issubclass(described, Context):
-                return described()
             if isinstance(described, str):
                 return context_named(described)
+            kind: Any = described
+            if isinstance(kind, type) and issubclass(kind, Context):
+                return _made(kind)
         except (UnknownContext, TypeError) as error:
             raise pytest.UsageError(f"cassette: {error}") from error
         raise pytest.UsageError(f"cassette: {described!r} is no context, context type or name of one")
@@ -111,7 +112,7 @@ class Session:
 
     def _tell(self, title: str, context: Context) -> None:
         if isinstance(context, Reporting):
-            self._told.append((title, context.summary()))
+            self._told.append((title, summary_of(context)))
 
     def missing(self) -> str | None:
         """What is wrong with the names that were not known at first, if anything still is."""
@@ -139,7 +140,7 @@ class Session:
 
     def found(self) -> dict[str, Any]:
         """What a worker of xdist hands to the controller."""
-        told = [(_TITLE, context.summary()) for context in self.contexts if isinstance(context, Reporting)]
+        told = [(_TITLE, summary_of(context)) for context in self.contexts if isinstance(context, Reporting)]
         return {
             "report": self.report(),
             "told": [*told, *self._told],
@@ -201,3 +202,12 @@ def _counted(modules: dict[str, dict[str, Any]]) -> str:
     ]
     texts = [f"{count} {noun}{'' if count == 1 else 's'} {what}" for count, noun, what in parts if count]
     return ", ".join(texts) or "no module of these packages was imported"
+
+
+def _made(context_type: type[Context]) -> Context:
+    try:
+        return context_type()
+    except TypeError:
+        raise
+    except Exception as error:  # it may be anybody's
+        raise UnknownContext(f"{context_type.__name__} cannot be made: {told_of(error)}") from error

@@ -16,6 +16,7 @@ Names in `builtins`, where ``@7`` stands for a variant and ``1``/``2`` for the k
 from __future__ import annotations
 
 import builtins
+import copy
 import functools
 import sys
 import typing
@@ -26,7 +27,7 @@ from typing import Any, Final
 from cassette_import.active import ACTIVE, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import keywords_of, split
+from cassette_import.functions import PROPERTIES, joined, keywords_of, lookup, split
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import TAGGED, Shape
@@ -61,6 +62,9 @@ class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+    def __reduce__(self) -> Any:
+        return copy.copy, (self.args[0],)  # which gives a function back as it is
 
 
 Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]
@@ -170,7 +174,7 @@ class EventRunner:
             for number, find in overloads:
                 if number < below:
                     context = activation.contexts[number]
-                    full = leading + arguments if leading else arguments
+                    full = joined(leading, arguments) if leading else arguments
                     named = {**keywords_of(callee), **keywords}
                     handler = find(context, function, full, named)
                     if handler is not None:
@@ -182,8 +186,13 @@ class EventRunner:
                         finally:
                             ACTIVE.reset(token)
             if targets and id(function) in higher_order:
+                if type(callee) is functools.partial:
+                    arguments, keywords = joined(leading, arguments), {**keywords_of(callee), **keywords}
+                    callee, leading = function, ()
                 arguments = tuple(map(met, arguments))
                 keywords = {name: met(value) for name, value in keywords.items()}
+            if PROPERTIES and function is getattr and len(arguments) == 2 and (found := getter(*arguments)) is not None:
+                return activation.variant.runners[int(Events.CALLS)].event(found, arguments[0])  # type: ignore[union-attr]
             if conductor is not None:
                 return conduct(activation, callee, function, leading, arguments, keywords)
             return callee(*arguments, **keywords)
@@ -194,6 +203,12 @@ class EventRunner:
             if callable(argument) and id(split(argument)[0]) in targets:
                 return Callee(self.event, argument)
             return argument
+
+        @hidden
+        def getter(instance: Any, name: str) -> Any:
+            """The function of a property, if it is a target."""
+            found = lookup(type(instance), name) if type(name) is str else None
+            return found.fget if type(found) is property and id(found.fget) in targets else None
 
         return call
 
@@ -217,7 +232,7 @@ class EventRunner:
                 return run_anywhere(kind, callee, arguments, keywords)
             contexts = activation.contexts
             function, *leading = split(callee)
-            full = (*leading, *arguments) if leading else arguments
+            full = joined(leading, arguments) if leading else arguments
             named = {**keywords_of(callee), **keywords}
             reached = 0
             try:
@@ -228,34 +243,41 @@ class EventRunner:
                     result = call(activation, len(contexts), callee, function, tuple(leading), arguments, keywords)
                 else:
                     result = callee(*arguments, **keywords)
+                for reached, hook in after:
+                    hook(contexts[reached], result, function, *full, **named)
             except BaseException as error:
+                raised = error
                 for number, hook in failed:
                     if number < reached:
-                        hook(contexts[number], error, function, *full, **named)
+                        try:
+                            hook(contexts[number], raised, function, *full, **named)
+                        except BaseException as other:  # which is what those further out are told of
+                            raised = other
+                if raised is not error:
+                    raise raised  # noqa: B904  # a hook raised it, while this one was handled
                 raise
-            for number, hook in after:
-                hook(contexts[number], result, function, *full, **named)
             return result
 
         return event
 
-    def over_beside(self, shape: Shape) -> Callable[[Any], Any]:
-        """`over` for the call sites of bodies that were made for a shape: it runs the hooks that they lack."""
-        kind, seen = self._kind, shape.contexts
-        run = self._make_event(
-            None,
-            [
-                (number, hook)
-                for number, hook in self.before
-                if not (kind in seen[number].events and seen[number].prehook)
-            ],
-            [
-                (number, hook)
-                for number, hook in self.after
-                if not (kind in seen[number].events and seen[number].posthook)
-            ],
-            [] if kind in shape.watched else self.failed,
-        )
+    def over_beside(self, shape: Shape, beside: dict[tuple[str, int], Any]) -> Callable[[Any], Any]:
+        """`over` for the call sites of bodies that were made for a shape: it runs the hooks that they lack.
+
+        `beside` has what is to run in the place of a hook whose method runs at the site itself.
+        """
+
+        def lacking(which: str, hooks: list[_Hook]) -> list[_Hook]:
+            found = []
+            for number, hook in hooks:
+                context = shape.contexts[number]
+                is_there = self._kind in context.events and getattr(context, which)
+                wanted = beside.get((which, number)) if is_there else hook
+                if wanted is not None:
+                    found.append((number, wanted))
+            return found
+
+        failed = [] if self._kind in shape.watched else self.failed
+        run = self._make_event(None, lacking("prehook", self.before), lacking("posthook", self.after), failed)
 
         @hidden
         def over(callee: Any) -> Any:
@@ -373,7 +395,7 @@ def _lone(
         if callee is target:
             return event_of_target(*arguments)
         function, *leading = split(callee)
-        full = (*leading, *arguments)
+        full = joined(leading, arguments)
         if function is not target or type(callee) is functools.partial or not fewest <= len(full) <= most:
             return runner.event(callee, *arguments)
         return event_of_target(*full)
@@ -413,10 +435,15 @@ def make_failed(runners: dict[int, EventRunner]) -> Callable[[Activation, Any, B
     @hidden
     def failed(activation: Activation, pending: Any, error: BaseException) -> None:
         kind, below, operands, keywords = pending
+        raised = error
         for number, hook in runners[kind].failed:
-            if number >= below:
-                continue  # its prehook had not been
-            hook(activation.contexts[number], error, *operands, **keywords)
+            if number < below:  # else its prehook had not been, or its posthook had
+                try:
+                    hook(activation.contexts[number], raised, *operands, **keywords)
+                except BaseException as other:  # which is what those further out are told of
+                    raised = other
+        if raised is not error:
+            raise raised
 
     return failed
 

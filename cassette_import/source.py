@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from cassette_import.left_alone import reason_to_leave_alone
 from cassette_import.rewrite.locate import Index, Place, nested_functions
-from cassette_import.rewrite.scopes import assigned_names
+from cassette_import.rewrite.scopes import ModuleNames, module_names
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -36,7 +36,7 @@ class SourceFile:
         self._source: bytes | str | None = None
         self._index: Index | None = None
         self._tree: ast.Module | None = None
-        self._objects: frozenset[str] | None = None
+        self._names: ModuleNames | None = None
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
         self._functions: list[CodeType] | None = None
@@ -48,7 +48,7 @@ class SourceFile:
         """The module is executed (again) from what is in the file now."""
         stamp = _stamp(self.filename)
         if stamp != self._stamp or source is not None:
-            self._tree = self._index = self._digest = self._functions = self._objects = None
+            self._tree = self._index = self._digest = self._functions = self._names = None
             self._source = source
         self._given = source is not None
         self._stamp = stamp
@@ -123,12 +123,12 @@ class SourceFile:
         except (ImportError, AttributeError, TypeError):
             self._tree = self.parse(source)  # another pytest: assertions stay as written
 
-    def objects(self) -> frozenset[str]:
-        """The names that the module assigns, and does not import or define; of the tree that `find` has made."""
-        if self._objects is None:
+    def names(self) -> ModuleNames:
+        """The names of the module, by what it binds them by; of the tree that `find` has made."""
+        if self._names is None:
             assert self._tree is not None
-            self._objects = assigned_names(self._tree)
-        return self._objects
+            self._names = module_names(self._tree)
+        return self._names
 
     def reason_to_leave_alone(self, place: Place) -> str | None:
         return reason_to_leave_alone(place)

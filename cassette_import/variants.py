@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 from cassette_import.active import IN_USE, NAMES, PROVIDED, Activation, Family
 from cassette_import.dispatch import KINDS, Table
 from cassette_import.events import Events
+from cassette_import.functions import PROPERTIES
 from cassette_import.guards import Guards
 from cassette_import.handlers import (
     LEADING,
@@ -25,7 +26,7 @@ from cassette_import.handlers import (
     nothing,
     target_events,
 )
-from cassette_import.harmless import of_context_alone, touches_only_itself
+from cassette_import.harmless import handing_on, of_context_alone, touches_only_itself
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.rewrite.shape import TAGGED, ContextShape, Shape
@@ -128,9 +129,22 @@ class Variant:
         """Have call sites that were made for a shape run the hooks that they have no place for."""
         for kind in Events:
             if kind in shape.overloads:
-                NAMES[f"{self.prefix}.over.{int(kind)}"] = self.runners[int(kind)].over_beside(shape)
+                beside = self._beside(shape, kind)
+                NAMES[f"{self.prefix}.over.{int(kind)}"] = self.runners[int(kind)].over_beside(shape, beside)
                 NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = True
         NAMES[f"{self.prefix}.overloaded"] = True
+
+    def _beside(self, shape: Shape, kind: Events) -> dict[tuple[str, int], Any]:
+        """What is registered beside methods that are not given the arguments of calls, where they stand."""
+        found: dict[tuple[str, int], Any] = {}
+        for number, (key, context) in enumerate(zip(self.keys, shape.contexts, strict=True)):
+            for hook in ("prehook", "posthook"):
+                if hook in context.without_arguments:
+                    table = Table(key.context_type, hook)
+                    table.method = None
+                    asked = kind in key.events
+                    found[hook, number] = hook_for(table, number, asked, key.context_type, LEADING[hook])
+        return found
 
     # ---- the shape: what the rewriter is told
 
@@ -206,7 +220,7 @@ class Variant:
                 for level, _, which, table in hooks:
                     assert table.method is not None
                     hook = of_context_alone(table.method)
-                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = hook
+                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = handing_on(table.method)
                     own_hooks = self.blind.setdefault((which, int(kind)), [])
                     own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
         return found
@@ -271,6 +285,8 @@ class Variant:
             for table in own.values():
                 targets.update(table.targets)
             overload_targets.update(own["overdub"].targets)
+            if kind is Events.ATTRIBUTES and not PROPERTIES.keys().isdisjoint(targets):
+                targets[id(getattr)] = overload_targets[id(getattr)] = getattr
             for which, hook in (("pre", level.prehook), ("post", level.posthook)):
                 name, table = f"{self.prefix}.{which}{number}.{int(kind)}", own[f"{which}hook"]
                 NAMES[name] = hook or nothing
@@ -304,36 +320,36 @@ class Variants:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self._by_keys: dict[tuple[Key, ...], Variant] = {}
+        self.by_keys: dict[tuple[Key, ...], Variant] = {}
         self._families: dict[tuple[Key, ...], Family] = {}
         self._superseded: dict[tuple[Key, ...], list[Variant]] = {}
 
     def of(self, keys: tuple[Key, ...]) -> Variant:
-        found = self._by_keys.get(keys)
+        found = self.by_keys.get(keys)
         if found is None:
             with self.lock:
                 family = self._families.setdefault(keys, Family())
-                found = self._by_keys.setdefault(keys, Variant(keys, family))
+                found = self.by_keys.setdefault(keys, Variant(keys, family))
         return found
 
     def refresh(self) -> None:
         """Take in a new higher-order leaf."""
         with self.lock:
-            for variant in self._by_keys.values():
+            for variant in self.by_keys.values():
                 variant.refresh()
 
     def changed(self, context_type: type) -> list[Activation]:
         """A hook or overload was registered: refresh variants; return the activations that need another variant."""
         with self.lock:
             moved = []
-            for keys, variant in list(self._by_keys.items()):
+            for keys, variant in list(self.by_keys.items()):
                 if not any(issubclass(key.context_type, context_type) for key in keys):
                     continue
                 for superseded in self._superseded.get(keys, ()):
                     superseded.refresh()
                 shape = variant.shape
                 if variant.refresh():
-                    del self._by_keys[keys]
+                    del self.by_keys[keys]
                     self._superseded.setdefault(keys, []).append(variant)
                     variant.supersede(shape)
                     moved += [item for item in set(IN_USE.values()) if item.variant is variant]

@@ -10,13 +10,13 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import import driven, runtime
-from cassette_import.activations import depart, enter
+from cassette_import.activations import active_here, depart, enter
 from cassette_import.active import ACTIVE, INACTIVE, Activation
 from cassette_import.context import Context, activation_of, escapes
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import keywords_of, python_function, split
+from cassette_import.functions import joined, keywords_of, python_function, split
 from cassette_import.specialize import registry
 
 _ENDLESS: Final = 50
@@ -58,11 +58,11 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
     activation = activation_of(ctx, registry.adopt(root) if root is not None else None)
-    level = len(ACTIVE.get().contexts)
+    level = len(active_here().contexts)
     find = activation.variant.root_overloads[level] if activation.variant is not None else None
     if find is not None:
         function, *leading = split(f)
-        arguments = (*leading, *args)
+        arguments = joined(leading, args)
         keywords = {**keywords_of(f), **kwargs}
         handler = find(ctx, function, arguments, keywords)
         if handler is not None:
@@ -77,11 +77,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
                 return result
             except RecursionError as error:
                 if not isinstance(error, OverdubRecursionError) and _is_endless(activation):
-                    raise OverdubRecursionError(
-                        f"the overload of {function!r} in {type(ctx).__qualname__} enters itself through overdub "
-                        "without end: call recurse(ctx, f, ...) to go on inside, or fallback(ctx, f, ...) for the "
-                        "native function"
-                    ) from None
+                    raise _endless(function, ctx) from None
                 raise
             finally:
                 depart(activation, result)
@@ -89,13 +85,20 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
 
 
 def _is_endless(activation: Activation) -> bool:
-    """Whether one context has been entered again and again while it was suspended."""
+    """Whether contexts of one type have been entered again and again while they were suspended."""
     count = 0
     outer: Activation | None = activation
     while outer is not None and count < _ENDLESS:
-        count += outer.contexts[-1:] == activation.contexts[-1:]
+        count += outer.entered is not None and type(outer.entered) is type(activation.entered)
         outer = outer.outer
     return count == _ENDLESS
+
+
+def _endless(function: Any, context: Context) -> OverdubRecursionError:
+    return OverdubRecursionError(
+        f"the overload of {function!r} in {type(context).__qualname__} enters itself through overdub without end: call "
+        "recurse(ctx, f, ...) to go on inside, or fallback(ctx, f, ...) for the native function"
+    )
 
 
 @hidden
@@ -130,6 +133,10 @@ def _run(
             result = call(activation, outer, f, function, tuple(leading), arguments, keywords)
         else:
             result = f(*arguments, **keywords)
+    except RecursionError as error:
+        if not isinstance(error, OverdubRecursionError) and outer == 0 and _is_endless(activation):
+            raise _endless(f, activation.entered) from None
+        raise
     finally:
         depart(activation, result)
     if type(result) in driven.SUSPENDABLE:

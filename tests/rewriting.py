@@ -188,6 +188,11 @@ def _spans(plain, node):
             yield (part.lineno, part.col_offset), (part.end_lineno, part.end_col_offset)
         if isinstance(part, ast.DictComp) and part.value is not None:  # each pair, which is no node; from 3.15 on `**`
             yield (part.key.lineno, part.key.col_offset), (part.value.end_lineno, part.value.end_col_offset)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            # What is called over several lines stands, to the compiler, where its name does: unless it is a function of
+            # a module that is imported, and the name of the module is no event.
+            name = part.func
+            yield (name.end_lineno, name.end_col_offset - len(name.attr)), (part.end_lineno, part.end_col_offset)
     for part in _all_code(plain):
         for line, end_line, column, end_column in part.co_positions():
             if line is not None and column is not None:

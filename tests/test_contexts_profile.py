@@ -534,7 +534,7 @@ def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
 def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(program, monkeypatch):
     with Profile() as profile:
         program.fib(18)
-    dear = profile_overhead.Costs({"function": profile_overhead.Cost(1.0, 1.0)})
+    dear = profile_overhead.Costs({"function": profile_overhead.Cost(1.0, 1.0)}, hooks=1.0)
     monkeypatch.setitem(profile_overhead._KNOWN, Profile, dear)
     reading = profile_figures.Reading(profile)
     figures = {label[2]: entry for label, (entry, _) in reading.functions().items()}["fib"]
@@ -547,7 +547,8 @@ def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_
     now = 0.0
     for module in (profile_module, profile_figures):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
-    cost = profile_overhead.Costs({"function": profile_overhead.Cost(0.001, 0.0)})
+    # The hooks take no time here, and that is taken for a part of what they usually do.
+    cost = profile_overhead.Costs({"function": profile_overhead.Cost(0.001, 0.0)}, hooks=profile_figures._UNUSUAL)
     monkeypatch.setitem(profile_overhead._KNOWN, Profile, cost)
     profile = Profile()
     namespace = {}
@@ -561,6 +562,48 @@ def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_
             profile.posthook(None, function)
     shown = sum(entry.own for entry, _ in profile_figures.Reading(profile).functions().values())
     assert shown == pytest.approx(29 * 400 * 0.002)
+
+
+def timed_by_hand(profile, monkeypatch, calls, hook, body):
+    """Call `len`; each look at the clock in a hook takes `hook` seconds, and what is called `body`."""
+    now = 0.0
+
+    def clock():
+        nonlocal now
+        now += hook
+        return now
+
+    monkeypatch.setattr(profile_module, "perf_counter", clock)
+    monkeypatch.setattr(profile_figures, "perf_counter", lambda: now)
+    for _ in range(calls):
+        profile.prehook(len)
+        now += body
+        profile.posthook(0, len)
+    return profile_figures.Reading(profile)
+
+
+def test_the_time_that_the_hooks_take_is_skipped(monkeypatch):
+    monkeypatch.setitem(profile_overhead._KNOWN, Profile, profile_overhead.NOTHING)
+    reading = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
+    shown = sum(entry.own for entry, _ in reading.functions().values())
+    assert shown == pytest.approx(10 * (0.25 + 1.0))  # the second look at the clock ends the call, whatever it takes
+    assert reading.left_out >= 20.0
+
+
+def test_the_time_that_the_hooks_take_is_shown_if_wanted(monkeypatch):
+    reading = timed_by_hand(Profile(overhead=False), monkeypatch, 10, hook=1.0, body=0.25)
+    assert sum(entry.own for entry, _ in reading.functions().values()) >= 10 * (0.25 + 2.0)
+    assert reading.left_out == 0.0
+
+
+@pytest.mark.parametrize("slower", [1.0, 3.0])
+def test_the_cost_of_events_is_more_where_the_hooks_take_longer(slower, monkeypatch):
+    hook = 0.001 * slower
+    cost = profile_overhead.Costs({"builtin": profile_overhead.Cost(0.5, 0.0)}, hooks=0.002)
+    monkeypatch.setitem(profile_overhead._KNOWN, Profile, cost)
+    reading = timed_by_hand(Profile(), monkeypatch, 2000, hook=hook, body=1.0)
+    shown = sum(entry.own for entry, _ in reading.functions().values())
+    assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
 
 
 def test_the_programs_that_tell_what_calls_cost_are_overdubbed_themselves(Recorder):

@@ -10,6 +10,7 @@ import os
 import random
 import socket
 import sys
+import threading
 import time
 import types
 import uuid
@@ -378,6 +379,36 @@ def test_a_run_that_ends_before_its_recording_is_a_departure(recording):
     overdub(replay, asks, "a")
     with pytest.raises(Departure, match=r"goes on, with 1 more call\n.*outside\('b'\)"):
         replay.check_end()
+
+
+def asks_in_a_thread(may_go_on, waits):
+    began = threading.Event()
+
+    def work():
+        outside("a")
+        began.set()
+        may_go_on.wait(60)
+        outside("b")
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    began.wait(60)
+    if waits:
+        thread.join()
+    return thread
+
+
+def test_a_thread_that_nobody_waits_for_need_not_have_come_as_far_as_before(recording):
+    may_go_on = threading.Event()
+    may_go_on.set()
+    replay = Replay(str(recording(asks_in_a_thread, may_go_on, True, a=1, b=2)))
+    may_go_on.clear()
+    try:
+        thread = overdub(replay, asks_in_a_thread, may_go_on, False)
+        replay.check_end()
+    finally:
+        may_go_on.set()
+    thread.join()
 
 
 def test_after_a_departure_nothing_is_answered(recording):

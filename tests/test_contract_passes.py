@@ -431,6 +431,26 @@ def test_functions_of_all_kinds_in_a_function(make_program):
     assert overdub(Context(), program.outer, 3) == plain
 
 
+@pytest.mark.parametrize("events", [Events.DEFAULT, Events.ALL], ids=["default", "all"])
+def test_functions_in_a_function_know_the_names_around_them(events, make_program):
+    class Seeing(Context, events=events):
+        passes = (lambda context_type, reflection: reflection.tree,)
+
+        def prehook(self, f, *args, **kwargs):
+            len(args)
+
+    program = make_program("""
+        class A:
+            def method(self):
+                class B:
+                    def private(self):
+                        self.__name = 1
+                        return sorted(vars(self))
+                return B().private(), [(lambda: i)() for i in range(2)]
+        """)
+    assert overdub(Seeing(), program.A().method) == program.A().method() == (["_B__name"], [0, 1])
+
+
 def test_functions_in_a_function_for_several_contexts_at_once(make_program):
     program = make_program(NESTED)
     times = Context(passes=[multiply])

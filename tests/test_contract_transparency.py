@@ -9,7 +9,10 @@ import sys
 import time
 
 import pytest
+from heap import no_new_holders_of_wrappers
+from tagging_contexts import TagsArguments, TagsNothing
 from transparency_programs import (
+    bindings,
     calls,
     classes,
     errors,
@@ -18,6 +21,7 @@ from transparency_programs import (
     introspection,
     lifetimes,
     statements,
+    values,
 )
 
 from cassette_import import Context, Events, install, overdub
@@ -27,6 +31,7 @@ PROGRAMS = {name: source for table in TABLES for name, source in table.PROGRAMS.
 SINCE_3_12 = {name: source for table in TABLES for name, source in getattr(table, "SINCE_3_12", {}).items()}
 if sys.version_info >= (3, 12):
     PROGRAMS |= SINCE_3_12
+LOOKING_AT_VALUES = values.PROGRAMS | bindings.PROGRAMS
 
 
 class Unhooked(Context):
@@ -76,13 +81,14 @@ class Looking(Context, events=Events.ALL):
         len(args)
 
 
-class Tagging(Context, tagging=True):
-    """Values could carry metadata, and none do."""
-
-
 def in_a_context_that_tags(load):
     module = load(True)
-    return overdub(Tagging(), module.main)
+    return overdub(TagsNothing(), module.main)
+
+
+def in_a_context_that_tags_all_arguments(load):
+    module = load(True)
+    return overdub(TagsArguments(), module.main)
 
 
 def plain(load):
@@ -169,6 +175,7 @@ WAYS = [
     in_a_context_that_looks_at_all_events,
     imported_inside_of_a_context_that_looks_at_all_events,
     in_a_context_that_tags,
+    in_a_context_that_tags_all_arguments,
 ]
 
 
@@ -233,3 +240,12 @@ def test_program_behaves_the_same(name, way, compare):
 @pytest.mark.parametrize("name", lifetimes.WITHOUT_HOOKS)
 def test_program_behaves_the_same_without_hooks(name, way, compare):
     compare(lifetimes.WITHOUT_HOOKS[name], way)
+
+
+@pytest.mark.parametrize(
+    "way", [in_a_context_that_tags, in_a_context_that_tags_all_arguments], ids=lambda way: way.__name__
+)
+@pytest.mark.parametrize("name", LOOKING_AT_VALUES)
+def test_program_never_meets_a_wrapper(name, way, compare):
+    with no_new_holders_of_wrappers():
+        compare(LOOKING_AT_VALUES[name], way)

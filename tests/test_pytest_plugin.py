@@ -274,6 +274,36 @@ def test_a_marker_gives_a_test_its_own_context_and_packages(project):
     assert outcomes(run_pytest("--strict-markers", folder=project)) == {"passed": 6}
 
 
+def test_a_marker_whose_only_argument_is_a_context_type_marks_the_test(project):
+    """Other marks take a class that is their only argument for what is to be marked: the test would be gone."""
+    write(
+        project,
+        "tests/test_shop.py",
+        """
+        import cassette_import
+        import pytest
+        from cassette_import import Context
+        from cassette_import.contexts import Profile
+
+        class Mine(Context):
+            pass
+
+        @pytest.mark.cassette(Mine)
+        def test_function():
+            assert type(cassette_import.current()) is Mine
+
+        @pytest.mark.cassette(Profile)
+        class TestClass:
+            def test_method(self):
+                assert type(cassette_import.current()) is Profile
+
+        def test_types_are_not_marked():
+            assert not hasattr(Mine, "pytestmark")
+        """,
+    )
+    assert outcomes(run_pytest("--strict-markers", folder=project)) == {"passed": 3}
+
+
 def test_what_a_marker_asks_for_in_vain_is_wrong_usage(project):
     write(project, "tests/test_shop.py", "import pytest\n@pytest.mark.cassette('nope')\ndef test(): pass\n")
     done = run_pytest(folder=project)

@@ -526,3 +526,24 @@ def test_what_other_contexts_of_a_test_replace_is_not_recorded(project):
     (text,) = ((project / name).read_text() for name in recordings(project))
     assert "random.Random.random" in text
     assert "time.time_ns" not in text
+
+
+def test_the_file_of_a_test_that_is_skipped_before_it_begins_is_closed(project):
+    write(
+        project,
+        "tests/test_skipped.py",
+        """
+        import gc
+        import random
+        import pytest
+
+        @pytest.mark.skip
+        def test_first():
+            random.random()
+
+        def test_second():
+            gc.collect()
+        """,
+    )
+    done = run_pytest("--cassette-record=once", "-W", "error", "tests/test_skipped.py", folder=project)
+    assert outcomes(done) == {"passed": 1, "skipped": 1}

@@ -74,6 +74,14 @@ ONCE_FAILED = {
             nested = lambda self: lambda y: (self, y)
         """,
     **RARE,
+    "a function of an imported module that is called over several lines": """
+        import textwrap
+        def main(text):
+            return (
+                textwrap
+                .indent(text, prefix=" ")
+            )
+        """,
     "a number in the target of a comprehension": """
         def main(places):
             return [places[0] for places[0] in range(2)]

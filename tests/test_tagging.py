@@ -228,6 +228,48 @@ def test_memory_returns_when_the_context_ends():
     assert alive() is None
 
 
+def in_a_list_of_a_function(x):
+    thing = Thing()
+    held = [x, thing]
+    return weakref.ref(held[1])
+
+
+def in_a_list_that_is_in_an_object(x):
+    holder, thing = Thing(), Thing()
+    holder.items, holder.own = [x, thing], holder
+    return weakref.ref(thing)
+
+
+def test_what_a_function_has_held_dies_when_it_returns():
+    def program(x):
+        return in_a_list_of_a_function(x)() is None
+
+    ctx = Moving()
+    assert overdub(ctx, program, tag(1, ctx, "m"))
+
+
+def test_what_a_temporary_list_has_held_dies_before_the_next_call():
+    def program(x):
+        thing = Thing()
+        alive = weakref.ref(thing)
+        size = len([x, thing])
+        del thing
+        return size, alive() is None
+
+    ctx = Moving()
+    assert overdub(ctx, program, tag(1, ctx, "m")) == (2, True)
+
+
+def test_a_collection_of_garbage_finds_what_only_the_store_holds():
+    def program(x):
+        alive = in_a_list_that_is_in_an_object(x)
+        gc.collect()
+        return alive() is None
+
+    ctx = Moving()
+    assert overdub(ctx, program, tag(1, ctx, "m"))
+
+
 def test_threads_have_tags_of_their_own():
     ctx, found, barrier = Moving(), {}, threading.Barrier(4)
 

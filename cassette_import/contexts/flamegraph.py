@@ -13,7 +13,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from .naming import Label
-from .profile_figures import Reading, walk
+from .profile_figures import Reading
+from .profile_tree import walk
 from .report import short_path
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 from cassette_import import Context
 
 from . import READY_MADE
+from .report import told_of
 
 __all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points", "importable_from"]
 
@@ -136,6 +137,8 @@ def context_named(text: str) -> Context:
         context = maker(**options)
     except (TypeError, ValueError) as error:
         raise UnknownContext(f"context {text!r}: {error}") from error
+    except Exception as error:  # it may be anybody's
+        raise UnknownContext(f"context {text!r}: {told_of(error)}") from error
     if not isinstance(context, Context):
         raise UnknownContext(f"context {text!r}: {target} makes no context, but {type(context).__name__}")
     return context
@@ -173,6 +176,7 @@ def _taken(maker: Any) -> str:
 
 def _located(target: str) -> Any:
     """What a name or `module:attribute` refers to."""
+    target = target.rstrip(":")
     if ":" not in target:
         known = READY_MADE.get(target) or entry_points().get(target)
         if known is None:
@@ -187,13 +191,21 @@ def _located(target: str) -> Any:
         if target in READY_MADE.values():
             raise UnknownContext(f"context {target.rpartition(':')[2]}: {error}") from error
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
-            raise
-        raise UnknownContext(f"context {target!r}: there is no module {error.name!r}") from error
-    except (ValueError, TypeError) as error:  # empty or relative
+            raise UnknownContext(f"context {target!r}: {module_name} cannot be imported: {told_of(error)}") from error
+        raise UnknownContext(f"context {target!r}: there is no module {error.name!r}{_hint(target)}") from error
+    except (ValueError, TypeError) as error:  # empty or relative, or its own
         raise UnknownContext(f"context {target!r}: {error}") from error
+    except Exception as error:
+        raise UnknownContext(f"context {target!r}: {module_name} cannot be imported: {told_of(error)}") from error
     for name in path.split("."):
         try:
             found = getattr(found, name)
         except AttributeError as error:
-            raise UnknownContext(f"context {target!r}: {error}") from error
+            raise UnknownContext(f"context {target!r}: {error}{_hint(target)}") from error
     return found
+
+
+def _hint(target: str) -> str:
+    """What to do if options of a context that has a name were meant."""
+    name = target.partition(":")[0]
+    return f"; an option of {name} is written {name}:key=value" if name in context_types() else ""

@@ -1,8 +1,9 @@
 """`Profile`: how often every function is called, and how long it takes, by itself and with what it calls.
 
 The hooks build one tree of calls per thread, a node per path from the outermost call. They take no lock, and mostly
-find the next node by asking which one came after the last one before: programs repeat themselves. Everything else is
-worked out from the trees afterwards, in `profile_figures`.
+find the next node by asking which one came after the last one before: programs repeat themselves. The time that they
+take themselves is known to them, and is skipped by the clock of their thread. Everything else is worked out from the
+trees afterwards, in `profile_figures`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from cassette_import.progress import tell_of_bodies
 
 from . import flamegraph, profile_report
 from .naming import described, thread_name
-from .profile_tree import NO_CHILDREN, NOBODY, Node, Thread, folded, kind_of, site_of
+from .profile_tree import NO_CHILDREN, NOBODY, Node, Thread, UncorrectedThread, folded, kind_of, site_of
 from .report import Writer
 
 __all__ = ["Profile"]
@@ -74,6 +75,9 @@ class Profile(Context, events=Events.CALLS):
         super().__init__()
         if sort not in profile_report.ORDERS:
             raise ValueError(f"sort is one of {', '.join(profile_report.ORDERS)}, not {sort!r}")
+        for name, value in (("limit", limit), ("paths", paths)):
+            if value < 0:
+                raise ValueError(f"{name} must not be less than 0, and is {value}")
         self._sort = sort
         self._limit = limit
         self._paths = paths
@@ -90,7 +94,7 @@ class Profile(Context, events=Events.CALLS):
         thread = self._thread()
         thread.entered += 1
         if thread.entered == 1:
-            thread.root.start = perf_counter()
+            thread.root.start = perf_counter() - thread.skipped
         return entered
 
     def __exit__(self, *exception: object) -> None:
@@ -99,7 +103,7 @@ class Profile(Context, events=Events.CALLS):
         if thread.entered:
             thread.entered -= 1
             if not thread.entered:
-                thread.root.total += perf_counter() - thread.root.start
+                thread.root.total += perf_counter() - thread.skipped - thread.root.start
         super().__exit__(*exception)
 
     # The hooks run for every call of the program. Keys are compared because a pair may be torn apart by an interrupt
@@ -107,6 +111,7 @@ class Profile(Context, events=Events.CALLS):
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Go down to the function's node and start its clock."""
+        began = perf_counter()
         try:
             thread = self._here.thread
         except AttributeError:
@@ -122,7 +127,8 @@ class Profile(Context, events=Events.CALLS):
                 above.last.following = node
         above.last = node
         thread.node = node
-        node.start = perf_counter()
+        node.start = began - thread.skipped
+        thread.skipped += perf_counter() - began
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock and go up again."""
@@ -132,12 +138,13 @@ class Profile(Context, events=Events.CALLS):
         except AttributeError:  # nothing began in this thread
             return
         node = thread.node
-        if node.key is not f:
-            self._leave(thread, f, end)
-            return
-        node.calls += 1
-        node.total += end - node.start
-        thread.node = node.parent
+        if node.key is f:
+            node.calls += 1
+            node.total += end - thread.skipped - node.start
+            thread.node = node.parent
+        else:
+            self._leave(thread, f, end - thread.skipped)
+        thread.skipped += perf_counter() - end
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """A call that raises takes time as well."""
@@ -153,7 +160,8 @@ class Profile(Context, events=Events.CALLS):
             ident = threading.get_ident()
             thread = self._threads.get(ident)
             if thread is None:
-                thread = self._threads[ident] = Thread(thread_name(ident))
+                kind = Thread if self.subtracts_overhead else UncorrectedThread
+                thread = self._threads[ident] = kind(thread_name(ident))
             self._here.thread = thread
             return thread
 
@@ -177,10 +185,12 @@ class Profile(Context, events=Events.CALLS):
             if self._paths <= 0:
                 return folded(thread, label, kind_of(function))
             self._paths -= 1
+            began = perf_counter()
             node = Node(label, above, kind_of(function))
             if above.children is NO_CHILDREN:
                 above.children = {}
             above.children[label] = node
+            thread.aside += perf_counter() - began
         known = function if lasts else code
         if known is not None:
             self._kept[id(known)] = known
@@ -209,7 +219,8 @@ class Profile(Context, events=Events.CALLS):
         """Told in the thread whose call had to wait: a function was compiled for this context."""
         thread = getattr(self._here, "thread", None)
         if thread is not None:
-            thread.node.aside += seconds
+            thread.skipped += seconds
+            thread.aside += seconds
 
     def forked(self) -> None:
         """In a copy of the process, begin anew; calls that are under way end unseen."""
@@ -249,7 +260,9 @@ class _SiteProfile(Profile, events=Events.CALLS):
         """Note where the call comes from."""
         frame = sys._getframe(1)
         self._begin(f)
-        node = self._here.thread.node
+        found = perf_counter()
+        thread = self._here.thread
+        node = thread.node
         offset = frame.f_lasti
         try:
             site = node.sites[offset]
@@ -258,20 +271,22 @@ class _SiteProfile(Profile, events=Events.CALLS):
         if site is None or site.code is not frame.f_code:
             site = site_of(node, frame.f_code, offset)
         node.site = site
-        node.start = perf_counter()
+        thread.skipped += perf_counter() - found
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Count for the call site as well."""
         end = perf_counter()
         try:
-            node = self._here.thread.node
+            thread = self._here.thread
         except AttributeError:  # nothing began in this thread
             return
+        node = thread.node
         site = node.site
         if site is not None:
             site.calls += 1
-            site.total += end - node.start
+            site.total += end - thread.skipped - node.start
             node.site = None
+        thread.skipped += perf_counter() - end
         self._end(result, f)
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:

@@ -6,12 +6,12 @@ Here the cost of measuring is taken off. Knows the trees that a profile builds; 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from .naming import Label
 from .profile_overhead import NOTHING, Costs, costs
+from .profile_tree import walk
 
 if TYPE_CHECKING:
     from .profile import Profile
@@ -29,21 +29,25 @@ class Time(NamedTuple):
 
 
 class _Raw(NamedTuple):
-    """A node as it was measured; `folded` is the time of calls made here whose paths are not kept apart, and `aside`
-    what is not the program's."""
+    """A node as it was measured; `folded` is the time of calls made here whose paths are not kept apart."""
 
     node: Node
     calls: int
     total: float
     own: float
     folded: float
-    aside: float
     cost: float
     children: list[Node]
 
 
 _ENOUGH: Final = 300
 """So many calls even out what happens to single ones."""
+
+_MANY: Final = 1000
+"""So many events even out that the first ones take longer."""
+
+_UNUSUAL: Final = 10.0
+"""By how much a program and the machine may make events dearer or cheaper than they usually are."""
 
 _FEW: Final = 0.05
 """The share of all costs that may have been estimated too high without the others being doubted."""
@@ -87,12 +91,12 @@ class Reading:
         self.threads = [thread for thread in profile.threads() if thread.root.children or thread.folded]
         self.left_out = 0.0
         self._now = perf_counter()
-        self._subtracts = profile.subtracts_overhead
         self._costs: Costs = costs(type(profile)) if profile.subtracts_overhead and self.threads else NOTHING
         self._raw: dict[int, _Raw] = {}
         for thread in self.threads:
+            self.left_out += thread.skipped
             self._read(thread)
-        self._scale = self._bounded_scale()
+        self._unit = self._bounded(self._hooks_time())
         self._times: dict[int, Time] = {}
         for raw in self._raw.values():
             self._take_off(raw)
@@ -102,7 +106,7 @@ class Reading:
         return self._times[id(node)]
 
     def _read(self, thread: Thread) -> None:
-        now, under_way = self._now, {}
+        now, under_way = self._now - thread.skipped, {}
         inner: dict[int, float] = defaultdict(float)
         node = thread.node
         while node is not thread.root:
@@ -125,18 +129,28 @@ class Reading:
         calls = node.calls + (id(node) in under_way) if node.parent is not None else int(total > 0.0)
         # A child that is not known is newer than this reading.
         children = [child for child in node.below() if id(child) in self._raw]
-        aside = node.aside if self._subtracts else 0.0
-        own = total - node.inner - inner - aside - sum(self._raw[id(child)].total for child in children)
+        own = total - node.inner - inner - sum(self._raw[id(child)].total for child in children)
         cost = sum(self._raw[id(child)].calls * self._costs.of(child).outside for child in children)
         if node.parent is not None:
             cost += calls * self._costs.of(node).inside
-        self._raw[id(node)] = _Raw(node, calls, total, max(0.0, own), node.inner + inner, aside, cost, children)
+        self._raw[id(node)] = _Raw(node, calls, total, max(0.0, own), node.inner + inner, cost, children)
 
-    def _bounded_scale(self) -> float:
-        """By how much the estimated costs are to be cut, if functions did not even take as long as they are.
+    def _hooks_time(self) -> float:
+        """The seconds that the hooks took for one event: the costs are told in this unit.
 
-        The estimate may have been made while the machine was slower than it was for the program. A few functions whose
-        calls happen to cost less say nothing about the others.
+        A few calls, the first ones, tell nothing: then it is what was found out with many.
+        """
+        events = sum(raw.calls for raw in self._raw.values() if raw.node.parent is not None)
+        usual = self._costs.hooks
+        if events < _MANY:
+            return usual
+        hooks = sum(thread.skipped - thread.aside for thread in self.threads)
+        return min(max(hooks / events, usual / _UNUSUAL), usual * _UNUSUAL)
+
+    def _bounded(self, unit: float) -> float:
+        """The unit, less if functions did not even take as long as the estimated costs are.
+
+        A few functions whose calls happen to cost less say nothing about the others.
         """
         ratios = sorted(
             (raw.own / raw.cost, raw.cost)
@@ -147,12 +161,12 @@ class Reading:
         for ratio, cost in ratios:
             few -= cost
             if few < 0.0:
-                return min(1.0, ratio)
-        return 1.0
+                return min(unit, ratio)
+        return unit
 
     def _take_off(self, raw: _Raw) -> None:
-        cost = min(raw.cost * self._scale, raw.own)
-        self.left_out += cost + raw.aside
+        cost = min(raw.cost * self._unit, raw.own)
+        self.left_out += cost
         own = raw.own - cost
         below = raw.folded + sum(self._times[id(child)].total for child in raw.children)
         self._times[id(raw.node)] = Time(raw.calls, own, own + below)
@@ -208,7 +222,7 @@ class Reading:
                         figures = found.setdefault(_call_site(site, node.label), Figures())
                         figures.calls += site.calls
                         figures.cumulative += max(
-                            0.0, site.total - site.calls * self._scale * self._costs.of(node).inside
+                            0.0, site.total - site.calls * self._unit * self._costs.of(node).inside
                         )
         return found
 
@@ -217,14 +231,3 @@ def _call_site(site: Site, label: Label) -> CallSite:
     positions = list(site.code.co_positions())
     line, _, column, _ = positions[site.offset // 2]
     return CallSite(site.code.co_filename, line or 0, column or 0, site.code.co_qualname, label)
-
-
-def walk(thread: Thread) -> Iterator[tuple[Node, bool]]:
-    """Every node, on the way in and (True) on the way out; a tree may be as deep as a recursion was."""
-    work = [(thread.root, False)]
-    while work:
-        node, leaving = work.pop()
-        yield node, leaving
-        if not leaving:
-            work.append((node, True))
-            work.extend([(child, False) for child in node.below()][::-1])

@@ -1,8 +1,10 @@
 """What measuring one call costs, so that it can be left out of a profile; found out once per process, when asked for.
 
-Part of the cost lies within the measured time of the call, the rest in that of its caller. Both depend on what is
-called: the events of functions, methods, builtins and classes take different paths. Knows how a profile is read; must
-not know how it is shown.
+The time that the hooks take is measured with each event, and skipped. What they cannot see is the way to them and
+back: part of it lies within the measured time of the call, the rest in that of its caller. It depends on what is
+called, since the events of functions, methods, builtins and classes take different paths; and, like the time of the
+hooks, on the state of the machine, on caches, and on how well the processor foresees what comes next. So it is told in
+hooks' times: what makes the one slow makes the other slow. Knows how a profile is read; must not know how it is shown.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ import inspect
 import linecache
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cassette_import import overdub
 
 from . import profile_workloads
+from .profile_tree import walk
 
 if TYPE_CHECKING:
     from .profile import Profile
@@ -24,23 +28,28 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "Cost", "Costs", "costs"]
 
-_COUNT: Final = 1000
+_COUNT: Final = 500
+_COUNT_IN_A_PROGRAM: Final = 200
 _ELSEWHERE: Final = "<what calls cost>"
 _ROUNDS: Final = 9
 
+_CAREFUL: Final = 0.9
+"""Rather too little is taken off than too much: a function that is shown with no time at all misleads."""
+
 
 class Cost(NamedTuple):
-    """Seconds that an event adds to the measured time of its own call, and to that of the caller."""
+    """What an event adds to the measured time of its own call, and to that of the caller, in hooks' times."""
 
     inside: float = 0.0
     outside: float = 0.0
 
 
 class Costs:
-    """The cost of an event by the kind of what is called."""
+    """The cost of an event by the kind of what is called; `hooks` is what the hooks took for one, in seconds."""
 
-    def __init__(self, known: Mapping[str, Cost]) -> None:
+    def __init__(self, known: Mapping[str, Cost], hooks: float) -> None:
         self._known = known
+        self.hooks = hooks
 
     def of(self, node: Node) -> Cost:
         """The cost of one call of this node."""
@@ -48,7 +57,7 @@ class Costs:
 
 
 _NO_COST: Final = Cost()
-NOTHING: Final = Costs({})
+NOTHING: Final = Costs({}, 0.0)
 _KNOWN: Final[dict[type, Costs]] = {}
 
 
@@ -63,9 +72,15 @@ def costs(profile_type: type[Profile]) -> Costs:
 def _calibrated(profile_type: type[Profile]) -> Costs:
     with _programs() as programs:
         numbers = programs["order"](_COUNT)
-        loop = min(programs["no_calls"](numbers) for _ in range(_ROUNDS))
         workloads: Mapping[str, Callable[[Sequence[int]], float]] = programs["WORKLOADS"]
-        return Costs({kind: _measured(profile_type, workload, numbers, loop) for kind, workload in workloads.items()})
+        known = {
+            kind: _measured(profile_type, workload, numbers, programs["no_calls"])
+            for kind, workload in workloads.items()
+        }
+        # A loop around a few calls is cheaper than a program, in which the processor foresees less.
+        factor, hooks = _in_a_program(profile_type, programs["mixed"], numbers[:_COUNT_IN_A_PROGRAM], known)
+        factor *= _CAREFUL
+        return Costs({kind: Cost(one.inside * factor, one.outside * factor) for kind, one in known.items()}, hooks)
 
 
 @contextmanager
@@ -82,16 +97,61 @@ def _programs() -> Iterator[dict[str, Any]]:
         linecache.cache.pop(_ELSEWHERE, None)
 
 
-def _measured(
-    profile_type: type[Profile], workload: Callable[[Sequence[int]], float], numbers: Sequence[int], loop: float
-) -> Cost:
-    """The cost of the calls that a workload makes. The least of several tries is the one that was disturbed least."""
-    plain = min(workload(numbers) for _ in range(_ROUNDS))
-    inner, whole = [], []
+class _Round(NamedTuple):
+    """A workload without a profile and with one, right after each other: the machine was in one state for both."""
+
+    profile: Profile
+    plain: float
+    whole: float
+    """By the profile's clock."""
+    hooks: float
+
+
+def _rounds(
+    profile_type: type[Profile], workload: Callable[[Sequence[int]], float], numbers: Sequence[int]
+) -> Iterator[_Round]:
+    overdub(profile_type(), workload, numbers)  # everything is compiled then
     for _ in range(_ROUNDS):
         profile = profile_type()
-        whole.append(overdub(profile, workload, numbers))
-        inner.append(sum(node.total for thread in profile.threads() for node in thread.root.below() if node.calls > 1))
-    inside = max(0.0, min(inner) - max(0.0, plain - loop))
-    outside = max(0.0, min(whole) - plain - inside)
-    return Cost(inside / len(numbers), outside / len(numbers))
+        plain = workload(numbers)
+        took = overdub(profile, workload, numbers)
+        hooks = sum(thread.skipped - thread.aside for thread in profile.threads())
+        aside = sum(thread.aside for thread in profile.threads())
+        yield _Round(profile, plain, took - hooks - aside, hooks)
+
+
+def _measured(
+    profile_type: type[Profile],
+    workload: Callable[[Sequence[int]], float],
+    numbers: Sequence[int],
+    no_calls: Callable[[Sequence[int]], float],
+) -> Cost:
+    """The cost of the calls that a workload makes."""
+    inside, outside = [], []
+    for one in _rounds(profile_type, workload, numbers):
+        loop = no_calls(numbers)
+        called = sum(
+            node.total for thread in one.profile.threads() for node in thread.root.below() if node.calls > 1
+        ) - max(0.0, one.plain - loop)
+        if one.hooks:
+            inside.append(called / one.hooks)
+            outside.append((one.whole - one.plain - called) / one.hooks)
+    return Cost(max(0.0, median(inside)), max(0.0, median(outside))) if inside else _NO_COST
+
+
+def _in_a_program(
+    profile_type: type[Profile],
+    program: Callable[[Sequence[int]], float],
+    numbers: Sequence[int],
+    known: Mapping[str, Cost],
+) -> tuple[float, float]:
+    """By how much events cost more in an ordinary program, and what the hooks take there for one, in seconds."""
+    factors, hooks = [], []
+    for one in _rounds(profile_type, program, numbers):
+        nodes = [node for thread in one.profile.threads() for node, leaving in walk(thread) if leaving]
+        events = sum(node.calls for node in nodes)
+        expected = sum(node.calls * sum(known.get(node.kind, _NO_COST)) for node in nodes)
+        if one.hooks and expected:
+            hooks.append(one.hooks / events)
+            factors.append((one.whole - one.plain) / hooks[-1] / expected)
+    return (max(0.0, median(factors)), median(hooks)) if factors else (1.0, 0.0)

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from .naming import Label
-from .profile_figures import Figures, Reading, walk
+from .profile_figures import Figures, Reading
+from .profile_tree import walk
 from .report import short_path
 
 if TYPE_CHECKING:

@@ -11,7 +11,18 @@ from typing import Any, Final
 
 from .naming import Label
 
-__all__ = ["NOBODY", "NO_CHILDREN", "Node", "Site", "Thread", "folded", "kind_of", "site_of"]
+__all__ = [
+    "NOBODY",
+    "NO_CHILDREN",
+    "Node",
+    "Site",
+    "Thread",
+    "UncorrectedThread",
+    "folded",
+    "kind_of",
+    "site_of",
+    "walk",
+]
 
 NO_CHILDREN: Final[dict[Any, Any]] = {}  # and no sites: shared by all nodes that have none; never written to
 
@@ -22,12 +33,12 @@ class Node:
     A path is never under way twice in a thread; its call under way, if there is one, began at `start`. `key` is what
     the hooks know the function by: itself if it lasts, else its `id()` while the call is under way. `kind` says what
     was called. Of the calls made here, `last` is the latest one, and `following` of a node is the one that
-    came after it when it was last there. `inner` is the part of `total` that went into folded nodes, and `aside` the
-    part that went into compiling functions for this context, which is no time of the program.
+    came after it when it was last there. `inner` is the part of `total` that went into folded nodes. All times are
+    those of the thread's clock, see `Thread`.
     """
 
     __slots__ = (
-        "aside", "calls", "children", "following", "inner", "key", "kind", "label", "last", "parent", "site", "sites",
+        "calls", "children", "following", "inner", "key", "kind", "label", "last", "parent", "site", "sites",
         "start", "total",
     )  # fmt: skip
 
@@ -40,7 +51,7 @@ class Node:
         self.last: Any = _NONE
         self.following: Any = _NONE
         self.calls = 0
-        self.start = self.total = self.inner = self.aside = 0.0
+        self.start = self.total = self.inner = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
 
@@ -79,15 +90,45 @@ class Thread:
 
     Threads that have the same identifier, one after the other, share a tree: there may be very many of them. `entered`
     is how many blocks of the context the thread is in, the outermost since `root.start`.
+
+    `skipped` is time that was not the program's: in the hooks, and in what compiled functions for this context. The
+    thread's own clock is the real one less that. `aside` is the part of it that is not the ordinary cost of events.
     """
 
-    __slots__ = ("entered", "folded", "name", "node", "root")
+    __slots__ = ("aside", "entered", "folded", "name", "node", "root", "skipped")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.root = self.node = Node(("~", 0, f"<{name}>"), None, "")
         self.folded: dict[tuple[Label, Label, bool, bool], list[Node]] = {}
         self.entered = 0
+        self.skipped = self.aside = 0.0
+
+
+class UncorrectedThread(Thread):
+    """A thread whose clock is the real one."""
+
+    __slots__ = ()
+
+    @property
+    def skipped(self) -> float:
+        """Nothing is."""
+        return 0.0
+
+    @skipped.setter
+    def skipped(self, seconds: float) -> None:
+        pass
+
+
+def walk(thread: Thread) -> Iterator[tuple[Node, bool]]:
+    """Every node, on the way in and (True) on the way out; a tree may be as deep as a recursion was."""
+    work = [(thread.root, False)]
+    while work:
+        node, leaving = work.pop()
+        yield node, leaving
+        if not leaving:
+            work.append((node, True))
+            work.extend([(child, False) for child in node.below()][::-1])
 
 
 def site_of(node: Node, code: CodeType, offset: int) -> Site:
@@ -113,7 +154,9 @@ def kind_of(function: Any) -> str:
         return "method" if "." in function.__qualname__.rpartition("<locals>.")[2] else "function"
     if kind is BuiltinFunctionType:
         return "builtin"
-    return "class" if issubclass(kind, type) else "method in C"
+    if issubclass(kind, type):
+        return "class in Python" if type(function.__init__) is FunctionType else "class"
+    return "method in C"
 
 
 def folded(thread: Thread, label: Label, kind: str) -> Node:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Final
 
-__all__ = ["WORKLOADS", "no_calls", "order", "perf_counter"]
+__all__ = ["WORKLOADS", "mixed", "no_calls", "order", "perf_counter"]
 
 
 def order(count: int) -> list[int]:
@@ -47,6 +47,21 @@ class _Thing:
 
 class _Other:
     pass
+
+
+class _First:
+    def __init__(self, value: int) -> None:
+        pass
+
+
+class _Second:
+    def __init__(self, value: int) -> None:
+        pass
+
+
+class _Third:
+    def __init__(self, value: int) -> None:
+        pass
 
 
 def calls_of_functions(numbers: Sequence[int]) -> float:
@@ -116,6 +131,123 @@ def calls_of_classes(numbers: Sequence[int]) -> float:
     return perf_counter() - began
 
 
+def calls_of_initialisers(numbers: Sequence[int]) -> float:
+    """Make objects that are initialised in Python."""
+    began = perf_counter()
+    for number in numbers:
+        if number == 0:
+            _First(number)
+        elif number == 1:
+            _Second(number)
+        else:
+            _Third(number)
+    return perf_counter() - began
+
+
+class _Item:
+    def __init__(self, weight: int, place: int) -> None:
+        self.weight = weight
+        self.place = place
+        self.moves: list[int] = []
+
+    def is_heavy(self, limit: int) -> bool:
+        return self.weight > limit
+
+    def heavier(self, other: _Item) -> _Item:
+        return self if self.is_heavy(other.weight) else other
+
+    def move(self, place: int) -> int:
+        if self.place != place:
+            self.moves.append(self.place)
+            self.place = place
+        return len(self.moves)
+
+    def has_moved(self) -> bool:
+        return bool(self.moves)
+
+
+class _Shelf:
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.items: list[_Item] = []
+        self.limit = 40 + place
+
+    def put(self, item: _Item) -> bool:
+        if not self.has_room(item):
+            return False
+        item.move(self.place)
+        self.items.append(item)
+        return True
+
+    def has_room(self, item: _Item) -> bool:
+        return len(self.items) < 4 and not item.is_heavy(self.limit)
+
+    def take(self) -> _Item | None:
+        return self.items.pop(0) if self.items else None
+
+    def heaviest(self) -> _Item | None:
+        found = None
+        for item in self.items:
+            found = item if found is None else item.heavier(found)
+        return found
+
+
+class _Store:
+    def __init__(self) -> None:
+        self.shelves = [_Shelf(place) for place in range(5)]
+        self.refused: dict[int, int] = {}
+
+    def shelf(self, number: int) -> _Shelf:
+        return self.shelves[number % len(self.shelves)]
+
+    def accept(self, number: int) -> None:
+        item = _Item(number % 50, -1)
+        if not self.shelf(number).put(item):
+            self.refuse(item)
+
+    def refuse(self, item: _Item) -> None:
+        self.refused[item.weight] = self.refused.get(item.weight, 0) + 1
+
+    def deliver(self, number: int) -> int:
+        item = self.shelf(number).take()
+        return self.weighed(item) if item is not None else 0
+
+    def weighed(self, item: _Item) -> int:
+        return item.weight + 1 if item.has_moved() else item.weight
+
+    def rearrange(self, number: int) -> None:
+        item = self.shelf(number).take()
+        if item is not None:
+            self.accept(number + item.weight)
+
+    def look(self, number: int) -> int:
+        found = self.shelf(number).heaviest()
+        return _rounded(found.weight) if found is not None else max(0, number % 7)
+
+
+def _rounded(weight: int) -> int:
+    return weight - weight % 5 if abs(weight) > 5 else 5
+
+
+def mixed(numbers: Sequence[int]) -> float:
+    """Call in the way of an ordinary program: many small functions, in an order that is hard to foresee."""
+    store = _Store()
+    total, state = 0, 1
+    began = perf_counter()
+    for number in numbers:
+        state = (state * 5 + number + 7) % 1009
+        action = (state >> 2) % 5
+        if action < 2:
+            store.accept(state)
+        elif action == 2:
+            total += store.deliver(state)
+        elif action == 3:
+            store.rearrange(state)
+        else:
+            total += store.look(state)
+    return perf_counter() - began
+
+
 def no_calls(numbers: Sequence[int]) -> float:
     """What the others do besides calling."""
     began = perf_counter()
@@ -133,5 +265,6 @@ WORKLOADS: Final[dict[str, Callable[[Sequence[int]], float]]] = {
     "builtin": calls_to_c,
     "method in C": calls_of_methods_in_c,
     "class": calls_of_classes,
+    "class in Python": calls_of_initialisers,
 }
 """By the kind of callee."""

@@ -78,11 +78,14 @@ class Replay(Taped):
             self.check_end()
 
     def check_end(self) -> None:
-        """Raise a `Departure` if the run ended although its recording goes on."""
-        left = [lane.calls[0] for lane in self.recording.lanes.values() if lane.calls]
-        if self.departure is None and left and self.recording.finished:
-            first = min(left, key=lambda call: call.number)
-            count = sum(len(lane.calls) for lane in self.recording.lanes.values())
+        """Raise a `Departure` if the run ended although its recording goes on.
+
+        A thread that nobody has waited for may have come further before.
+        """
+        lanes = [lane for lane in self.recording.lanes.values() if lane.calls and not self._turns.is_under_way(lane)]
+        if self.departure is None and lanes and self.recording.finished:
+            first = min((lane.calls[0] for lane in lanes), key=lambda call: call.number)
+            count = sum(len(lane.calls) for lane in lanes)
             self._departure(
                 f"the run ended, but its recording {self.recording.path} goes on, with {count} more "
                 f"call{'' if count == 1 else 's'}\n  recorded: {self._recorded(first)}"

@@ -21,6 +21,8 @@ __all__ = [
     "chosen_format",
     "known_formats",
     "short_path",
+    "summary_of",
+    "told_of",
 ]
 
 Writer: TypeAlias = Callable[[str], None]
@@ -66,6 +68,32 @@ class Forking(Protocol):
 
     def forked(self) -> None:
         """This is the copy: what was found so far is for the other process to tell."""
+
+
+def told_of(error: BaseException) -> str:
+    """An exception in one line, with the place that raised it.
+
+    >>> try:
+    ...     {}["key"]
+    ... except KeyError as error:
+    ...     print(told_of(error).partition(" (")[0])
+    KeyError: 'key'
+    """
+    import traceback  # rarely needed
+
+    text = " ".join(traceback.format_exception_only(error)[-1].split())
+    entries = traceback.extract_tb(error.__traceback__)
+    return f"{text} ({entries[-1].filename}:{entries[-1].lineno})" if entries else text
+
+
+def summary_of(context: object) -> str:
+    """What a context has to say; it may be anybody's, and must not keep the others from telling."""
+    if not isinstance(context, Reporting):
+        return ""
+    try:
+        return context.summary()
+    except Exception as error:
+        return f"cassette_import: {type(context).__name__} could not tell what it found: {told_of(error)}"
 
 
 def known_formats(context: object) -> Mapping[str, Writer]:

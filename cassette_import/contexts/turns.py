@@ -17,7 +17,7 @@ import time
 import types
 from typing import Any, Final
 
-from .recordings import Recording
+from .recordings import Lane, Recording
 
 __all__ = ["Turns", "pause", "until_cancelled"]
 
@@ -63,6 +63,12 @@ class Turns:
             self._ended.add(lane)
             self._last = _monotonic()
             self._changed.notify_all()
+
+    def is_under_way(self, lane: Lane) -> bool:
+        """Whether another thread replays this lane, and is not at its end."""
+        if lane.thread is None or lane.thread == threading.get_ident() or lane.number in self._ended:
+            return False
+        return any(thread.ident == lane.thread for thread in threading.enumerate())
 
     def wait(self, number: int) -> None:
         """Let the threads that were first go first."""

@@ -17,14 +17,13 @@ from cassette_import.rewrite.entry import Entry, Surroundings
 from cassette_import.rewrite.expressions import expression
 from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.inlined_form import PENDING, InlinedForm
-from cassette_import.rewrite.marks import CHANGING, changing_kinds, mark
+from cassette_import.rewrite.marks import AROUND, CHANGING, changing_kinds, mark
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Form
 from cassette_import.rewrite.scopes import (
     COMPREHENSIONS,
     FUNCTIONS,
     Function,
-    bound_names,
     clone,
     hoist_declarations,
     is_suspendable,
@@ -35,7 +34,7 @@ from cassette_import.rewrite.scopes import (
 from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.statements import splats
 from cassette_import.rewrite.statements import statement as rewritten_statement
-from cassette_import.rewrite.tagged_form import convey, parameters, returned
+from cassette_import.rewrite.tagged_form import VARIABLES, Names, convey, parameters, returned
 from cassette_import.rewrite.walk import LEVEL, children, rebuild
 
 NOOVERDUB = "_nooverdub"
@@ -75,7 +74,7 @@ def overdub_function(
         mark(made, surroundings.class_name, surroundings.free_names, kinds)
     rewriter = _Rewriter(tuple(shapes), entry or Entry(), surroundings=surroundings, pruned=kinds is not None)
     for prefix, made in (bodies or {}).items():
-        rewriter.add_nested(prefix, made, surroundings)
+        rewriter.add_nested(prefix, made)
     return rewriter.function(function, bodies or {})
 
 
@@ -120,15 +119,14 @@ class _Rewriter:
 
     # ---- functions
 
-    def add_nested(self, prefix: str, made: Function, surroundings: Surroundings) -> None:
-        """Take in what passes made of the functions in a function."""
-        free = (*surroundings.free_names, *bound_names(made)[0])
+    def add_nested(self, prefix: str, made: Function) -> None:
+        """Take in what passes made of the functions in a function, which is marked."""
         for node in ast.walk(made):
             body = getattr(node, PASSED, None)
             if body is not None:
                 self.nested.setdefault(_place(node), {})[prefix] = body
-                mark(body, surroundings.class_name, free)
-                self.add_nested(prefix, body, surroundings._replace(free_names=free))
+                mark(body, *getattr(node, AROUND))
+                self.add_nested(prefix, body)
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
         if not self.shapes:
@@ -209,7 +207,7 @@ class _Rewriter:
         at = At(node.body)
         if is_suspendable(node):
             if any(shape.tagging for shape in self.shapes):
-                node.body = returned(convey(node.body, self.shapes))
+                node.body = returned(convey(node.body, self.shapes, VARIABLES))
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
         bare = looks_at_locals(node) or hasattr(node, _BARE)
@@ -223,7 +221,7 @@ class _Rewriter:
             plain = bare or shape.watched  # there is no `try` in an expression
             if shape.tagging:
                 rest = [] if bare else parameters(at, node)
-                copies[number] = at.pick([*rest, returned(convey(copies[number], [shape]))], len(rest))
+                copies[number] = at.pick([*rest, returned(convey(copies[number], [shape], VARIABLES))], len(rest))
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare and shape.everything:
                 lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
@@ -320,7 +318,8 @@ def _first_evaluated(statement: ast.stmt) -> ast.AST:
 def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
     """A block of a function whose values may be tagged."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
-    return [*rest, *(convey(statement, shapes) for statement in block)]
+    names = Names(survey(function).declared)
+    return [*rest, *(convey(statement, shapes, names) for statement in block)]
 
 
 def _replaced(node: ast.AST, form: Form, level: int) -> Any:

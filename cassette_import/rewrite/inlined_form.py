@@ -96,12 +96,7 @@ class InlinedForm:
 
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
         """The prehooks, with a note of who is to be told if what comes next fails: those whose prehook has been."""
-        if all("errorhook" in context.without_arguments for context in self.shape.contexts):
-            all_operands = operands
-
-            def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
-                return self._alone(all_operands()[0]), []
-
+        operands = self._told(operands)
         count = len(self.shape.contexts)
         levels = [
             number for number, context in enumerate(self.shape.contexts) if event in context.events and context.prehook
@@ -113,13 +108,33 @@ class InlinedForm:
             steps.append(prehook)
         return [*steps, at.let(PENDING, at.pending(int(event), count, *operands()))]
 
+    def _pending_after(self, at: At, event: Events, operands: Operands, posthooks: list[ast.expr]) -> list[ast.expr]:
+        """The posthooks, with a note of who is to be told if one of them fails: the contexts further out."""
+        levels = [
+            number for number, context in enumerate(self.shape.contexts) if event in context.events and context.posthook
+        ]
+        steps: list[ast.expr] = []
+        for number, posthook in zip(reversed(levels), posthooks, strict=True):
+            if number > 0:
+                steps.append(at.let(PENDING, at.pending(int(event), number, *self._told(operands)())))
+            else:
+                steps.append(at.let(PENDING, at.constant(None)))
+            steps.append(posthook)
+        return [*steps, at.let(PENDING, at.constant(None))] if 0 not in levels else steps
+
+    def _told(self, operands: Operands) -> Operands:
+        """What errorhooks are told of the operands."""
+        if not all("errorhook" in context.without_arguments for context in self.shape.contexts):
+            return operands
+        return lambda: (self._alone(operands()[0]), [])
+
     def _event(self, at: At, event: Events, operands: Operands, native: ast.expr, result: str) -> ast.expr:
         """`(prehooks…, result := native, posthooks…)[…]`."""
         before = self._hooks(at, "pre", event, operands, result)
         after = self._hooks(at, "post", event, operands, result)
         if event in self.shape.watched:
             before = self._pending_before(at, event, operands, before)
-            after.insert(0, at.let(PENDING, at.constant(None)))
+            after = self._pending_after(at, event, operands, after)
         return at.pick([*before, at.let(result, native) if after else native, *after], len(before))
 
     # ---- primitives

@@ -143,10 +143,18 @@ def _body_start(node: Function) -> tuple[int, int] | None:
     return (node.body.lineno, node.body.col_offset) if isinstance(node, ast.Lambda) else None
 
 
-def skeleton(place: Place, free_names: tuple[str, ...]) -> tuple[ast.Module, Function]:
+def all_names(code: CodeType) -> Iterator[str]:
+    """The names of globals and attributes in a function and those that are made in it."""
+    yield from code.co_names
+    for inner in nested_functions(code):
+        yield from all_names(inner)
+
+
+def skeleton(place: Place, free_names: tuple[str, ...], imported: Iterable[str] = ()) -> tuple[ast.Module, Function]:
     """A module in which a copy of the function stands in scopes like its own, and that copy.
 
-    The module is compiled, never executed.
+    The module is compiled, never executed. The compiler treats a call of `name.f` as one of a function, and not of a
+    method, if the module imports the name.
     """
     node = clone(place.node)
     assert isinstance(node, FUNCTIONS)
@@ -164,7 +172,8 @@ def skeleton(place: Place, free_names: tuple[str, ...]) -> tuple[ast.Module, Fun
     if needed:
         # Free names of a lambda in a comprehension at module level, or of a function with type parameters.
         statement = _function(at, "@scope", needed, statement)
-    return ast.Module([statement], []), node
+    names = [at.put(ast.alias(name)) for name in sorted(imported)]
+    return ast.Module([at.put(ast.Import(names)), statement] if names else [statement], []), node
 
 
 def _strip(node: Function) -> None:

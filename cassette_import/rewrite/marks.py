@@ -11,6 +11,7 @@
 * `receiver`: of `super()`, the name of the first parameter of the function that it stands in;
 * `known`: what takes the place of a number, whose truth the compiler knows;
 * `literal`: part of something that has to stay as it is written;
+* `around`: of a function, the class that its private names belong to, and the names of the functions around it;
 * `changing`: there may be an event in it; all others stay as they are, and branches share them.
 
 Attributes of nodes are copied along with them (`scopes.clone`).
@@ -34,6 +35,7 @@ GLOBAL, PRIVATE, LITERAL = "_global", "_private", "_literal"
 OF_CLASS, DEBUGGER, KNOWN = "_of_class", "_debugger", "_known"
 CHANGING = "_changing"
 RECEIVER = "_receiver"
+AROUND = "_around"
 
 _NO_GLOBALS = frozenset({"super", "__class__", "__debug__"})  # names that mean something to the compiler
 
@@ -113,6 +115,7 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
     if isinstance(node, FUNCTIONS):
         found_in_it = fresh_survey(node)
         setattr(node, SURVEY, found_in_it)
+        setattr(node, AROUND, (scope.class_name, tuple(scope.local_names)))
         bound, declared = found_in_it.bound, found_in_it.declared
         names = (scope.local_names | bound | _type_parameters(node)) - declared
         positional = [*node.args.posonlyargs, *node.args.args]

@@ -167,20 +167,30 @@ def bound_names(function: Function) -> tuple[frozenset[str], frozenset[str]]:
     return found.bound, found.declared
 
 
-def assigned_names(module: ast.Module) -> frozenset[str]:
-    """The names that a module binds at its level by assignments, and not by an `import`, `def` or `class` as well."""
+class ModuleNames(NamedTuple):
+    """The names that a module binds at its level: by assignments alone, and by imports among others."""
+
+    assigned: frozenset[str]
+    imported: frozenset[str]
+
+
+def module_names(module: ast.Module) -> ModuleNames:
+    """What a module binds its names by, seen without running it."""
     assigned: set[str] = set()
-    named: set[str] = set()
+    defined: set[str] = set()
+    imported: set[str] = set()
     work: list[ast.AST] = list(module.body)
     while work:
         node = work.pop()
         if isinstance(node, ast.Name):
             assigned |= _bound_by(node)
-        elif isinstance(node, (*_FUNCTIONS_AND_CLASSES, ast.Import, ast.ImportFrom)):
-            named |= _bound_by(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            imported |= _bound_by(node) - {"*"}
+        elif isinstance(node, _FUNCTIONS_AND_CLASSES):
+            defined |= _bound_by(node)
         elif not isinstance(node, COMPREHENSIONS):
             work += parts(node)
-    return frozenset(assigned - named)
+    return ModuleNames(frozenset(assigned - defined - imported), frozenset(imported))
 
 
 def _bound_by(node: ast.AST) -> set[str]:

@@ -8,8 +8,9 @@ Knows trees; must not know what a wrapper is.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cassette_import.events import Events
 from cassette_import.primitives import BINARY, INPLACE
@@ -22,21 +23,35 @@ from cassette_import.rewrite.walk import children, rebuild
 _NOOVERDUB = "_nooverdub"
 
 
-def convey(node: Any, shapes: Iterable[Shape]) -> Any:
+class Names(NamedTuple):
+    """The names that are bound where a statement stands."""
+
+    leaving: frozenset[str] | None
+    """Those that belong to a module or class, bound by statements that are no events; None for all."""
+    of_class: bool = False
+    """Whether assignments are no events either."""
+
+
+VARIABLES: Final = Names(frozenset())
+OF_MODULE: Final = Names(None)
+_OF_CLASS: Final = Names(None, of_class=True)
+
+
+def convey(node: Any, shapes: Iterable[Shape], names: Names = OF_MODULE) -> Any:
     """Put the calls into a statement or expression; bodies of functions in it are left for later. In place.
 
     Literals are events only if some hook or overload asks for them: they are never tagged.
     """
     if not any(Events.DISPLAYS in context.events for shape in shapes for context in shape.contexts):
-        return rebuild(node, None, _enter, _leave_with_literals)
-    return rebuild(node, None, _enter, _leave)
+        return rebuild(node, names, _enter, _leave_with_literals)
+    return rebuild(node, names, _enter, _leave)
 
 
-def _leave_with_literals(node: Any, state: None, level: int) -> Any:
+def _leave_with_literals(node: Any, names: Names, level: int) -> Any:
     constant = isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and bool(node.elts)
     if is_number(node) or (constant and all(has(part, LITERAL) for part in node.elts)):
         setattr(node, _NOOVERDUB, True)
-    return _leave(node, state, level)
+    return _leave(node, names, level)
 
 
 def parameters(at: At, function: Any) -> list[ast.expr]:
@@ -131,7 +146,7 @@ def left(node: ast.Call, result: str) -> ast.expr:
 # ---- the walk
 
 
-def _enter(node: ast.AST, state: None) -> list[tuple[str, int | None, ast.AST, None]]:
+def _enter(node: ast.AST, names: Names) -> list[tuple[str, int | None, ast.AST, Names]]:
     if hasattr(node, _NOOVERDUB):
         return []
     skip: tuple[str, ...] = ("body", "returns", "type_params") if isinstance(node, FUNCTIONS) else ()
@@ -141,7 +156,11 @@ def _enter(node: ast.AST, state: None) -> list[tuple[str, int | None, ast.AST, N
         skip = ("annotation",)
     elif type(node).__name__ == "TypeAlias":
         skip = ("value", "type_params")
-    return [(name, index, child, state) for name, index, child in children(node, skip)]
+    of_class = isinstance(node, ast.ClassDef)
+    return [
+        (name, index, child, _OF_CLASS if of_class and name == "body" else names)
+        for name, index, child in children(node, skip)
+    ]
 
 
 def _call(at: At, name: str, value: ast.expr) -> ast.expr:
@@ -154,16 +173,20 @@ def _plain(node: Any, field: str) -> None:
         setattr(node, field, _call(At(value), "@plain", value))
 
 
-def _leave(node: Any, state: None, level: int) -> Any:
+def _leave(node: Any, names: Names, level: int) -> Any:
     if hasattr(node, _NOOVERDUB):
         return node
+    if names.leaving is None or names.leaving:
+        _bind(node, names)
+    if _ANNOTATIONS_ARE_EVALUATED and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        _annotate(node)
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
         return _call(At(node), "@tidy", node)
     if isinstance(node, ast.JoinedStr):
         _format(node)
     elif isinstance(node, ast.Call):
         if isinstance(node.func, ast.Name) and node.func.id in _READERS:
-            _hand_over(node)
+            return _hand_over(node, names)
     elif isinstance(node, ast.GeneratorExp):
         node.elt = returned(node.elt)
     elif isinstance(node, (ast.Return, ast.Yield)):
@@ -172,19 +195,63 @@ def _leave(node: Any, state: None, level: int) -> Any:
     elif isinstance(node, ast.keyword):
         if node.arg is None:
             node.value = _call(At(node.value), "@mapping", node.value)
+    elif isinstance(node, ast.Subscript):
+        if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
+            for index, part in enumerate(node.slice.elts):
+                if not isinstance(part, (ast.Slice, ast.Constant, ast.Starred)):
+                    node.slice.elts[index] = _call(At(part), "@plain", part)
+    elif isinstance(node, ast.Dict):
+        for index, key in enumerate(node.keys):
+            if key is None:
+                node.values[index] = _call(At(node.values[index]), "@mapping", node.values[index])
     elif isinstance(node, ast.arguments):
         for values in (node.defaults, node.kw_defaults):
             for index, value in enumerate(values):
                 if value is not None and not isinstance(value, ast.Constant):
                     values[index] = _call(At(value), "@plain", value)
-    elif isinstance(node, ast.ClassDef):
-        for statement in node.body:
-            if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-                _plain(statement, "value")
     elif type(node) in _LEAVING or type(node).__name__ == "Interpolation":  # 3.14
         for field in _LEAVING.get(type(node), ("value",)):
             _plain(node, field)
     return node
+
+
+def _bind(node: Any, names: Names) -> None:
+    """What is bound to the names of a module or class without an event loses its wrapper."""
+    if isinstance(node, ast.NamedExpr):
+        if names.leaving is None or node.target.id in names.leaving:
+            _plain(node, "value")
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if node.decorator_list and (names.leaving is None or node.name in names.leaving):
+            node.decorator_list.insert(0, At(node.decorator_list[0]).load("@plain"))
+    elif names.of_class:
+        if isinstance(node, ast.For):
+            node.iter = _call(At(node.iter), "@plain.items", node.iter)
+        elif isinstance(node, ast.Assign) and any(isinstance(part, (ast.Tuple, ast.List)) for part in node.targets):
+            node.value = _call(At(node.value), "@plain.items", node.value)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            _plain(node, "value")
+
+
+def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    """Annotations stay as they are written, and lose their wrappers when they have been evaluated."""
+    at = At(node)
+    if not isinstance(node, ast.ClassDef):
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        found = [node.returns, *(part.annotation for part in every if part is not None)]
+        if not all(annotation is None or isinstance(annotation, ast.Constant) for annotation in found):
+            node.decorator_list.append(at.load("@annotated"))
+    elif any(isinstance(statement, ast.AnnAssign) for statement in node.body):
+        at = At(node.body[-1])
+        read = at.call(at.load("@annotations"), [at.load("__annotations__")])
+        setattr(read, _NOOVERDUB, True)
+        node.body.append(at.put(ast.Expr(read)))
+
+
+_ANNOTATIONS_ARE_EVALUATED: Final = sys.version_info < (
+    3,
+    14,
+)  # with the function or class, not when they are asked for
 
 
 def _format(node: ast.JoinedStr) -> None:
@@ -204,23 +271,39 @@ def _format(node: ast.JoinedStr) -> None:
         node.values[index] = at.call(at.load("@formatted"), arguments)
 
 
-_READERS = frozenset({"eval", "exec", "vars", "dir", "__import__", "type"})
+_READERS = frozenset({"eval", "exec", "locals", "vars", "dir", "__import__", "type"})
 """Builtins that look at the frame they are called from, so that their calls are no events; `type` on 3.11."""
 
 
-def _hand_over(node: ast.Call) -> None:
-    """What such a function is given loses its wrapper, if it is that function."""
-    at = At(node)
+def _hand_over(node: ast.Call, names: Names) -> ast.expr:
+    """What such a function is given, or finds in the variables, loses its wrapper, if it is that function."""
+    at, name = At(node), node.func.id  # type: ignore[attr-defined]
+
+    def function() -> ast.Name:
+        found = at.put(ast.Name(name, ast.Load()))
+        setattr(found, _NOOVERDUB, True)
+        return found
+
     for index, argument in enumerate(node.args):
         if not isinstance(argument, (ast.Starred, ast.Constant)):
-            function = at.put(ast.Name(node.func.id, ast.Load()))  # type: ignore[attr-defined]
-            setattr(function, _NOOVERDUB, True)
-            node.args[index] = at.call(at.load("@handed"), [function, argument])
+            node.args[index] = at.call(at.load("@handed"), [function(), argument])
+    if names.leaving is None or node.keywords:
+        return node
+    if len(node.args) == 1 and name in ("eval", "exec") and not isinstance(node.args[0], ast.Starred):
+        scope = [at.call(at.load(read), []) for read in ("@globals", "@locals")]
+        given = at.put(ast.Starred(at.call(at.load("@scope"), [function(), *scope]), ast.Load()))
+        setattr(given, _NOOVERDUB, True)
+        node.args.append(given)
+    elif not node.args and name in ("locals", "vars"):
+        return at.call(at.load("@snapshot"), [function(), node])
+    return node
 
 
 _LEAVING: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Await: ("value",),
+    ast.ExceptHandler: ("type",),
     ast.Match: ("subject",),
     ast.Raise: ("exc", "cause"),
+    ast.Slice: ("lower", "upper", "step"),
     ast.withitem: ("context_expr",),
 }

@@ -16,12 +16,12 @@ from typing import Any, Final
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging import flow
-from cassette_import.tagging.collecting import in_order
+from cassette_import.tagging.collecting import in_order, take_pairs
 from cassette_import.tagging.conduct import Call, rule
 from cassette_import.tagging.idle import always, are_whole, claiming
 from cassette_import.tagging.iterators import may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
-from cassette_import.tagging.shadow import SEQUENCES, is_a
+from cassette_import.tagging.shadow import SEQUENCES, has, is_a, items_in, size_of
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
 
 _Parts = Any
@@ -35,14 +35,15 @@ def append(call: Call) -> None:
     owner = call.owner
     call.native()
     entry = call.store.items.of(owner)
-    if entry is not None and entry.size != len(owner) - 1:
+    if entry is not None and entry.size != size_of(owner) - 1:
         call.store.items.drop(owner)
     if entry is not None or type(call.arguments[1]) is Tagged:
-        call.store.put(call.store.items, owner, len(owner) - 1, call.arguments[1])
+        call.store.put(call.store.items, owner, size_of(owner) - 1, call.arguments[1])
 
 
+@hidden
 def _parts(call: Call, owner: Any) -> _Parts:
-    found: list[Metas | None] = call.store.parts(owner) or [None] * len(owner)
+    found: list[Metas | None] = call.store.parts(owner) or [None] * size_of(owner)
     return deque(found, owner.maxlen) if is_a(owner, deque) else found
 
 
@@ -95,14 +96,12 @@ def pop(call: Call) -> Any:
 @rule(list.remove, deque.remove)
 @hidden
 def remove(call: Call) -> None:
-    owner, before, parts = call.owner, list(call.owner), _parts(call, call.owner)
+    owner, before, parts = call.owner, items_in(call.owner), _parts(call, call.owner)
     call.native()
-    after = list(owner)
-    position = next((n for n, value in enumerate(after) if value is not before[n]), None)
-    if position is None or before.count(plain(call.arguments[1])):
-        position = next(
-            n for n, v in enumerate(before) if v is plain(call.arguments[1]) or v == plain(call.arguments[1])
-        )
+    after = items_in(owner)
+    position = next((n for n, value in enumerate(after) if value is not before[n]), len(after))
+    while position and before[position - 1] is before[position]:
+        position -= 1  # of the same object several times, the first
     del parts[position]
     call.store.set_parts(owner, parts)
 
@@ -128,11 +127,14 @@ def extend(call: Call) -> Any:
         call.native()
         return call.given[0] if call.function in (operator.iadd, operator.iconcat) else None
     parts = _parts(call, owner)
-    items = list(observed(call, source))
-    method = "extendleft" if call.function is deque.extendleft else "extend"
-    getattr(owner, method)(map(plain, items))
-    getattr(parts, method)(map(metas_of, items))
-    call.store.set_parts(owner, parts)
+    items: list[Any] = []
+    try:
+        items.extend(observed(call, source))
+    finally:  # what came before an error is there
+        add = operator.iadd if call.function in (operator.iadd, operator.iconcat) else call.function
+        add(owner, list(map(plain, items)))
+        getattr(parts, "extendleft" if call.function is deque.extendleft else "extend")(map(metas_of, items))
+        call.store.set_parts(owner, parts)
     return call.given[0] if call.function in (operator.iadd, operator.iconcat) else None
 
 
@@ -142,7 +144,7 @@ def sort(call: Call) -> None:
     owner = call.owner
     items = call.store.items_of(owner)
     call.native()
-    call.store.set_parts(owner, in_order(items, owner))
+    call.store.set_parts(owner, in_order(items, items_in(owner)))
 
 
 # ---- dicts and sets
@@ -154,7 +156,7 @@ def take_by_key(call: Call) -> Any:
     _, key, *default = call.arguments
     owner = call.owner
     slot = call.store.keyed(owner).get(plain(key))
-    had = plain(key) in owner
+    had = has(owner, plain(key))
     value = call.native()
     name = call.function.__name__
     if not had:
@@ -178,6 +180,9 @@ def take_last(call: Call) -> Any:
     return pair
 
 
+_DICT_ITER: Final = dict.__dict__["__iter__"]
+
+
 @hidden
 def joins_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Whether nothing is put into a dict but another dict."""
@@ -194,17 +199,20 @@ def update(call: Call) -> Any:
     if not is_a(owner, dict):
         return _operate(call)
     pairs: list[Any] = []
-    for source in map(plain, call.arguments[1:]):
-        if is_a(source, dict):
-            slots = call.store.keyed(source)
-            pairs += [(key, Tagged(*slots[key]) if key in slots else value) for key, value in source.items()]
-        elif hasattr(source, "keys"):
-            pairs += [(key, call.event(operator.getitem, source, key)) for key in source.keys()]  # noqa: SIM118
-        else:
-            pairs += [tuple(observed(call, pair)) for pair in observed(call, source)]
-    pairs += call.keywords.items()
-    owner.update([tuple(map(plain, pair)) for pair in pairs])
-    keep_pairs(call.store, owner, pairs)
+    try:
+        for source in map(plain, call.arguments[1:]):
+            if is_a(source, dict) and lookup(type(source), "__iter__") is _DICT_ITER:
+                slots = call.store.keyed(source)
+                pairs += [(key, Tagged(*slots[key]) if key in slots else value) for key, value in dict.items(source)]
+            elif hasattr(source, "keys"):
+                for key in source.keys():  # noqa: SIM118
+                    pairs.append((key, call.event(operator.getitem, source, key)))
+            else:
+                take_pairs(call, source, pairs)
+        pairs += call.keywords.items()
+    finally:  # what came before an error is there
+        call.function(owner, dict([tuple(map(plain, pair)) for pair in pairs]))
+        keep_pairs(call.store, owner, pairs)
     return call.given[0] if call.function is operator.ior else None
 
 
@@ -236,7 +244,7 @@ def view(call: Call) -> Any:
 @hidden
 def add(call: Call) -> None:
     owner, item = call.owner, call.arguments[1]
-    had = plain(item) in owner
+    had = has(owner, plain(item))
     call.native()
     if not had:
         call.store.put(call.store.items, owner, plain(item), item)
@@ -261,17 +269,28 @@ def combine(call: Call) -> Any:
     owner = call.owner
     items: list[Any] = []
     given: list[Any] = []
+    error: BaseException | None = None
     for source in map(plain, call.arguments):
         if is_a(source, (set, frozenset)):
             items += [Tagged(*slot) for slot in call.store.keyed(source).values()]
             given.append(source)
         else:
-            given.append(list(observed(call, source)))
-            items += given[-1]
-            given[-1] = list(map(plain, given[-1]))
+            found: list[Any] = []
+            try:
+                found.extend(observed(call, source))
+            except BaseException as raised:
+                if call.function not in (set.update, set.difference_update):
+                    raise
+                error = raised  # what came before it counts
+            items += found
+            given.append(list(map(plain, found)))
+            if error is not None:
+                break
     made = call.function(*given, **call.keywords)
     target = owner if made is None else made
     keep_elements(call.store, target, items)
+    if error is not None:
+        raise error
     return made
 
 
@@ -322,6 +341,7 @@ _JOINED: Final = (list, tuple, deque, dict, set, frozenset)
 """What operators put together of the parts of others."""
 
 
+@hidden
 def _special(call: Call, left: Any, right: Any, first: Any, second: Any, name: str, function: str) -> Any:
     """A special method of the program, which gets the other operand as it is."""
     reflected = _REFLECTED.get(name, f"r{name}")
@@ -337,6 +357,7 @@ def _special(call: Call, left: Any, right: Any, first: Any, second: Any, name: s
     return NotImplemented
 
 
+@hidden
 def _join(call: Call, value: Any) -> None:
     """Sequences that are added or repeated, sets and dicts that are combined."""
     arguments = [plain(argument) for argument in call.given]

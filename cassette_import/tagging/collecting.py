@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any
 
 from cassette_import.frames import hidden
+from cassette_import.functions import lookup
 from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import Call, leaf, rule
 from cassette_import.tagging.idle import always, are_whole
@@ -56,13 +57,23 @@ def collect_pairs(call: Call) -> Any:
         pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
         made = call.native()
     elif call.given and not hasattr(source, "keys"):
-        pairs = [tuple(observed(call, pair)) for pair in observed(call, source)]
+        take_pairs(call, source, pairs)
         made = dict(
             [tuple(map(plain, pair)) for pair in pairs], **{key: plain(value) for key, value in call.keywords.items()}
         )
     else:
         made = call.native()
     return keep_pairs(store, made, [*pairs, *call.keywords.items()])
+
+
+@hidden
+def take_pairs(call: Call, source: Any, pairs: list[Any]) -> None:
+    """Add the keys and values that a dict is made of, wrapped where they have metadata."""
+    for number, item in enumerate(observed(call, source)):
+        kind = type(plain(item))
+        if lookup(kind, "__iter__") is None and lookup(kind, "__getitem__") is None:
+            dict([*[((), ())] * number, plain(item)])  # for its error
+        pairs.append(tuple(observed(call, item)))
 
 
 @rule(sorted)
@@ -78,6 +89,7 @@ def sort_copy(call: Call) -> Any:
     return made
 
 
+@hidden
 def in_order(items: list[Any], moved: list[Any]) -> list[Metas | None]:
     """The metadata of items after a stable rearrangement: the same object keeps its order among itself."""
     waiting: dict[int, deque[Metas | None]] = {}

@@ -8,6 +8,7 @@ know what the rules do.
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
@@ -30,7 +31,7 @@ from cassette_import.tagging.idle import (
     is_stepped,
     plainly,
 )
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, let_go_of_last, let_go_since
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
 Rule = Callable[["Call"], Any]
@@ -82,6 +83,8 @@ class Call:
     @hidden
     def checked(self) -> Any:
         """The same; what it has changed of the arguments' parts is forgotten."""
+        if id(self.function) in _UNCHANGING and self.arguments and type(self.owner) in _BUILTIN:
+            return self.native()
         try:
             return self.native()
         finally:
@@ -108,6 +111,11 @@ class Call:
     def event(self, function: Any, *arguments: Any) -> Any:
         """A call that the leaf would make, as an event."""
         return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
+
+
+_UNCHANGING: Final = frozenset(map(id, (len, isinstance, type, id, hash, callable)))
+"""Functions that change no part of containers of the interpreter's own types."""
+_BUILTIN: Final = frozenset({list, tuple, dict, set, frozenset, deque})
 
 
 def rule(*functions: Any) -> Callable[[Rule], Rule]:
@@ -179,6 +187,8 @@ def conduct(
             return callee(*arguments, **keywords)
     elif id(type(function)) not in NEVER_PYTHON and enters(activation, function):
         return reclaim(callee, *arguments, **keywords)
+    if LOCAL.held:
+        let_go_of_last()
     returned, observed = LOCAL.returned, LOCAL.observed
     try:
         LOCAL.observed = False
@@ -222,9 +232,12 @@ def reclaim(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Call an overdubbed function; what it returns is wrapped as it was inside."""
     returned, observed = LOCAL.returned, LOCAL.observed
     LOCAL.returned, LOCAL.observed = None, False
+    number = len(LOCAL.held)
     try:
         result = callee(*arguments, **keywords)
         found = LOCAL.returned
+        if len(LOCAL.held) > number:
+            let_go_since(number)
         return found if found is not None and found._tagged_value is result else result
     finally:
         LOCAL.returned, LOCAL.observed = returned, observed

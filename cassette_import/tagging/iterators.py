@@ -25,7 +25,7 @@ from cassette_import.tagging.conduct import Call, rule, store_of, tidy
 from cassette_import.tagging.entered import runs_overdubbed
 from cassette_import.tagging.flow import flows, items_of
 from cassette_import.tagging.idle import always, are_whole, claiming, is_stepped
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, size_of
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, plain
 
 _LAZY_TYPES: Final = frozenset(
@@ -76,7 +76,8 @@ def start(store: Store, source: Any) -> Any:
     view = store.views.of(source)
     if view is not None:
         owner, kind = view.extra
-        keys = iter(list(owner))
+        own = type(lookup(type(owner), "__iter__")) is FunctionType
+        keys = iter(list(dict.keys(owner) if own else owner))
         by_key = _by_key(store, owner, keys)
         cursor = by_key if kind == "values" else (lambda pair: by_key(pair[1]))
     elif iterator is not source and store.items.of(source) is not None:
@@ -194,11 +195,13 @@ def may_carry(store: Store, source: Any) -> bool:
     return type(lookup(type(source), "__iter__")) is FunctionType
 
 
+@hidden
 def carried(call: Call, source: Any) -> Any:
     """A source for C code to take items from."""
     return Stepper(call.store, start(call.store, source)) if may_carry(call.store, source) else plain(source)
 
 
+@hidden
 def observed(call: Call, source: Any) -> Iterator[Any]:
     """The items of a source, one after the other, wrapped where they have metadata."""
     if not may_carry(call.store, source):
@@ -207,6 +210,7 @@ def observed(call: Call, source: Any) -> Iterator[Any]:
     return itertools.starmap(step, itertools.repeat((call.store, iterator)))
 
 
+@hidden
 def items_outside(source: Any) -> list[Any]:
     """The items of an iterable that an overload was given, as the program would have got them: wrapped."""
     here = ACTIVE.get()
@@ -221,6 +225,7 @@ def items_outside(source: Any) -> list[Any]:
         ACTIVE.reset(token)
 
 
+@hidden
 def callback(function: Any) -> Any:
     """A function that was given to a leaf, without what makes an event of its call: the call is one anyway, and
     wrappers are to go through it."""
@@ -228,6 +233,7 @@ def callback(function: Any) -> Any:
     return function.args[0] if type(function) is Callee else function
 
 
+@hidden
 def _conveyed(function: Any) -> Any:
     function = callback(function)
     return (
@@ -275,7 +281,9 @@ def backward(call: Call) -> Any:
     source = plain(call.given[0])
     iterator = call.native()
     if is_a(source, SEQUENCES) and call.store.items.of(source) is not None:
-        call.store.iterators.make(iterator).extra = _forward(call.store, source, iter(range(len(source) - 1, -1, -1)))
+        call.store.iterators.make(iterator).extra = _forward(
+            call.store, source, iter(range(size_of(source) - 1, -1, -1))
+        )
     elif flows(call.given[0]):
         call.store.iterators.make(iterator).extra = items_of(call.given[0])
     return iterator
@@ -337,7 +345,7 @@ def convey(call: Call) -> Any:
     if len(call.given) < 2:
         return call.native()
     function, *sources = call.given
-    return call.callee(_conveyed(function), *(carried(call, source) for source in sources), **call.keywords)
+    return call.callee(_conveyed(function), *map(functools.partial(carried, call), sources), **call.keywords)
 
 
 @rule(itertools.accumulate)

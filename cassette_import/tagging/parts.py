@@ -18,7 +18,7 @@ from cassette_import.functions import lookup
 from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, leaf, rule
 from cassette_import.tagging.idle import claiming, nobody_watches
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.shadow import SEQUENCES, Store, has, is_a, items_in, size_of
 from cassette_import.tagging.tags import LOCAL, Tagged, bound, metas_of, plain, wrapped
 
 # ---- attributes
@@ -122,10 +122,11 @@ def delete_global(call: Call) -> None:
 # ---- subscripts
 
 
+@hidden
 def position(owner: Any, index: Any) -> int:
     """An index that counts from the start."""
     number = operator.index(index)
-    return number + len(owner) if number < 0 else number
+    return number + size_of(owner) if number < 0 else number
 
 
 @claiming(operator.getitem)
@@ -140,7 +141,7 @@ def load_item(call: Call) -> Any:
         return found  # a `__getitem__` of the program
     if flow.flows(call.arguments[0]) and (store.items.of(owner) is None or _subscripts_by_itself(owner)):
         return call.computed(value)
-    if not store.items.entries:
+    if not store.items.entries or _subscripts_by_itself(owner):
         return value
     if is_a(owner, SEQUENCES):
         if is_a(key, slice):
@@ -152,6 +153,7 @@ def load_item(call: Call) -> Any:
     return store.get(store.items, owner, key, value) if is_a(owner, dict) else value
 
 
+@hidden
 def _subscripts_by_itself(owner: Any) -> bool:
     return type(lookup(type(owner), "__getitem__")) is FunctionType
 
@@ -165,7 +167,7 @@ def store_item(call: Call) -> Any:
     if type(method) is FunctionType and call.function is operator.setitem:
         return call.enter(method, owner, key, value)
     if is_a(key, slice) and is_a(owner, list):
-        parts = store.parts(owner) or [None] * len(owner)
+        parts = store.parts(owner) or [None] * size_of(owner)
         items = gather(call, value)
         operator.setitem(owner, key, [plain(item) for item in items])
         parts[key] = [metas_of(item) for item in items]
@@ -185,6 +187,8 @@ def store_item(call: Call) -> Any:
 @hidden
 def delete_item(call: Call) -> Any:
     owner, key, store = plain(call.arguments[0]), plain(call.arguments[1]), call.store
+    if type(lookup(type(owner), "__delitem__")) is FunctionType:
+        return call.native()
     parts = store.parts(owner) if is_a(owner, (list, deque)) else None
     call.native()
     if parts is not None:
@@ -192,8 +196,10 @@ def delete_item(call: Call) -> Any:
         store.set_parts(owner, parts)
     elif is_a(owner, dict):
         store.put(store.items, owner, key, None)
+    return None
 
 
+@hidden
 def gather(call: Call, iterable: Any) -> list[Any]:
     """The items of an iterable, wrapped where they have metadata."""
     from cassette_import.tagging.iterators import observed
@@ -223,11 +229,12 @@ def build_set(call: Call) -> Any:
     return keep_elements(call.store, made, call.given)
 
 
+@hidden
 def keep_elements(store: Store, made: Any, items: Any) -> Any:
     """Say which elements went into a set: of equal ones, the first."""
     slots: dict[Any, Any] = {}
     for item in items:
-        if type(item) is Tagged and plain(item) in made:
+        if type(item) is Tagged and has(made, plain(item)):
             slots.setdefault(plain(item), (plain(item), item._tagged_metas))
     store.set_keyed(made, slots)
     return made
@@ -240,6 +247,7 @@ def build_dict(call: Call) -> Any:
     return keep_pairs(call.store, {plain(key): plain(value) for key, value in pairs}, pairs)
 
 
+@hidden
 def keep_pairs(store: Store, made: Any, pairs: Any) -> Any:
     """Say which values went into a dict."""
     slots = dict(store.keyed(made))
@@ -280,6 +288,7 @@ def _parameters(kind: Any) -> list[str] | None:
     return [] if issubclass(kind, SimpleNamespace) else None
 
 
+@hidden
 def _read(owner: Any, name: str) -> Any:
     """An attribute, unless code of the program would run for it."""
     own = getattr(owner, "__dict__", {})
@@ -325,6 +334,7 @@ def copy_of(call: Call) -> Any:
     return wrapped(made, metas_of(source)) if call.function in (copy.copy, copy.deepcopy) else made
 
 
+@hidden
 def _copy_parts(store: Store, source: Any, made: Any, deep: bool, seen: set[int]) -> None:
     if source is made or type(source) is not type(made) or id(source) in seen:
         return
@@ -337,14 +347,15 @@ def _copy_parts(store: Store, source: Any, made: Any, deep: bool, seen: set[int]
                 store.attributes.make(made).slots[name] = _read(made, name), metas
     if is_a(source, SEQUENCES):
         parts = store.parts(source)
-        if parts is not None:
+        if parts is not None and size_of(made) == len(parts):
             store.set_parts(made, parts)
-        pairs = list(zip(source, made, strict=True)) if deep else []
+        pairs = list(zip(items_in(source), items_in(made), strict=False)) if deep else []
     elif is_a(source, dict):
         slots = store.keyed(source)
         if slots:
-            store.set_keyed(made, {key: (made[key], metas) for key, (_, metas) in slots.items() if key in made})
-        pairs = [(source[key], made[key]) for key in source if key in made] if deep else []
+            found = {key: dict.get(made, key) for key in slots if has(made, key)}
+            store.set_keyed(made, {key: (value, slots[key][1]) for key, value in found.items()})
+        pairs = list(zip(items_in(source), items_in(made), strict=False)) if deep else []
     else:
         pairs = []
         if is_a(source, (set, frozenset)):

@@ -3,28 +3,72 @@
 An entry belongs to one object and holds, for each part that has metadata, the plain value and its metadata. It counts
 only as long as the part *is* that value: a change that nobody saw is found by identity, and by the number of parts.
 Objects that can be referred to weakly take their entries with them. Lists, dicts and tuples cannot, so the store
-holds them, and looks from time to time for those that nobody else holds any more. Knows objects and wrappers; must not
-know events.
+holds them, and looks for those that nobody else holds any more: for those that it held last at each call that may be
+about them, for what a function made when it returns, and for all from time to time and at a full collection of garbage.
+Knows objects and wrappers; must not know events.
 """
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any, Final
 
+from cassette_import.frames import hidden
 from cassette_import.tagging.presence import METADATA, begin, noted
-from cassette_import.tagging.tags import Metas, Tagged, metas_of, plain
+from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
 
 SEQUENCES: Final = (list, tuple, deque)
 _FIRST_LOOK: Final = 512
+_MOST_HELD: Final = 2048
+_OLDEST_GENERATION: Final = 2
 
 
 def is_a(value: Any, kinds: Any) -> bool:
     """`isinstance`, without asking the program's object for its `__class__`."""
     return issubclass(type(value), kinds)
+
+
+_CONTAINERS: Final = (list, tuple, deque, dict, set, frozenset)
+
+
+@hidden
+def size_of(owner: Any) -> int:
+    """How many items a sequence has, whatever a class of the program says of its length."""
+    return next(kind for kind in SEQUENCES if is_a(owner, kind)).__len__(owner)
+
+
+@hidden
+def items_in(owner: Any) -> list[Any]:
+    """The items of a sequence or set, or the values of a dict, whatever a class of the program says of them."""
+    if type(owner) in _CONTAINERS:
+        return list(owner.values() if type(owner) is dict else owner)
+    kind: Any = next(kind for kind in _CONTAINERS if is_a(owner, kind))
+    return list(dict.values(owner) if kind is dict else kind.__iter__(owner))
+
+
+@hidden
+def has(owner: Any, key: Any) -> bool:
+    """Whether a key is in a dict, or an element in a set, whatever a class of the program says of that."""
+    kind: Any = dict if is_a(owner, dict) else set if is_a(owner, set) else frozenset
+    return bool(kind.__contains__(owner, key))
+
+
+@hidden
+def attributes_of(owner: Any) -> dict[str, Any]:
+    """The `__dict__` of an object, unless a class of the program makes one up."""
+    if is_a(owner, type):
+        return {}
+    try:
+        found = object.__getattribute__(owner, "__dict__")
+    except Exception:
+        return {}
+    return found if type(found) is dict else {}
 
 
 class Entry:
@@ -77,6 +121,7 @@ class Shadows:
             entry = Entry(weakref.ref(item, lambda _: entries.pop(key, None)), pinned=False)
         except TypeError:
             entry = Entry(item, pinned=True)
+            _hold(self, key)
         if len(entries) >= self._look_at:
             self.sweep()
         entries[key] = entry
@@ -86,12 +131,67 @@ class Shadows:
         """Forget an object."""
         self.entries.pop(id(item), None)
 
+    def let_go(self, key: int) -> bool:
+        """Forget an object if nobody else holds it, and tell whether it is forgotten."""
+        entry = self.entries.get(key)
+        if entry is not None and entry.pinned:
+            if _references(entry) > _ALONE:
+                return False
+            del self.entries[key]
+        return True
+
     def sweep(self) -> None:
         """Let go of objects that nobody else holds."""
-        for key, entry in list(self.entries.items()):
-            if (entry.pinned and _references(entry) <= _ALONE) or (not entry.pinned and entry.anchor() is None):
+        for key in list(self.entries):
+            entry = self.entries.get(key)
+            if entry is not None and not entry.pinned and entry.anchor() is None:
                 self.entries.pop(key, None)
+            del entry
+            self.let_go(key)
         self._look_at = max(_FIRST_LOOK, 2 * len(self.entries))
+
+
+@hidden
+def let_go_of_last() -> None:
+    """Forget what nobody else holds among the objects that were held last, up to the first that somebody holds."""
+    held = LOCAL.held
+    while held and held[-1][0].let_go(held[-1][1]):
+        held.pop()
+
+
+@hidden
+def let_go_since(number: int) -> None:
+    """Forget what nobody else holds among the objects that have been held since there were so many."""
+    held = LOCAL.held
+    newer = held[number:]
+    del held[number:]
+    held += [(shadows, key) for shadows, key in newer if not shadows.let_go(key)]
+
+
+def _hold(shadows: Shadows, key: int) -> None:
+    held = LOCAL.held
+    if len(held) >= _MOST_HELD:
+        let_go_since(0)
+        del held[: -_MOST_HELD // 2]  # which are found when all are looked at
+    held.append((shadows, key))
+
+
+_stores: Final[weakref.WeakSet[Store]] = weakref.WeakSet()
+
+
+@hidden
+def _collected(phase: str, information: dict[str, int]) -> None:
+    """A collection of garbage begins: where it is a full one, what only we hold shall be part of it."""
+    if phase == "start" and information["generation"] == _OLDEST_GENERATION:
+        for store in list(_stores):
+            for shadows in (store.items, store.attributes, store.iterators, store.views):
+                shadows.sweep()
+
+
+@atexit.register
+def _stop_watching() -> None:
+    if _collected in gc.callbacks:
+        gc.callbacks.remove(_collected)
 
 
 class Store:
@@ -102,6 +202,9 @@ class Store:
         self.attributes = Shadows()
         self.iterators = Shadows()
         self.views = Shadows()
+        _stores.add(self)
+        if _collected not in gc.callbacks:
+            gc.callbacks.append(_collected)
 
     def __bool__(self) -> bool:
         return bool(self.items.entries or self.attributes.entries or self.iterators.entries or self.views.entries)
@@ -119,7 +222,7 @@ class Store:
             return value
         if slot is None:
             return value
-        if slot[0] is not value or (is_a(owner, SEQUENCES) and len(owner) != entry.size):
+        if slot[0] is not value or (is_a(owner, SEQUENCES) and size_of(owner) != entry.size):
             shadows.drop(owner)  # somebody changed it unseen
             return value
         return Tagged(value, slot[1])
@@ -135,7 +238,7 @@ class Store:
             entry = shadows.make(owner)
             entry.slots[key] = plain(value), metas
         if entry is not None and is_a(owner, SEQUENCES):
-            entry.size = len(owner)
+            entry.size = size_of(owner)
 
     # ---- all parts of a container
 
@@ -144,9 +247,9 @@ class Store:
         entry = self.items.of(owner)
         if entry is None:
             return None
-        found: list[Metas | None] = [None] * len(owner)
-        if len(owner) == entry.size:
-            values = list(list.__iter__(owner) if is_a(owner, list) else owner)
+        values = items_in(owner)
+        found: list[Metas | None] = [None] * len(values)
+        if len(values) == entry.size:
             for index, (value, metas) in entry.slots.items():
                 if index >= len(values) or values[index] is not value:
                     break
@@ -158,7 +261,7 @@ class Store:
 
     def set_parts(self, owner: Any, parts: Iterable[Metas | None]) -> None:
         """Say what the metadata of each item of a sequence is."""
-        values = list(owner)
+        values = items_in(owner)
         slots = {index: (values[index], metas) for index, metas in enumerate(parts) if metas}
         if slots:
             entry = self.items.make(owner)
@@ -170,8 +273,8 @@ class Store:
         """The items of a sequence, wrapped where they have metadata."""
         parts = self.parts(owner)
         if parts is None:
-            return list(owner)
-        return [Tagged(value, metas) if metas else value for value, metas in zip(owner, parts, strict=True)]
+            return items_in(owner)
+        return [Tagged(value, metas) if metas else value for value, metas in zip(items_in(owner), parts, strict=True)]
 
     def bind(self, owner: Any, items: Iterable[Any]) -> Any:
         """Say what was put into a new sequence; the items may be wrapped."""
@@ -186,7 +289,7 @@ class Store:
         if is_a(owner, dict):
             stale = [key for key, (value, _) in entry.slots.items() if dict.get(owner, key, entry) is not value]
         else:
-            stale = [key for key in entry.slots if key not in owner]
+            stale = [key for key in entry.slots if not has(owner, key)]
         for key in stale:
             del entry.slots[key]
         return entry.slots
@@ -227,17 +330,17 @@ class Store:
                 entry = shadows.of(item)
                 if entry is not None:
                     found[id(item)] = entry
-            if is_a(item, (list, tuple, set, frozenset, deque)):
-                work += item
-            elif is_a(item, dict):
-                work += item.values()
-            else:
-                work += getattr(item, "__dict__", {}).values() if not is_a(item, type) else ()
+            work += items_in(item) if is_a(item, _CONTAINERS) else attributes_of(item).values()
         for shadows, found in zip((self.items, self.attributes), kept, strict=True):
             shadows.entries.clear()
             shadows.entries.update(found)
         self.iterators.entries.clear()
         self.views.entries.clear()
 
+
+for _kind in (Shadows, Store):
+    for _method in list(vars(_kind).values()):
+        if isinstance(_method, FunctionType):
+            hidden(_method)
 
 begin()

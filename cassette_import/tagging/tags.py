@@ -14,12 +14,13 @@ import operator
 import threading
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.active import ACTIVE, NAMES
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import SPLITTERS, positional_only, split
+from cassette_import.functions import SPLITTERS, WRAPPERS, positional_only, split
 from cassette_import.tagging.presence import METADATA, WATCH, noted, noted_watch
 
 _numbers = itertools.count(1)
@@ -200,6 +201,7 @@ def _split(method: Tagged) -> tuple[Any, ...]:
 
 
 SPLITTERS[Tagged] = _split
+WRAPPERS[id(Tagged)] = plain
 
 
 class _Local(threading.local):
@@ -207,11 +209,15 @@ class _Local(threading.local):
 
     `returned` is the wrapper of the value that has just been returned or yielded: overdubbed functions return plain
     values, because their caller may be written in C, and a caller that is overdubbed takes the wrapper from here.
-    `observed` is true while an iterator is advanced by us, and false while a leaf runs.
+    `observed` is true while an iterator is advanced by us, and false while a leaf runs. `held` says which objects the
+    shadow store has begun to hold, and where, the last one last.
     """
 
     returned: Any = None
     observed = False
+
+    def __init__(self) -> None:
+        self.held: list[tuple[Any, int]] = []
 
 
 LOCAL: Final = _Local()
@@ -271,3 +277,6 @@ _DIRECT: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 for _name, _function in _DIRECT.items():
     setattr(Tagged, f"__{_name}__", _direct(_function))
+for _function in list(vars(Tagged).values()):
+    if isinstance(_function, FunctionType):
+        hidden(_function)

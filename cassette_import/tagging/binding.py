@@ -1,0 +1,42 @@
+"""What the rewriter puts where names are bound that are no variables: in class bodies, and of annotations.
+
+Knows wrappers and the shadow store; must not know where in a program it stands.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cassette_import.active import PROVIDED
+from cassette_import.frames import hidden
+from cassette_import.tagging.conduct import store_here
+from cassette_import.tagging.tags import Tagged, plain
+
+
+def plain_items(iterable: Any) -> Any:
+    """What the names of a class are bound to: a list or tuple whose items have metadata is given as a copy that has
+    none."""
+    value = plain(iterable)
+    store = store_here()
+    if store is None or type(value) not in (list, tuple) or store.items.of(value) is None:
+        return value
+    items = list(value)
+    return items if type(value) is list else tuple(items)
+
+
+def annotated(function: Any) -> Any:
+    """A function that has just been made."""
+    evaluated(function.__annotations__)
+    return function
+
+
+def evaluated(found: Any) -> None:
+    """The annotations of a function or class that has just been made: they keep no wrappers."""
+    for name, value in list(found.items()):
+        if type(value) is Tagged:
+            found[name] = value._tagged_value
+
+
+for _function in (plain_items, annotated, evaluated):
+    hidden(_function)
+PROVIDED.add({"@plain.items": plain_items, "@annotated": annotated, "@annotations": evaluated})
