@@ -73,13 +73,13 @@ class StandIn:
 SPLITTERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {}
 """How `split` takes callables of further types apart: tagging adds its wrapper, whose receiver stays wrapped."""
 
-WRAPPERS: Final[dict[type, Callable[[Any], Any]]] = {}
-"""Types whose instances stand for another value, and what gives it: tagging adds its wrapper."""
+WRAPPERS: Final[dict[int, Callable[[Any], Any]]] = {}
+"""Types, by identity, whose instances stand for another value, and what gives it: tagging adds its wrapper."""
 
 
 def bare(value: Any) -> Any:
     """What a value stands for; mostly itself."""
-    found = WRAPPERS.get(type(value))
+    found = WRAPPERS.get(id(type(value)))  # a metaclass of the program may have no hash
     return value if found is None else found(value)
 
 

@@ -12,7 +12,7 @@ from operator import is_
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, PROVIDED
+from cassette_import.active import ACTIVE, NAMES, PROVIDED
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import StandIn, bare, lookup, special
@@ -62,6 +62,8 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
     if spec is not None:
         return iter(partial(_step_unpacking, end, iterator, spec), end)
     variant = ACTIVE.get().variant
+    if variant is not None and variant.tagging and variant.runners[_ITERATION].conductor.is_stepped(iterator):
+        return iter(partial(_step_untagged, end, iterator), end)
     if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
         before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
         return iter(partial(_step_blind, end, variant, before, after, iterator), end)
@@ -75,7 +77,7 @@ def _step(end: _End, iterator: Any) -> Any:
     if variant is None:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
-    if runner.may_fail:
+    if runner.may_fail and not _is_plain(runner, iterator):
         try:
             return runner.pick(next)(iterator)
         except StopIteration:
@@ -84,6 +86,34 @@ def _step(end: _End, iterator: Any) -> Any:
     for level, hook in runner.before:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
+    if runner.conductor is not None and NAMES["@tagged"]:
+        value = runner.conductor.claimed_here(value)
+    if value is not end:
+        for level, hook in runner.after:
+            hook(contexts[level], value, next, iterator)
+    return value
+
+
+@hidden
+def _is_plain(runner: Any, iterator: Any) -> bool:
+    """Whether values may be tagged, none is anywhere, and a step of the iterator is therefore what it is without us."""
+    return runner.is_idle and not NAMES["@tagged"] and runner.conductor.is_stepped(iterator)
+
+
+@hidden
+def _step_untagged(end: _End, iterator: Any) -> Any:
+    """A step of an iterator for which `_is_plain` holds as long as there is no metadata anywhere."""
+    activation = ACTIVE.get()
+    variant = activation.variant
+    runner = None if variant is None else variant.runners[_ITERATION]
+    if runner is None or not runner.is_idle or NAMES["@tagged"]:
+        return _step(end, iterator)
+    contexts = activation.contexts
+    for level, hook in runner.before:
+        hook(contexts[level], next, iterator)
+    value = next(iterator, end)
+    if NAMES["@tagged"]:
+        value = runner.conductor.claimed_here(value)
     if value is not end:
         for level, hook in runner.after:
             hook(contexts[level], value, next, iterator)
@@ -179,7 +209,28 @@ def unpack(value: Any, spec: Spec) -> Any:
         return bare(value)  # cannot unpack non-iterable … object
     if _SIZES_ARE_TOLD and spec[1] is None and type(bare(value)) in (list, tuple, dict) and len(value) > spec[0]:
         return bare(value)
+    if type(value) in (list, tuple) and _unpacks_plainly(value, spec):
+        return value
     return _Unpacked(value, spec)
+
+
+@hidden
+def _unpacks_plainly(value: Any, spec: Spec) -> bool:
+    """Whether values may be tagged, none is anywhere, and nobody looks at the steps."""
+    variant = ACTIVE.get().variant
+    if variant is None or not variant.tagging or NAMES["@tagged"]:
+        return False
+    runner = variant.runners[_ITERATION]
+    return runner.is_idle and not runner.before and not runner.after and _is_nested(value, spec)
+
+
+@hidden
+def _is_nested(value: Any, spec: Spec) -> bool:
+    """Whether what is unpacked is lists and tuples, as deep as it is unpacked."""
+    for part, inner in zip(value, spec[2], strict=False):
+        if inner is not None and not (type(part) in (list, tuple) and _is_nested(part, inner)):
+            return False
+    return True
 
 
 class _Delegate:

@@ -29,7 +29,8 @@ from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import PROPERTIES, joined, keywords_of, lookup, split
 from cassette_import.leaves import HIGHER_ORDER
-from cassette_import.rewrite.shape import Shape
+from cassette_import.primitives import EVENT_OF, NAME_OF
+from cassette_import.rewrite.shape import TAGGED, Shape
 
 _Hook = tuple[int, Callable[..., Any]]
 """The number of a context, and its hook."""
@@ -118,11 +119,15 @@ class EventRunner:
     ) -> None:
         self.levels = levels
         self._kind = kind
-        self._conductor = conductor
+        self.conductor = conductor
         self._everything = everything
         self.knows_targets = not everything
         """Whether a call is an event because of what is called alone."""
-        self._overloads_everything = overloads_everything
+        self._takes_everything = overloads_everything
+        self._overloads_everything = overloads_everything or (conductor is not None and kind in TAGGED)
+        own = [key for key in overload_targets if EVENT_OF.get(NAME_OF.get(key, "")) is kind]
+        self.is_overloaded = overloads_everything or bool(targets if kind is Events.CALLS else own)
+        """Whether an overload may take an event, or a callback that is handed on in one."""
         self._targets = targets
         self._overload_targets = overload_targets
         self._single = {
@@ -137,6 +142,8 @@ class EventRunner:
         self.failed = [(level.number, level.errorhook) for level in reversed(levels) if level.errorhook is not None]
         self.before = [(level.number, level.prehook) for level in levels if level.prehook is not None]
         self.after = [(level.number, level.posthook) for level in reversed(levels) if level.posthook is not None]
+        self.is_idle = not (self.is_overloaded or self.failed) and conductor is not None
+        """Whether nobody does but for the sake of what is tagged."""
         self.may_fail = bool(self.failed) or any(level.overdub is not None for level in levels) or conductor is not None
         """Whether somebody gives the value of an event, or is told of its exception."""
         self.call = self._make_call()
@@ -150,7 +157,7 @@ class EventRunner:
         level, or the callee."""
         overloads = [(level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None]
         higher_order = HIGHER_ORDER.by_id
-        targets, conductor = self._targets, self._conductor
+        targets, conductor = self._targets, self.conductor
         if conductor is not None:
             conduct, run_overload = conductor.conduct, conductor.overload
 
@@ -215,7 +222,7 @@ class EventRunner:
     ) -> Callable[..., Any]:
         """The whole event with some hooks; for a variant, if the code may run while another one is active."""
         overloads = any(level.overdub is not None for level in self.levels) or bool(self._targets)
-        overloads = overloads or self._conductor is not None
+        overloads = overloads or self.conductor is not None
         call, kind = self.call, int(self._kind)
 
         @hidden
@@ -290,6 +297,14 @@ class EventRunner:
             return call(activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords)
 
         @hidden
+        def over_unless_harmless(callee: Any) -> Any:
+            if id(callee) in FRAME_READERS:
+                return callee
+            if is_harmless(callee) and (not targets or id(split(callee)[0]) not in targets):
+                return Callee(plainly, callee)
+            return over(callee)
+
+        @hidden
         def over(callee: Any) -> Any:
             if id(callee) in FRAME_READERS:
                 return callee
@@ -297,7 +312,10 @@ class EventRunner:
                 return Callee(overloaded, callee)
             return callee
 
-        return over
+        if self.conductor is None or self._kind is not Events.CALLS or self._takes_everything:
+            return over
+        is_harmless, plainly = self.conductor.is_harmless, self.conductor.plainly
+        return over_unless_harmless
 
     def functions(self, with_callbacks: bool) -> frozenset[FunctionType]:
         """The Python functions whose calls are events here."""

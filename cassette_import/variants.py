@@ -29,14 +29,11 @@ from cassette_import.handlers import (
 from cassette_import.harmless import handing_on, of_context_alone, touches_only_itself
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
-from cassette_import.rewrite.shape import ContextShape, Shape
+from cassette_import.rewrite.shape import TAGGED, ContextShape, Shape
 from cassette_import.runtime import EventRunner, Level, make_failed, pick_anywhere
 from cassette_import.suspension import of_arity
 
 _numbers = itertools.count(1)
-
-TAGGED: Final = Events.ALL & ~(Events.TRUTH | Events.CONTROL)
-"""The kinds of events at which tagged values are conducted; at the others the rewriter takes the wrappers off."""
 
 
 class Key:
@@ -134,6 +131,7 @@ class Variant:
             if kind in shape.overloads:
                 beside = self._beside(shape, kind)
                 NAMES[f"{self.prefix}.over.{int(kind)}"] = self.runners[int(kind)].over_beside(shape, beside)
+                NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = True
         NAMES[f"{self.prefix}.overloaded"] = True
 
     def _beside(self, shape: Shape, kind: Events) -> dict[tuple[str, int], Any]:
@@ -283,7 +281,7 @@ class Variant:
             everything = everything or (asked and any(table.sees_everything for table in own.values()))
             overloads_everything = overloads_everything or (asked and own["overdub"].sees_everything)
             if key.tagging and kind in TAGGED:
-                everything = overloads_everything = True
+                everything = True
             for table in own.values():
                 targets.update(table.targets)
             overload_targets.update(own["overdub"].targets)
@@ -309,6 +307,8 @@ class Variant:
         NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event
         NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.over
         NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.pick
+        if self.tagging:
+            NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = runner.is_overloaded
 
 
 _DOTS_WITH_ARITY: Final = 3

@@ -224,7 +224,7 @@ def _cursor(given: Any) -> Callable[[Any], Metas | None] | None:
     return lambda _: metas_of(event(operator.getitem, given, next(numbers)))
 
 
-CURSORS[Array] = _cursor
+CURSORS[id(Array)] = _cursor
 
 
 def knows(function: Any) -> bool:

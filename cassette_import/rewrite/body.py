@@ -196,7 +196,8 @@ class _Rewriter:
             return []
         return [
             at.put(ast.Assign([at.store(f"@c{number}")], self._context(at, number)))
-            for number in range(len(shape.contexts))
+            for number, context in enumerate(shape.contexts)
+            if context.prehook or context.posthook or shape.watched
         ]
 
     def _context(self, at: At, number: int) -> ast.expr:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
+from cassette_import.rewrite import tagged_form
 from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.expressions import is_ours
@@ -26,7 +27,7 @@ from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.marks import DEBUGGER, has
 from cassette_import.rewrite.nodes import At, debugged, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
-from cassette_import.rewrite.shape import Interest, Shape
+from cassette_import.rewrite.shape import TAGGED, Interest, Shape
 
 PENDING = "@p"
 """Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
@@ -150,7 +151,8 @@ class InlinedForm:
             return self._runner(at, event, name, operation.arguments(values))
         steps: list[ast.expr] = []
         used: list[str] = []
-        reads = _keep(at, values, f"@o{level}{suffix}", steps, used)
+        lean = inlined and self._unheeded(event)
+        reads = _keep(at, values, f"@o{level}{suffix}", steps, used, lean)
 
         def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
             return [at.load(f"@{name}"), *operation.arguments([read() for read in reads])], []
@@ -159,14 +161,28 @@ class InlinedForm:
             value = self._runner(at, event, name, operands()[0][1:])
         else:
             result = f"@r{level}{suffix}"
-            used.insert(0, result)
+            helper = tagged_form.helper_after(name)
+            if not lean or helper is not None:
+                used.insert(0, result)
             if event in self.shape.overloads or name in self.shape.primitives:
                 over = at.call(at.load(f"{self.shape.prefix}.over.{int(event)}"), [at.load(f"@{name}")])
                 plain: ast.expr = at.call(over, operands()[0][1:])
+                if self.shape.tagging and event in TAGGED:
+                    untagged = tagged_form.after(at, operation.plain(_as_written(values, reads)), helper, result)
+                    test = tagged_form.tested(at, self.shape.prefix, event, name, reads)
+                    plain = at.either(test, plain, untagged)
             else:
                 plain = operation.plain(_as_written(values, reads))
             value = self._event(at, event, operands, plain, result)
         return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
+
+    def _unheeded(self, event: Events) -> bool:
+        """Whether there are no hooks at a kind of event, but values may be tagged there."""
+        if not self.shape.tagging or event not in TAGGED or event in self.shape.watched:
+            return False
+        return not any(
+            event in context.events and (context.prehook or context.posthook) for context in self.shape.contexts
+        )
 
     def _runner(self, at: At, event: Events, name: str, arguments: list[ast.expr]) -> ast.expr:
         runner = at.load(f"{self.shape.prefix}.event.{int(event)}")
@@ -182,6 +198,8 @@ class InlinedForm:
     def call(self, node: ast.Call, level: int) -> ast.expr:
         """The event of a call."""
         interest = self.shape.interest(Events.CALLS)
+        if self.shape.tagging and is_ours(node.func):
+            return tagged_form.left(node, f"@r{level}")
         if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
             return node
         if has(node, DEBUGGER):
@@ -204,7 +222,8 @@ class InlinedForm:
         steps: list[ast.expr] = [At(node.func).let(function, node.func)]
         used = [function, result]
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        reads = _keep(at, values, f"@a{level}", steps, used)
+        lean = self._unheeded(Events.CALLS)
+        reads = _keep(at, values, f"@a{level}", steps, used, lean)
         names = [keyword.arg for keyword in node.keywords]
         positional_count = len(node.args)
 
@@ -226,6 +245,8 @@ class InlinedForm:
         def native() -> ast.expr:
             positional, keywords = arguments(written=True)
             callee: ast.expr = at.load(function)
+            if self.shape.tagging:
+                return tagged_form.call(at, prefix, function, result, positional, keywords)
             if Events.CALLS in self.shape.overloads:
                 over = at.call(at.load(f"{self.shape.prefix}.over.1"), [at.load(function)])
                 callee = at.either(at.load(f"{self.shape.prefix}.overloaded"), over, callee)
@@ -234,6 +255,8 @@ class InlinedForm:
         def event(*leading: Callable[[], ast.expr]) -> ast.expr:
             return self._event(at, Events.CALLS, with_leading(*leading), native(), result)
 
+        if lean:
+            return at.pick([*steps, native(), at.clear(used)], len(steps))
         positional, keywords = arguments()
         partial: ast.expr = at.call(at.load(f"{prefix}.event.1"), [at.load(function), *positional], keywords)
         split = at.let(parts, at.call(at.load("@split"), [at.load(function)]))
@@ -257,14 +280,21 @@ class InlinedForm:
 
 
 def _keep(
-    at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str]
+    at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str], lean: bool = False
 ) -> list[Callable[[], ast.expr]]:
     """Evaluate values into temporaries; what reads each of them. A constant needs none.
 
-    They are read on the line of the event: tracers are told when the line changes.
+    They are read on the line of the event: tracers are told when the line changes. If `lean` says that each is read
+    once, the variables among them that come last need none either.
     """
     reads: list[Callable[[], ast.expr]] = []
+    first_read = len(values)
+    while lean and first_read and at.is_variable_here(values[first_read - 1]):
+        first_read -= 1
     for number, value in enumerate(values):
+        if number >= first_read and isinstance(value, ast.Name):
+            reads.append(functools.partial(_identity, value))
+            continue
         if isinstance(value, ast.Constant):
             reads.append(functools.partial(at.constant, value.value))
             continue
@@ -273,6 +303,10 @@ def _keep(
         used.append(name)
         reads.append(functools.partial(at.load, name))
     return reads
+
+
+def _identity(value: ast.expr) -> ast.expr:
+    return value
 
 
 def _as_written(values: list[ast.expr], reads: list[Callable[[], ast.expr]]) -> list[ast.expr]:

@@ -118,6 +118,10 @@ class At:
         ]
         return self.put(ast.BoolOp(ast.Or(), kinds))
 
+    def is_variable_here(self, node: ast.expr) -> bool:
+        """Whether a node is a name or a constant that stands on this line."""
+        return isinstance(node, (ast.Name, ast.Constant)) and node.lineno == self._position[0]
+
     def clear(self, names: Sequence[str]) -> ast.expr:
         """`(a := (b := None))`: what a temporary held dies when the plain program would have let it die."""
         value: ast.expr = self.constant(None)

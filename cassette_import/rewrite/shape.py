@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
+
+TAGGED: Final = Events.ALL & ~(Events.TRUTH | Events.CONTROL)
+"""The kinds of events at which tagged values are conducted; at the others the rewriter takes the wrappers off."""
 
 
 class Interest(Enum):

@@ -9,6 +9,7 @@ import _thread
 from typing import Any
 
 from cassette_import.active import ACTIVE, Activation
+from cassette_import.tagging.presence import look
 from cassette_import.tagging.shadow import Store
 from cassette_import.tagging.tags import LOCAL, Tag
 
@@ -54,6 +55,8 @@ def entered(context: Any, tags: tuple[Any, ...]) -> Tag | None:
     tag = _pending(context) or _new(context)
     tag.entered = True
     tag.parent = next((outer for outer in reversed(tags) if outer is not None), None)
+    if tag.parent is None:
+        look()
     if tag.parent is not None:
         tag.parent.store.take_in(tag.store)
         tag.store = tag.parent.store

@@ -9,7 +9,7 @@ from typing import Any
 from cassette_import.context import Context, current, similarcontext
 from cassette_import.tagging import binding, changes, collecting, conduct, flow, iterators, looking, parts  # register
 from cassette_import.tagging.activations import tag_of
-from cassette_import.tagging.conduct import VERBS
+from cassette_import.tagging.entered import VERBS
 from cassette_import.tagging.metadata import checked, metadatatype
 from cassette_import.tagging.shadow import SEQUENCES, Store
 from cassette_import.tagging.tags import NO_METADATA, NO_METAMETA, Tag, Tagged, plain

@@ -17,7 +17,8 @@ from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging import flow
 from cassette_import.tagging.collecting import in_order, take_pairs
-from cassette_import.tagging.conduct import Call, always, rule
+from cassette_import.tagging.conduct import Call, rule
+from cassette_import.tagging.idle import always, are_whole, claiming
 from cassette_import.tagging.iterators import may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
 from cassette_import.tagging.shadow import SEQUENCES, has, is_a, items_in, size_of
@@ -105,7 +106,14 @@ def remove(call: Call) -> None:
     call.store.set_parts(owner, parts)
 
 
-@always(list.extend, deque.extend, deque.extendleft)
+@hidden
+def adds_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether nothing is added to a list but what runs no code."""
+    return not is_a(arguments[0], (list, deque)) or are_whole(arguments[1:], keywords)
+
+
+@claiming(operator.iadd, idle=adds_plainly)
+@always(list.extend, deque.extend, deque.extendleft, idle=are_whole)
 @rule(list.extend, deque.extend, deque.extendleft, operator.iadd, operator.iconcat)
 @hidden
 def extend(call: Call) -> Any:
@@ -175,6 +183,13 @@ def take_last(call: Call) -> Any:
 _DICT_ITER: Final = dict.__dict__["__iter__"]
 
 
+@hidden
+def joins_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether nothing is put into a dict but another dict."""
+    return not is_a(arguments[0], dict) or type(arguments[1]) is dict
+
+
+@claiming(operator.ior, idle=joins_plainly)
 @rule(dict.update, operator.ior)
 @hidden
 def update(call: Call) -> Any:
@@ -295,7 +310,8 @@ _NAMES: Final = {
 _REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
-@always(*_NAMES, operator.neg, operator.pos, operator.invert, abs, round)
+@claiming(*(function for function in _NAMES if function not in (operator.iadd, operator.ior)))
+@claiming(operator.neg, operator.pos, operator.invert, abs, round)
 @rule(
     *(function for function in _NAMES if function not in (operator.iadd, operator.ior)),
     operator.neg, operator.pos, operator.invert, operator.concat, abs, round,

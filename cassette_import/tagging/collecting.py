@@ -13,14 +13,23 @@ from typing import Any
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging import flow
-from cassette_import.tagging.conduct import Call, always, leaf, rule
+from cassette_import.tagging.conduct import Call, leaf, rule
+from cassette_import.tagging.idle import always, are_whole
 from cassette_import.tagging.iterators import Stepper, callback, may_carry, observed, start, step
 from cassette_import.tagging.parts import keep_elements, keep_pairs
 from cassette_import.tagging.shadow import Store, is_a
 from cassette_import.tagging.tags import Metas, Tagged, metas_of, plain
 
 
-@always(list, tuple, set, frozenset, dict, deque, sorted, functools.reduce)
+@hidden
+def are_dicts(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether there is no source but dicts."""
+    return not arguments or type(arguments[0]) is dict
+
+
+@always(functools.reduce)
+@always(dict, idle=are_dicts)
+@always(list, tuple, set, frozenset, deque, sorted, idle=are_whole)
 @rule(list, tuple, set, frozenset, deque)
 @hidden
 def collect(call: Call) -> Any:
@@ -122,7 +131,7 @@ class _Gathered(Stepper):
         return plain(item)
 
 
-@always(str.join, bytes.join, bytearray.join, sum, math.fsum, math.prod)
+@always(str.join, bytes.join, bytearray.join, sum, math.fsum, math.prod, idle=are_whole)
 @rule(str.join, bytes.join, bytearray.join, sum, math.fsum, math.prod)
 @hidden
 def use_up(call: Call) -> Any:

@@ -7,19 +7,30 @@ know what the rules do.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import import primitives
-from cassette_import.active import ACTIVE, PROVIDED, Activation
+from cassette_import.active import ACTIVE, NAMES, PROVIDED, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import lookup, python_function, split
+from cassette_import.functions import split
 from cassette_import.runtime import FRAME_READERS
-from cassette_import.specialize import registry
-from cassette_import.tagging import flow
+from cassette_import.tagging import flow, presence
+from cassette_import.tagging.entered import NEVER_PYTHON, VERBS, enters
+from cassette_import.tagging.idle import (
+    ALWAYS,
+    SIMPLE,
+    anything,
+    claimed,
+    claimed_here,
+    is_harmless,
+    is_stepped,
+    plainly,
+)
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, let_go_of_last, let_go_since
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
@@ -28,14 +39,8 @@ Rule = Callable[["Call"], Any]
 RULES: Final[dict[int, tuple[Any, Rule]]] = {}
 """Structural primitives: functions by identity, with what is done instead of calling them plainly."""
 
-TYPE_RULES: Final[dict[type, Rule]] = {}
-"""The same for callables by their type: `operator.itemgetter` objects."""
-
-ALWAYS: Final[set[int]] = set()
-"""Functions whose rule counts although nothing is known to be tagged: their callbacks may return what is."""
-
-VERBS: Final[set[int]] = set()
-"""Functions of ours that take wrapped values."""
+TYPE_RULES: Final[dict[int, Rule]] = {}
+"""The same for callables by the identity of their type: `operator.itemgetter` objects."""
 
 CONSTRUCTED: Final[list[Rule]] = []
 """The rule for classes that are not overdubbed."""
@@ -124,12 +129,6 @@ def rule(*functions: Any) -> Callable[[Rule], Rule]:
     return register
 
 
-def always(*functions: Any) -> Callable[[Rule], Rule]:
-    """Say that the rule of some functions counts although nothing is known to be tagged."""
-    ALWAYS.update(map(id, functions))
-    return lambda made: made
-
-
 def store_here() -> Store | None:
     """The store of what is active."""
     return store_of(ACTIVE.get())
@@ -153,14 +152,21 @@ def conduct(
     keywords: dict[str, Any],
 ) -> Any:
     """Carry out a call."""
+    if not NAMES["@tagged"]:
+        idle = ALWAYS.get(id(function), anything)
+        if idle is anything or (idle is not None and idle(arguments, keywords)):
+            value = callee(*arguments, **keywords)
+            return claimed(function, value) if NAMES["@tagged"] else value
+    elif not next(_turns) & _NOW_AND_THEN:
+        presence.look()
     tagged = type(callee) is Tagged
-    simple = type(callee) is BuiltinFunctionType and not keywords and (not leading or type(leading[0]) in _SIMPLE)
+    simple = type(callee) is BuiltinFunctionType and not keywords and (not leading or id(type(leading[0])) in SIMPLE)
     for argument in arguments:
         kind = type(argument)
         if kind is Tagged:
             tagged, simple = True, False
             break
-        if kind not in _SIMPLE:
+        if id(kind) not in SIMPLE:
             simple = False
     if simple:
         return callee(*arguments)  # a function of C, of values without parts
@@ -179,7 +185,7 @@ def conduct(
         store = store_of(activation)
         if not (tagged or store or key in ALWAYS):
             return callee(*arguments, **keywords)
-    elif type(function) not in _NEVER_PYTHON and enters(activation, function):
+    elif id(type(function)) not in NEVER_PYTHON and enters(activation, function):
         return reclaim(callee, *arguments, **keywords)
     if LOCAL.held:
         let_go_of_last()
@@ -195,7 +201,7 @@ def conduct(
         elif is_a(function, type):
             handler = CONSTRUCTED[0]
         else:
-            handler = TYPE_RULES.get(type(function), leaf)
+            handler = TYPE_RULES.get(id(type(function)), leaf)
         return handler(Call(activation, store, callee, function, leading, arguments, keywords))
     finally:
         LOCAL.returned, LOCAL.observed = returned, observed
@@ -205,8 +211,10 @@ _PRIMITIVES: Final = frozenset(
     map(id, (primitives.number, primitives.load_global, primitives.build_list, primitives.build_tuple))
 )
 """Syntax that runs no code of the program."""
-_NEVER_PYTHON: Final = frozenset({BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType})
-_SIMPLE: Final = frozenset({int, float, str, bool, bytes, complex, type(None)})
+
+
+_turns: Final = itertools.count(1)
+_NOW_AND_THEN: Final = 1023
 
 
 def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
@@ -262,40 +270,6 @@ def stripped(
     return tuple(map(strip, arguments)), {name: strip(value) for name, value in keywords.items()}
 
 
-# ---- which functions are overdubbed
-
-
-def enters(activation: Activation, function: Any) -> bool:
-    """Whether a call runs an overdubbed Python function that gets the arguments as they are."""
-    target = function if type(function) is FunctionType else _behind(function)
-    if target is None:
-        return False
-    code = target.__code__
-    record = registry.records.get(code.co_filename)
-    if record is None or not (record.installed or code.co_filename in activation.roots):
-        return False
-    return registry.overdubbable(target)
-
-
-def _behind(function: Any) -> FunctionType | None:
-    if is_a(function, type):
-        if lookup(type(function), "__call__") is not _TYPE_CALL:
-            return python_function(function)
-        new, init = lookup(function, "__new__"), lookup(function, "__init__")
-        if type(init) is FunctionType and new is _OBJECT_NEW:
-            return init
-        if is_a(new, staticmethod) and type(new.__func__) is FunctionType and init is _OBJECT_INIT:
-            return new.__func__
-        return None
-    call = lookup(type(function), "__call__")
-    return call if type(call) is FunctionType else None
-
-
-_TYPE_CALL: Final = type.__dict__["__call__"]
-_OBJECT_NEW: Final = object.__dict__["__new__"]
-_OBJECT_INIT: Final = object.__dict__["__init__"]
-
-
 # ---- what the rewriter puts where values leave the variables
 
 
@@ -309,6 +283,8 @@ def returned(value: Any) -> Any:
 
 def tidy(container: Any) -> Any:
     """A container that the interpreter has just made of wrapped values: they become plain, in place but for a tuple."""
+    if not NAMES["@tagged"]:
+        return container
     kind = type(container)
     if kind is dict:
         if not any(type(item) is Tagged for pair in container.items() for item in pair):
@@ -343,6 +319,9 @@ def _bind_keyed(container: Any, slots: Any) -> None:
 
 def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
     """A value in an f-string: its text, with the metadata that the contexts say it has."""
+    if not NAMES["@tagged"] and conversion == -1 and not specification:
+        text = value if type(value) is str else format(value)
+        return claimed_here(text) if NAMES["@tagged"] else text
     LOCAL.returned = None
     text = plain(value)
     if conversion in _CONVERSIONS:
@@ -371,6 +350,8 @@ _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"):
 
 def mapping(value: Any) -> Any:
     """What `**` is given: a dict whose values are wrapped where they have metadata."""
+    if not NAMES["@tagged"]:
+        return value
     value = plain(value)
     store = store_here()
     if store is None or type(value) is not dict or not store.items.entries:
@@ -393,5 +374,7 @@ PROVIDED.add(
         "@plain": plain,
     }
 )
-
-__all__ = ["RULES", "SEQUENCES", "Call", "conduct", "metas_of", "overload", "reclaim", "rule"]
+__all__ = [
+    "RULES", "SEQUENCES", "VERBS", "Call", "claimed_here", "conduct", "is_harmless", "is_stepped", "metas_of",
+    "overload", "plainly", "reclaim", "rule",
+]  # fmt: skip

@@ -146,13 +146,13 @@ def introduced(context: Any, value: Any, say: Callable[[Any], Any]) -> Any:
 def spread(tag: Tag, value: Any, say: Callable[[Any], Any]) -> Any:
     """The metadata of a value, and that of its parts put into the store; of parts, once for each type of them."""
     if is_a(value, _CONTAINERS):
-        known: dict[type, Any] = {}
+        known: dict[int, Any] = {}
         work, seen = [value], {id(value)}
         while work and len(seen) < _MOST:
             container = work.pop()
             slots: dict[Any, tuple[Any, Metas]] = {}
             for key, part in _pairs(container):
-                kind = type(part)
+                kind = id(type(part))
                 if is_a(part, _CONTAINERS):
                     if id(part) not in seen:
                         seen.add(id(part))

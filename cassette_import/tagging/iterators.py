@@ -21,13 +21,15 @@ from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.runtime import Callee
-from cassette_import.tagging.conduct import Call, always, rule, store_of, tidy
+from cassette_import.tagging.conduct import Call, rule, store_of, tidy
+from cassette_import.tagging.entered import runs_overdubbed
 from cassette_import.tagging.flow import flows, items_of
+from cassette_import.tagging.idle import always, are_whole, claiming, is_stepped
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, size_of
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, plain
 
-_LAZY_TYPES: Final = tuple(
-    kind
+_LAZY_TYPES: Final = frozenset(
+    id(kind)
     for kind in (
         GeneratorType, map, filter, zip, enumerate, itertools.chain, itertools.islice, itertools.starmap,
         itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate, itertools.compress,
@@ -79,12 +81,12 @@ def start(store: Store, source: Any) -> Any:
         by_key = _by_key(store, owner, keys)
         cursor = by_key if kind == "values" else (lambda pair: by_key(pair[1]))
     elif iterator is not source and store.items.of(source) is not None:
-        if type(iterator) in _SEQUENCE_ITERATORS:
+        if id(type(iterator)) in _SEQUENCE_ITERATORS:
             cursor = _forward(store, source, itertools.count())
         elif is_a(source, (set, frozenset)):
             cursor = _elements(store, source)
-    if cursor is None and type(source) in CURSORS:
-        cursor = CURSORS[type(source)](given)
+    if cursor is None and id(type(source)) in CURSORS:
+        cursor = CURSORS[id(type(source))](given)
     elif cursor is None and flows(given):
         cursor = items_of(given)
     if cursor is not None:
@@ -92,17 +94,17 @@ def start(store: Store, source: Any) -> Any:
     return iterator
 
 
-CURSORS: Final[dict[type, Callable[[Any], Callable[[Any], Metas | None] | None]]] = {}
-"""For sources of further types, what makes a cursor: it gets each item, and gives its metadata."""
+CURSORS: Final[dict[int, Callable[[Any], Callable[[Any], Metas | None] | None]]] = {}
+"""For sources of further types, by identity, what makes a cursor: it gets each item, and gives its metadata."""
 
-_SEQUENCE_ITERATORS: Final[frozenset[type]] = frozenset({type(iter([])), type(iter(())), type(iter(deque()))})
+_SEQUENCE_ITERATORS: Final = frozenset(map(id, (type(iter([])), type(iter(())), type(iter(deque())))))
 
 
 @hidden
 def step(store: Store, iterator: Any) -> Any:
     """The next item, wrapped if it has metadata."""
     before = LOCAL.observed
-    LOCAL.returned, LOCAL.observed = None, True
+    LOCAL.returned, LOCAL.observed = None, type(iterator) is not GeneratorType or not runs_overdubbed(iterator)
     try:
         value = next(iterator)
     finally:
@@ -125,12 +127,12 @@ def step(store: Store, iterator: Any) -> Any:
     return Tagged(value, metas)
 
 
-_ITEMS_ITERATORS: Final[frozenset[type]] = frozenset({type(iter({}.items())), type(reversed({}.items()))})
+_ITEMS_ITERATORS: Final = frozenset(map(id, (type(iter({}.items())), type(reversed({}.items())))))
 
 
 def _pair_metas(store: Store, iterator: Any, pair: tuple[Any, Any], metas: Metas) -> bool:
     """The metadata of a dict's value, which is the second of a pair."""
-    if type(iterator) not in _ITEMS_ITERATORS:
+    if id(type(iterator)) not in _ITEMS_ITERATORS:
         return False
     store.set_parts(pair, [None, metas])
     return True
@@ -169,8 +171,11 @@ class Conveyor:
         variant = ACTIVE.get().variant
         if variant is None or not variant.tagging:
             return self._function(*map(plain, arguments))
-        observed = LOCAL.observed
-        result = variant.runners[int(Events.CALLS)].event(self._function, *arguments)
+        observed, LOCAL.observed = LOCAL.observed, False
+        try:
+            result = variant.runners[int(Events.CALLS)].event(self._function, *arguments)
+        finally:
+            LOCAL.observed = observed
         return result if observed else plain(result)
 
 
@@ -183,7 +188,7 @@ def may_carry(store: Store, source: Any) -> bool:
         given, source = source, source._tagged_value
         if flows(given) and lookup(type(source), "__iter__") is not None:
             return True
-    if type(source) in _LAZY_TYPES or type(source) in CURSORS:
+    if id(type(source)) in _LAZY_TYPES or id(type(source)) in CURSORS:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
         return True
@@ -247,7 +252,13 @@ def begin(call: Call) -> Any:
     return call.native() if len(call.arguments) != 1 or call.keywords else start(call.store, call.arguments[0])
 
 
-@always(next)
+@hidden
+def steps_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """The same of `next`."""
+    return bool(arguments) and is_stepped(arguments[0])
+
+
+@claiming(next, idle=steps_plainly)
 @rule(next)
 @hidden
 def advance(call: Call) -> Any:
@@ -281,7 +292,8 @@ def backward(call: Call) -> Any:
 # ---- lazily
 
 
-@always(map, filter, zip, enumerate)
+@always(map, filter)
+@always(zip, enumerate, idle=are_whole)
 @rule(zip, enumerate, itertools.chain, itertools.islice, itertools.zip_longest, itertools.pairwise, itertools.compress)
 @hidden
 def hand_on(call: Call) -> Any:

@@ -16,14 +16,15 @@ from cassette_import import primitives
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 from cassette_import.tagging import flow
-from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, always, leaf, rule
+from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, leaf, rule
+from cassette_import.tagging.idle import claiming, nobody_watches
 from cassette_import.tagging.shadow import SEQUENCES, Store, has, is_a, items_in, size_of
 from cassette_import.tagging.tags import LOCAL, Tagged, bound, metas_of, plain, wrapped
 
 # ---- attributes
 
 
-@always(getattr)
+@claiming(getattr, idle=nobody_watches)
 @rule(getattr, object.__getattribute__)
 @hidden
 def load_attribute(call: Call) -> Any:
@@ -128,7 +129,7 @@ def position(owner: Any, index: Any) -> int:
     return number + size_of(owner) if number < 0 else number
 
 
-@always(operator.getitem)
+@claiming(operator.getitem)
 @rule(operator.getitem, list.__getitem__, tuple.__getitem__, dict.__getitem__)
 @hidden
 def load_item(call: Call) -> Any:
@@ -299,7 +300,7 @@ def _read(owner: Any, name: str) -> Any:
 CONSTRUCTED.append(construct)
 
 
-@always(str, repr, format, ascii)
+@claiming(str, repr, format, ascii)
 @rule(int, float, complex, str, bytes, bytearray, bool, repr, format, ascii)
 @hidden
 def convert(call: Call) -> Any:
@@ -401,5 +402,5 @@ def _attributes_by_name(call: Call) -> Any:
     return found[0] if len(found) == 1 else call.store.bind(tuple(map(plain, found)), found)
 
 
-TYPE_RULES[operator.itemgetter] = _items_by_key
-TYPE_RULES[operator.attrgetter] = _attributes_by_name
+TYPE_RULES[id(operator.itemgetter)] = _items_by_key
+TYPE_RULES[id(operator.attrgetter)] = _attributes_by_name

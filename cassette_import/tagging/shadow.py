@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.frames import hidden
+from cassette_import.tagging.presence import METADATA, begin, noted
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
 
 SEQUENCES: Final = (list, tuple, deque)
@@ -73,14 +74,16 @@ def attributes_of(owner: Any) -> dict[str, Any]:
 class Entry:
     """The metadata of one object's parts: by attribute name, index, key or element."""
 
-    __slots__ = ("anchor", "extra", "pinned", "size", "slots")
+    __slots__ = ("_token", "anchor", "extra", "pinned", "size", "slots")
 
     def __init__(self, anchor: Any, pinned: bool) -> None:
+        self._token = METADATA
         self.anchor = anchor
         self.pinned = pinned
         self.slots: dict[Any, tuple[Any, Metas]] = {}
         self.size = 0
         self.extra: Any = None
+        noted()
 
 
 def _references(entry: Entry) -> int:
@@ -339,3 +342,5 @@ for _kind in (Shadows, Store):
     for _method in list(vars(_kind).values()):
         if isinstance(_method, FunctionType):
             hidden(_method)
+
+begin()

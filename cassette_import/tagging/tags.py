@@ -17,10 +17,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE
+from cassette_import.active import ACTIVE, NAMES
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import SPLITTERS, WRAPPERS, positional_only, split
+from cassette_import.tagging.presence import METADATA, WATCH, noted, noted_watch
 
 _numbers = itertools.count(1)
 
@@ -70,6 +71,7 @@ class Tag:
     __slots__ = (
         "__weakref__",
         "_context",
+        "_token",
         "computed",
         "depth",
         "entered",
@@ -89,6 +91,9 @@ class Tag:
         self.store: Any = None
         self.computed = _computed_method(type(context))
         self.watched = getattr(context, "watched", None)
+        if self.watched is not None:
+            self._token = WATCH
+            noted_watch()
         self._context = weakref.ref(context)
 
     @property
@@ -115,11 +120,14 @@ RECEIVER: Final = Tag(_OfNobody())
 class Tagged:
     """A value and its metadata. `isinstance(x, float)` holds for a tagged float."""
 
-    __slots__ = ("__weakref__", "_tagged_metas", "_tagged_value")
+    __slots__ = ("__weakref__", "_tagged_metas", "_tagged_token", "_tagged_value")
 
     def __init__(self, value: Any, metas: Metas) -> None:
+        self._tagged_token = METADATA
         self._tagged_value = value
         self._tagged_metas = metas
+        if not NAMES.get("@tagged"):
+            noted()
 
     __class__: Any = property(lambda self: type(self._tagged_value))  # `isinstance` asks for it
     __array_priority__ = math.inf  # an array on the left leaves the operation to the wrapper
@@ -193,7 +201,7 @@ def _split(method: Tagged) -> tuple[Any, ...]:
 
 
 SPLITTERS[Tagged] = _split
-WRAPPERS[Tagged] = plain
+WRAPPERS[id(Tagged)] = plain
 
 
 class _Local(threading.local):

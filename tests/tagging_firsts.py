@@ -1,0 +1,384 @@
+"""Functions in which the first value of all is tagged; `source` tags it."""
+
+# ruff: noqa: B009, B035, B905, PIE804, RUF015, RUF059
+
+import functools
+import itertools
+import operator
+
+from cassette_import import tag
+
+
+def source(ctx, value=1):
+    return tag(value, ctx, "m")
+
+
+def items(ctx):
+    yield 0
+    yield source(ctx)
+    yield 2
+
+
+class Thing:
+    def __init__(self, ctx):
+        self.ctx = ctx
+
+    def method(self):
+        return source(self.ctx)
+
+    @property
+    def given(self):
+        return source(self.ctx)
+
+    def __call__(self):
+        return source(self.ctx)
+
+    def __getitem__(self, index):
+        return source(self.ctx)
+
+    def __add__(self, other):
+        return source(self.ctx)
+
+    __radd__ = __iadd__ = __lt__ = __or__ = __ior__ = __add__
+
+    def __neg__(self):
+        return source(self.ctx)
+
+    __abs__ = __neg__
+
+    def __str__(self):
+        return source(self.ctx, "text")
+
+    def __contains__(self, item):
+        return source(self.ctx, True)
+
+    def __setitem__(self, index, value):
+        self.value = source(self.ctx)
+
+
+class Made:
+    def __new__(cls, ctx):
+        return tag(object.__new__(cls), ctx, "m")
+
+
+class Counted:
+    def __init__(self, ctx):
+        self.ctx = ctx
+        self.left = 2
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.left -= 1
+        if self.left < 0:
+            raise StopIteration
+        return source(self.ctx)
+
+
+def by_call(ctx):
+    return source(ctx)
+
+
+def by_assignment(ctx):
+    x = source(ctx)
+    return x
+
+
+def by_method(ctx):
+    return Thing(ctx).method()
+
+
+def by_property(ctx):
+    return Thing(ctx).given
+
+
+def by_instance(ctx):
+    return Thing(ctx)()
+
+
+def by_class(ctx):
+    return Made(ctx)
+
+
+def by_partial(ctx):
+    return functools.partial(source, ctx)()
+
+
+def by_lambda(ctx):
+    return (lambda: source(ctx))()
+
+
+def by_subscript(ctx):
+    return Thing(ctx)[0]
+
+
+def by_operator(ctx):
+    return Thing(ctx) + 1
+
+
+def by_reflected_operator(ctx):
+    return 1 + Thing(ctx)
+
+
+def by_function_of_operator(ctx):
+    return operator.add(Thing(ctx), 1)
+
+
+def by_comparison(ctx):
+    return Thing(ctx) < 1
+
+
+def by_unary_operator(ctx):
+    return -Thing(ctx)
+
+
+def by_abs(ctx):
+    return abs(Thing(ctx))
+
+
+def by_str(ctx):
+    return str(Thing(ctx))
+
+
+def text_of(ctx):
+    return f"{Thing(ctx)}"
+
+
+def by_augmented_assignment(ctx):
+    thing = Thing(ctx)
+    thing += 1
+    return thing
+
+
+def by_augmented_or(ctx):
+    thing = Thing(ctx)
+    thing |= 1
+    return thing
+
+
+def by_attribute(ctx):
+    thing = Thing(ctx)
+    thing.own = source(ctx)
+    return thing.own
+
+
+def by_getattr(ctx):
+    return getattr(Thing(ctx), "given")
+
+
+def by_display(ctx):
+    return [0, source(ctx)][1]
+
+
+def by_dict_display(ctx):
+    return {"a": source(ctx)}["a"]
+
+
+def by_splat(ctx):
+    return max(*[source(ctx)], -1)
+
+
+def by_keywords(ctx):
+    return source(**{"ctx": ctx})
+
+
+def by_arguments(ctx):
+    def second(*arguments):
+        return arguments[1]
+
+    return second(0, source(ctx))
+
+
+def by_unpacking(ctx):
+    first, *rest = items(ctx)
+    return rest[0]
+
+
+def by_loop(ctx):
+    found = None
+    for number, item in enumerate([ctx, ctx]):
+        x = item if number == 0 else source(item)
+        found = x
+    return found
+
+
+def by_append(ctx):
+    found = []
+    for number in range(3):
+        found.append(number)
+        if number == 1:
+            found[number] = source(ctx)
+    return found[1]
+
+
+def by_generator(ctx):
+    return [item for item in items(ctx)][1]
+
+
+def by_loop_over_generator(ctx):
+    for item in items(ctx):
+        if item == 1:
+            return item
+
+
+def by_generator_expression(ctx):
+    for item in (source(one) for one in [ctx]):
+        return item
+
+
+def by_yield_from(ctx):
+    def outer():
+        yield from items(ctx)
+
+    for item in outer():
+        if item == 1:
+            return item
+
+
+def by_next(ctx):
+    generator = items(ctx)
+    next(generator)
+    return next(generator)
+
+
+def by_next_of_an_object(ctx):
+    return next(Counted(ctx))
+
+
+def by_loop_over_an_object(ctx):
+    for item in Counted(ctx):
+        return item
+
+
+def by_map(ctx):
+    for item in map(source, [ctx]):
+        return item
+
+
+def by_filter(ctx):
+    for item in filter(None, items(ctx)):
+        return item
+
+
+def by_zip(ctx):
+    for item, _ in zip(map(source, [ctx]), [2]):
+        return item
+
+
+def by_enumerate(ctx):
+    for number, item in enumerate(items(ctx)):
+        if number == 1:
+            return item
+
+
+def by_nested_iterators(ctx):
+    for number, (item, _) in enumerate(zip(items(ctx), range(3))):
+        if number == 1:
+            return item
+
+
+def by_list(ctx):
+    return list(items(ctx))[1]
+
+
+def by_tuple(ctx):
+    return tuple(map(source, [ctx]))[0]
+
+
+def by_sorted(ctx):
+    return sorted(items(ctx))[1]
+
+
+def by_dict(ctx):
+    return dict(("key", source(one)) for one in [ctx])["key"]
+
+
+def by_extend(ctx):
+    found = []
+    found.extend(items(ctx))
+    return found[1]
+
+
+def by_adding_to_a_list(ctx):
+    found = []
+    found += items(ctx)
+    return found[1]
+
+
+def by_reduce(ctx):
+    return functools.reduce(lambda total, item: source(item), [0, ctx])
+
+
+def by_comprehension(ctx):
+    return [source(one) for one in [ctx]][0]
+
+
+def by_dict_comprehension(ctx):
+    return {1: source(one) for one in [ctx]}[1]
+
+
+def by_nested_functions(ctx):
+    def outer():
+        def inner():
+            return source(ctx)
+
+        return inner()
+
+    return outer()
+
+
+def by_recursion(ctx, depth=5):
+    return source(ctx) if depth == 0 else by_recursion(ctx, depth - 1)
+
+
+def by_exception(ctx):
+    try:
+        raise ValueError
+    except ValueError:
+        return source(ctx)
+    finally:
+        by_call(ctx)
+
+
+WAYS = [value for name, value in list(globals().items()) if name.startswith("by_")]
+
+
+# ---- what has no metadata, although somebody has just left a wrapper of an equal value
+
+
+def after_a_key(ctx):
+    [ctx].sort(key=lambda one: source(one))
+    return 1
+
+
+def after_callbacks(ctx):
+    return len(min([[1]], key=lambda one: source(ctx)))
+
+
+def after_contains(ctx):
+    if 5 in Thing(ctx):
+        return True
+
+
+def after_setitem(ctx):
+    Thing(ctx)[0] = 1
+    return 1
+
+
+def after_a_call(ctx):
+    source(ctx)
+    return 1
+
+
+def after_an_iterator(ctx):
+    list(itertools.islice(items(ctx), 3))
+    return 1
+
+
+def after_printing(ctx):
+    "{}".format(Thing(ctx))
+    return "text"
+
+
+OTHERS = [value for name, value in list(globals().items()) if name.startswith("after_")]
