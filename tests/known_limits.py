@@ -23,6 +23,7 @@ KEEPING = "what hooks look at lives until they have looked, and operands die in 
 TAGGING = (
     "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
 )
+REPEATED = "on 3.11, where values are tagged, a tracer is told once more of the line of an event"
 LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that hooks look at may take a frame of their own"
 COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
 PROFILERS = "profilers and tracers in C may see hidden frames return, which they pair with other calls"
@@ -118,6 +119,8 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (TAGGING, same([RECURSION.format("comprehensions")], WITH_TAGS), True),
     (TAGGING, same(["line_events_of_a_tracer", "line_events_of_a_loop_with_one_call"], WITH_TAGS), not OLDEST),
     (TAGGING, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS), not OLDEST),
+    (REPEATED, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS[1:]), OLDEST),
+    (REPEATED, same(["line_events_of_a_loop_with_one_call"], WITH_TAGS[1:]), OLDEST),
     (TAGGING, same(["exception_frees_arguments_when_it_is_handled"], WITH_TAGS), True),
     (TAGGING, same(["traceback_does_not_keep_temporaries", "locals_die_when_the_function_returns"], WITH_TAGS), True),
     (TAGGING, same(["left_operands_die_before_the_end_of_the_statement"], WITH_TAGS), True),
