@@ -65,10 +65,10 @@ def tagging() -> Any:
 
 def start(activation: Activation) -> None:
     """Say that an activation is in use, until its `end`."""
+    if activation.variant is not None:
+        activation.variant.family.active += 1  # first: `end` takes it back, whatever fails in between
     if activation.tags:
         tagging().begun(activation)
-    if activation.variant is not None:
-        activation.variant.family.active += 1
     use(activation)
     freshen(activation)
 

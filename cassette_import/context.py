@@ -281,8 +281,8 @@ def current() -> Context | None:
     >>> current() is None
     True
     """
-    here = ACTIVE.get()
-    return here.contexts[-1] if here.contexts and not here.left else None
+    contexts = activations.active_here().contexts
+    return contexts[-1] if contexts else None
 
 
 def variant_for(context: Context | type[Context]) -> Variant:

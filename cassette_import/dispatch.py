@@ -44,8 +44,11 @@ class Handler:
         parameters = list(signature.parameters.values())
         positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         leading = _LEADING[kind]
-        _check_leading(kind, function, parameters)
         rest = next((p for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+        if len(positional) < leading and rest is None:
+            middle = {"posthook": "result, ", "errorhook": "exception, "}.get(kind, "")
+            name = getattr(function, "__qualname__", function)
+            raise TypeError(f"{name} cannot be a {kind}: it must take (ctx, {middle}f, ...)")
         self.context_types, self.metadata_types = _context_annotation(positional[0] if positional else rest)
         if leading == 3:
             self.middle_types = _types(positional[1].annotation) if len(positional) > 1 else None
@@ -120,15 +123,6 @@ class Handler:
         code = getattr(self.function, "__code__", None)
         place = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
         return f"{self.owner.__qualname__}: {getattr(self.function, '__qualname__', self.function)}{place}"
-
-
-def _check_leading(kind: str, function: Callable[..., Any], parameters: list[inspect.Parameter]) -> None:
-    """Refuse what could never be called."""
-    wanted = ("ctx", "f") if _LEADING[kind] == 2 else ("ctx", "result" if kind == "posthook" else "exception", "f")
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(positional) < len(wanted) and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        name = getattr(function, "__qualname__", function)
-        raise TypeError(f"{name} cannot be a {kind}: it must take ({', '.join(wanted)}, ...)")
 
 
 def _context_annotation(parameter: inspect.Parameter | None) -> tuple[Types, Types]:

@@ -19,17 +19,8 @@ from cassette_import.rewrite.scopes import LOOKS_AT_LOCALS
 _SELF, _OWN, _GIVEN = "the context", "of the context", "of the program"
 
 
-def of_context_alone(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A hook that reads none of its arguments, as a function of the context alone."""
-    assert type(function) is FunctionType
-    code = function.__code__
-    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    made = code.replace(co_argcount=1, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
-    return FunctionType(made, function.__globals__, function.__name__)
-
-
 def handing_on(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """Such a hook of `touches_only_itself`, as a function of the context and a value, which it returns.
+    """A hook that `touches_only_itself`, as a function of the context and a value, which it returns.
 
     Its code goes straight to its one return. Nothing reads its second variable.
     """

@@ -63,7 +63,7 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
         return iter(partial(_step_unpacking, end, iterator, spec), end)
     variant = ACTIVE.get().variant
     if variant is not None and variant.tagging and variant.runners[_ITERATION].conductor.is_stepped(iterator):
-        return iter(partial(_step_untagged, end, iterator), end)
+        return iter(partial(_step, end, iterator, is_stepped=True), end)
     if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
         before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
         return iter(partial(_step_blind, end, variant, before, after, iterator), end)
@@ -71,13 +71,15 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
 
 
 @hidden
-def _step(end: _End, iterator: Any) -> Any:
+def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
+    """A step. `is_stepped` says that it is what it is without us where values may be tagged and none is anywhere."""
     activation = ACTIVE.get()
     variant = activation.variant
     if variant is None:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
-    if runner.may_fail and not _is_plain(runner, iterator):
+    is_idle = runner.is_idle and not NAMES["@tagged"]
+    if runner.may_fail and not (is_idle and (is_stepped or runner.conductor.is_stepped(iterator))):
         try:
             return runner.pick(next)(iterator)
         except StopIteration:
@@ -95,43 +97,17 @@ def _step(end: _End, iterator: Any) -> Any:
 
 
 @hidden
-def _is_plain(runner: Any, iterator: Any) -> bool:
-    """Whether values may be tagged, none is anywhere, and a step of the iterator is therefore what it is without us."""
-    return runner.is_idle and not NAMES["@tagged"] and runner.conductor.is_stepped(iterator)
-
-
-@hidden
-def _step_untagged(end: _End, iterator: Any) -> Any:
-    """A step of an iterator for which `_is_plain` holds as long as there is no metadata anywhere."""
-    activation = ACTIVE.get()
-    variant = activation.variant
-    runner = None if variant is None else variant.runners[_ITERATION]
-    if runner is None or not runner.is_idle or NAMES["@tagged"]:
-        return _step(end, iterator)
-    contexts = activation.contexts
-    for level, hook in runner.before:
-        hook(contexts[level], next, iterator)
-    value = next(iterator, end)
-    if NAMES["@tagged"]:
-        value = runner.conductor.claimed_here(value)
-    if value is not end:
-        for level, hook in runner.after:
-            hook(contexts[level], value, next, iterator)
-    return value
-
-
-@hidden
 def _step_blind(end: _End, variant: Any, before: Any, after: Any, iterator: Any) -> Any:
     """A step whose hooks look at nothing but their context."""
     activation = ACTIVE.get()
     if activation.variant is not variant:
         return _step(end, iterator)
     for level, hook in before:
-        hook(activation.contexts[level])
+        hook(activation.contexts[level], None)
     value = next(iterator, end)
     if value is not end:
         for level, hook in after:
-            hook(activation.contexts[level])
+            hook(activation.contexts[level], None)
     return value
 
 
@@ -264,9 +240,8 @@ for _property in (_Delegate.send, _Delegate.throw, _Delegate.close):
 def delegate(iterable: Any) -> Any:
     """What `yield from` goes through."""
     if not _is_iterable(iterable) or type(bare(iterable)) in (CoroutineType, GeneratorType):
-        return bare(
-            iterable
-        )  # whose steps the interpreter takes itself: `gi_yieldfrom`, `throw` and tracebacks show it
+        # The interpreter takes such steps itself: `gi_yieldfrom`, `throw` and tracebacks show it.
+        return bare(iterable)
     return _Delegate(_pick(iter)(iterable))
 
 

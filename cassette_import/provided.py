@@ -30,7 +30,7 @@ def _make_blind(which: str, kind: Events) -> Callable[[], None]:
         variant = activation.variant
         if variant is not None:
             for level, hook in variant.blind.get(key, ()):
-                hook(activation.contexts[level])
+                hook(activation.contexts[level], None)
 
     return blind
 

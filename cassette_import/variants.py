@@ -26,7 +26,7 @@ from cassette_import.handlers import (
     nothing,
     target_events,
 )
-from cassette_import.harmless import handing_on, of_context_alone, touches_only_itself
+from cassette_import.harmless import handing_on, touches_only_itself
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.passes import apply
 from cassette_import.rewrite.shape import TAGGED, ContextShape, Shape
@@ -219,8 +219,8 @@ class Variant:
                 found |= kind
                 for level, _, which, table in hooks:
                     assert table.method is not None
-                    hook = of_context_alone(table.method)
-                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = handing_on(table.method)
+                    hook = handing_on(table.method)
+                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = hook
                     own_hooks = self.blind.setdefault((which, int(kind)), [])
                     own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
         return found

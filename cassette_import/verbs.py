@@ -175,8 +175,8 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     function = python_function(f)
     if function is None or not registry.overdubbable(function):
         return False
-    here = ACTIVE.get()
-    if here is INACTIVE or here.left:
+    here = active_here()
+    if here is INACTIVE:
         return True
     record = registry.records.get(function.__code__.co_filename)
     return record is not None and (record.installed or record.filename in here.roots)

@@ -248,10 +248,8 @@ def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> No
         node.body.append(at.put(ast.Expr(read)))
 
 
-_ANNOTATIONS_ARE_EVALUATED: Final = sys.version_info < (
-    3,
-    14,
-)  # with the function or class, not when they are asked for
+_ANNOTATIONS_ARE_EVALUATED: Final = sys.version_info < (3, 14)
+"""With the function or class, and not when they are asked for."""
 
 
 def _format(node: ast.JoinedStr) -> None:
