@@ -191,6 +191,7 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{_MARKER}(mode='once', boundary=..., mask=..., without=...): record what the test gets from outside, or "
         "replay it; with the mode 'off', do neither, whatever is said elsewhere",
     )
+    # `pytest.mark` makes its attributes as they are asked for; type checkers do not know that one may be put there.
     pytest.mark.cassette = _Marker(pytest.mark.cassette.mark, _ispytest=True)  # type: ignore[attr-defined]
 
 

@@ -57,7 +57,7 @@ def entered(context: Any, tags: tuple[Any, ...]) -> Tag | None:
     tag.parent = next((outer for outer in reversed(tags) if outer is not None), None)
     if tag.parent is None:
         look()
-    if tag.parent is not None:
+    else:
         tag.parent.store.take_in(tag.store)
         tag.store = tag.parent.store
     return tag
