@@ -45,7 +45,7 @@ def enter(activation: Activation) -> None:
             start(activation)
         else:  # the same, without a frame for each step
             variant.family.active += 1
-            IN_USE.entered[id(activation)] = activation
+            IN_USE.entered[activation] = None
             NAMES["@on"] = True
             is_fresh = variants.by_keys.get(variant.keys) is variant
             if not is_fresh or variant.armed.get(activation.roots) != registry.generation:
@@ -167,7 +167,7 @@ def depart(activation: Activation, result: Any = None) -> None:
         end(activation, result)
     else:
         activation.left = True
-        IN_USE.entered.pop(id(activation), None)
+        IN_USE.entered.pop(activation, None)
         if not IN_USE.entered and not IN_USE.lasting:
             NAMES["@on"] = False
         activation.heirs = activation.variant = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import weakref
 from collections.abc import Mapping
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.frames import hidden
@@ -73,6 +73,8 @@ class Activation:
     `family` is that of the variant, which the entries of functions test.
 
     `tags` has an entry for each context: the tag of this activation of it, or None; empty if there are none.
+
+    `token` is what takes the context variable back, if it was entered where nothing was active.
     """
 
     __slots__ = (
@@ -88,6 +90,7 @@ class Activation:
         "successor",
         "suspended",
         "tags",
+        "token",
         "variant",
     )
 
@@ -113,6 +116,17 @@ class Activation:
         self.heirs: Activation | None = None
         self.left = False
         self.successor: Activation | None = None
+        self.token: Token[Activation] | None = None
+
+
+class Alone(Activation):
+    """The activation of a context that is entered where nothing is active: the usual one.
+
+    Who makes it fills it in: `Context.__enter__` has no time for a frame of ours.
+    """
+
+    __slots__ = ()
+    __init__ = object.__init__  # it takes no frame
 
 
 class Lasting(Activation):
@@ -176,12 +190,12 @@ class InUse:
     """
 
     def __init__(self) -> None:
-        self.entered: dict[int, Activation] = {}
+        self.entered: dict[Activation, None] = {}
         self.lasting: dict[int, weakref.ref[Lasting]] = {}
 
     def values(self) -> list[Activation]:
         """All activations that are in use."""
-        found = list(self.entered.values())
+        found = list(self.entered)
         found += [item for reference in list(self.lasting.values()) if (item := reference()) is not None]
         return found
 
@@ -202,14 +216,14 @@ IN_USE: Final = InUse()
 @hidden
 def use(activation: Activation) -> None:
     """Say that an activation is in use, until `leave`."""
-    IN_USE.entered[id(activation)] = activation
+    IN_USE.entered[activation] = None
     NAMES["@on"] = True
 
 
 @hidden
 def leave(activation: Activation) -> None:
     """Say that it is not in use any more."""
-    IN_USE.entered.pop(id(activation), None)
+    IN_USE.entered.pop(activation, None)
     IN_USE.lasting.pop(id(activation), None)
     IN_USE.switch_off()
 

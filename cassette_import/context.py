@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import copy
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, TypeVar
@@ -25,11 +26,13 @@ from cassette_import import (
     waiting,
 )
 from cassette_import.activations import enter
-from cassette_import.active import ACTIVE, INACTIVE, Activation
+from cassette_import.active import ACTIVE, IN_USE, INACTIVE, NAMES, Activation, Alone
 from cassette_import.dispatch import KINDS, HookPoint
 from cassette_import.events import Events
 from cassette_import.frames import hidden
+from cassette_import.inheritance import FINDER, WAITING
 from cassette_import.pass_checks import checked_passes
+from cassette_import.specialize import registry
 from cassette_import.variants import Key, Variant, variants
 
 Self = TypeVar("Self", bound="Context")
@@ -59,6 +62,19 @@ _DEFAULTS: dict[str, Callable[..., Any]] = {
     "errorhook": _do_nothing,
     "overdub": _go_on,
 }
+
+
+class _Usual:
+    """What contexts of a type are mostly: their events, their passes, the key of these, and once one was entered where
+    nothing was active, the variant of that."""
+
+    __slots__ = ("events", "key", "passes", "variant")
+
+    def __init__(self, events: Events, passes: Sequence[Any], key: Key) -> None:
+        self.events = events
+        self.passes = passes
+        self.key = key
+        self.variant: Variant | None = None
 
 
 class Context:
@@ -101,7 +117,8 @@ class Context:
     errorhook: ClassVar[Any]
     overdub: ClassVar[Any]
     _hooks_enabled = True
-    _known_key: ClassVar[tuple[Events, Sequence[Any], Key] | None] = None
+    _is_changed = False  # whether this instance differs from its type by what we have made of it
+    _usual: ClassVar[_Usual | None] = None
     _copy_of: Context | None = None
     _tagging = False
     _tags: dict[int, Any] | None = None
@@ -130,7 +147,7 @@ class Context:
             if not isinstance(tagging, bool):
                 raise TypeError(f"tagging must be True or False, not {tagging!r}")
             cls._tagging = tagging
-        cls._known_key = None
+        cls._usual = None
         if "passes" in cls.__dict__:
             cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
@@ -145,20 +162,75 @@ class Context:
         return types.GenericAlias(cls, (metadata_type,))
 
     def __enter__(self: Self) -> Self:
-        here = ACTIVE.get()
-        if here is INACTIVE and not self.report_escapes and not self._tagging:  # most often
-            if inheritance.WAITING:
-                inheritance.watch()
-            keys = (_key(self),)
-            variant = variants.by_keys.get(keys) or variants.of(keys)
-            enter(Activation((self,), variant, _NO_ROOTS, here, None, self))
+        usual = self._usual
+        if (
+            ACTIVE.get() is not INACTIVE
+            or usual is None
+            or usual.variant is None
+            or self.events is not usual.events
+            or self.passes is not usual.passes
+            or self._is_changed
+            or self.report_escapes
+            or (WAITING and (not sys.meta_path or sys.meta_path[0] is not FINDER))
+        ):
+            self._enter()
             return self
-        if self.report_escapes and (watch := escapes().new_watch(self)) is not None:
-            watch.__enter__()
-        enter(activation_of(self))
+        # What `activations.enter` does for any activation, without a frame for each step.
+        made = Alone()
+        made.contexts = (self,)
+        made.entered = self
+        made.outer = INACTIVE
+        made.roots = _NO_ROOTS
+        made.tags = ()
+        made.left = False
+        made.heirs = made.prefixes = made.successor = made.suspended = made.token = None
+        made.variant = variant = usual.variant
+        made.family = family = variant.family
+        try:
+            family.active += 1
+            IN_USE.entered[made] = None
+            NAMES["@on"] = True
+            if variant.is_superseded or variant.armed.get(_NO_ROOTS) != registry.generation:
+                activations.freshen(made)
+                usual.variant = made.variant
+        except BaseException:
+            activations.end(made)
+            raise
+        made.token = ACTIVE.set(made)
         return self
 
+    def _enter(self) -> None:
+        """Enter, whatever is active here and whatever this context has of its own."""
+        if self.report_escapes and (watch := escapes().new_watch(self)) is not None:
+            watch.__enter__()
+        activation = activation_of(self)
+        enter(activation)
+        usual = self._usual
+        if activation.outer is INACTIVE and usual is not None and not (self._tagging or self._is_changed):
+            usual.variant = activation.variant
+
     def __exit__(self, *exception: object) -> None:
+        here = ACTIVE.get()
+        if type(here) is not Alone or here.entered is not self or here.left or here.prefixes is not None:
+            self._exit(*exception)
+            return
+        # What `activations.depart` does for any activation, without a frame for each step.
+        here.left = True
+        del IN_USE.entered[here]
+        if not IN_USE.entered and not IN_USE.lasting:
+            NAMES["@on"] = False
+        here.heirs = here.variant = None
+        family, here.family = here.family, None  # another thread may have given it another one meanwhile
+        if family is not None:
+            family.active -= 1
+        token, here.token = here.token, None
+        try:
+            ACTIVE.reset(token)  # type: ignore[arg-type]
+        except ValueError:  # in a copy of the context variables
+            ACTIVE.set(INACTIVE)
+
+    def _exit(self, *exception: object) -> None:
+        """Leave, whatever has happened to what is active here."""
         here = ACTIVE.get()
         if here.entered is self and not here.left:
             activations.depart(here)
@@ -216,17 +288,16 @@ for _kind in KINDS:
 
 
 def _key(context: Context) -> Key:
-    known = context._known_key
-    usual = context._hooks_enabled and context._tagging is type(context)._tagging
+    usual, is_usual = context._usual, not context._is_changed
     # Mostly the context has nothing of its own, and its type is as it was when the key was made.
-    if known is not None and context.events is known[0] and context.passes is known[1] and usual:
-        return known[2]
+    if usual is not None and context.events is usual.events and context.passes is usual.passes and is_usual:
+        return usual.key
     _take_in_methods(type(context))
     own: object = context.events
     events = own if isinstance(own, Events) else type(context).events  # a program may well write `self.events = []`
     key = Key.of(type(context), events, context._hooks_enabled, context.passes, context._tagging)
-    if usual:
-        type(context)._known_key = (context.events, context.passes, key)
+    if is_usual:
+        type(context)._usual = _Usual(context.events, context.passes, key)
     return key
 
 
@@ -312,6 +383,7 @@ def disablehooks(ctx: Self) -> Self:
     """A copy of a context whose hooks are not in the code at all; overloads stay."""
     made = _copied("disablehooks", ctx)
     object.__setattr__(made, "_hooks_enabled", False)
+    object.__setattr__(made, "_is_changed", True)
     return made
 
 

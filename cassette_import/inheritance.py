@@ -282,22 +282,22 @@ def _divert_module(name: str, module: ModuleType) -> None:
     divert = WAITING.pop(name, None)
     if divert is not None:
         divert(module)
-    if not WAITING and _finder in sys.meta_path:
-        sys.meta_path.remove(_finder)
+    if not WAITING and FINDER in sys.meta_path:
+        sys.meta_path.remove(FINDER)
 
 
-_finder: Final[Any] = _Finder()
+FINDER: Final[Any] = _Finder()
 
 
 def watch() -> None:
     """Divert what is imported already, and see to what will be. Called when a context is about to be entered."""
-    if not WAITING or (sys.meta_path and sys.meta_path[0] is _finder):
+    if not WAITING or (sys.meta_path and sys.meta_path[0] is FINDER):
         return
     for name in list(WAITING):
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             _divert_module(name, module)
     if WAITING:
-        if _finder in sys.meta_path:
-            sys.meta_path.remove(_finder)
-        sys.meta_path.insert(0, _finder)
+        if FINDER in sys.meta_path:
+            sys.meta_path.remove(FINDER)
+        sys.meta_path.insert(0, FINDER)

@@ -70,7 +70,7 @@ def nothing_is_left_active():
         assert _in_use(cassette) == []  # functions would be specialised for it in other tests too
         return
     gc.collect()
-    left = [activation.contexts for activation in cassette.IN_USE.entered.values()]
+    left = [activation.contexts for activation in cassette.IN_USE.entered]
     for activation in cassette.IN_USE.values():
         cassette.end(activation)
     cassette.ACTIVE.set(cassette.INACTIVE)

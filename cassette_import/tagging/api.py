@@ -37,7 +37,7 @@ def enabletagging(ctx: Any, f: Callable[..., Any] | None = None) -> Any:
     """
     _check("enabletagging", ctx)
     made = copy.copy(ctx)
-    made._tagging = True
+    made._tagging = made._is_changed = True
     made._tags = None
     made._copy_of = None
     return made
