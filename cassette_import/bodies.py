@@ -11,9 +11,9 @@ import hashlib
 import inspect
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from types import CodeType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import import cache
@@ -122,7 +122,8 @@ class Bodies:
             unit.reason = "its code is not what its source says"
             return None
         names = source.names()
-        module, function = skeleton(place, plain.co_freevars, names.imported & set(all_names(plain)))
+        imported = names.imported & set(all_names(plain))
+        module, function = skeleton(place, plain.co_freevars, imported)
         made = {}
         for variant in variants:
             if variant.shape.passes:
@@ -130,7 +131,8 @@ class Bodies:
                 made[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
         entry = Entry(None if unit.record.installed else unit.record.filename)
         file = hashlib.sha256(unit.record.filename.encode()).hexdigest()[:6]
-        surroundings = Surroundings(place.class_name, plain.co_freevars, file, names.assigned)
+        objects = names.assigned | _no_modules(imported, unit.some_function())
+        surroundings = Surroundings(place.class_name, plain.co_freevars, file, objects)
         overdub_function(function, [_shape(unit.record, variant) for variant in variants], entry, made, surroundings)
         compiled = source.compile(module, plain.co_flags)
         code = find_function(compiled, plain)
@@ -141,6 +143,12 @@ class Bodies:
         # So may hooks: their first parameters have become positional-only (`functions.positional_only`).
         code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
         return graft(requalify(code, plain))
+
+
+def _no_modules(names: Iterable[str], function: FunctionType) -> set[str]:
+    """Which of the names that a module imports hold something else than modules, as far as it is known now."""
+    held = function.__globals__
+    return {name for name in names if name in held and type(held[name]) is not ModuleType}
 
 
 def _shape(record: Record, variant: VariantLike) -> Shape:

@@ -7,6 +7,7 @@ Never calls the program's code: no attribute is read through `__getattribute__` 
 from __future__ import annotations
 
 import functools
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from types import (
@@ -24,6 +25,9 @@ from typing import Any, Final
 
 from cassette_import.frames import unwatched
 from cassette_import.namespaces import bases_of, of_class
+
+BuiltinMethodOfClass: Final[type] = type(re.compile("").sub)
+"""The type of bound C methods that are told the class that defines them (PEP 573), which `types` has no name for."""
 
 
 def lookup(kind: type, name: str) -> Any:
@@ -70,8 +74,14 @@ class StandIn:
         return self._function
 
 
-SPLITTERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {}
-"""How `split` takes callables of further types apart: tagging adds its wrapper, whose receiver stays wrapped."""
+SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}
+"""How `split` takes callables of further types, by identity, apart: tagging adds its wrapper, whose receiver stays
+wrapped."""
+
+CARRIERS: Final = set(
+    map(id, (BuiltinFunctionType, BuiltinMethodOfClass, MethodType, MethodWrapperType, functools.partial, StandIn))
+)
+"""Types of callables, by identity, that `split` finds something behind. A metaclass of the program may have no hash."""
 
 WRAPPERS: Final[dict[int, Callable[[Any], Any]]] = {}
 """Types, by identity, whose instances stand for another value, and what gives it: tagging adds its wrapper."""
@@ -111,7 +121,7 @@ def split(function: Any) -> tuple[Any, ...]:
         return (function,)
     if kind is MethodType:
         return (*split(function.__func__), function.__self__)
-    if kind is BuiltinFunctionType:
+    if kind is BuiltinFunctionType or kind is BuiltinMethodOfClass:
         receiver = function.__self__
         if receiver is None or type(receiver) is ModuleType:
             return (function,)
@@ -131,8 +141,8 @@ def split(function: Any) -> tuple[Any, ...]:
         return (*split(function.func), *function.args)
     if kind is StandIn:
         return (function.shown,)
-    if kind in SPLITTERS:
-        return SPLITTERS[kind](function)
+    if id(kind) in SPLITTERS:
+        return SPLITTERS[id(kind)](function)
     if CALLS_OF_INSTANCES and id(method := lookup(kind, "__call__")) in CALLS_OF_INSTANCES:
         return (method, function)
     return (function,)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -27,12 +27,18 @@ from typing import Any, Final
 
 from cassette_import.active import NAMES
 from cassette_import.frames import hidden
-from cassette_import.functions import lookup, split
+from cassette_import.functions import BuiltinMethodOfClass, lookup, split
 from cassette_import.namespaces import of_class, of_module
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
-_NO_TYPES: Final[frozenset[type]] = frozenset()
+_NO_TYPES: Final[tuple[type, ...]] = ()
+"""Not a set: whether something is in that would ask for its hash."""
+
 _FLAGS: Final = ("", "k", "a", "ka")
+_BUILTINS: Final = frozenset(map(id, (BuiltinFunctionType, BuiltinMethodOfClass)))
+_METHODS: Final = _BUILTINS | set(map(id, (MethodWrapperType, MethodType, FunctionType)))
+"""Types by identity: a metaclass of the program may be asked for a hash, or whether it equals."""
+_LRU_CACHE: Final = type(functools.lru_cache(print))
 _MOST_MISSES: Final = 8
 """A guard that does not come to hold is left alone after so many calls."""
 
@@ -51,9 +57,11 @@ class Guards:
         self._several = tuple(f"{prefix}.{kind}{flags}." for kind in "tu" for flags in _FLAGS)
         self._anywhere = tuple(f"{prefix}.{kind}{flags}." for kind in "gmctu" for flags in _FLAGS if "a" in flags)
         self.alone = True
+        self._may_hash = True
         self._is_superseded = False
         self._told = False
         self._misses: dict[str, int] = {}
+        self._given_up: dict[str, Callable[[Any], Any]] = {}
         self._names: set[str] = set()
 
     def provide(self, code: CodeType) -> None:
@@ -72,8 +80,16 @@ class Guards:
     def forget(self) -> None:
         """Something was registered: what was known may be so no more."""
         self._misses.clear()
+        self._given_up.clear()
         for name in list(self._names):
             self._clear(name)
+
+    def look_at_classes(self) -> None:
+        """See whether all classes have a hash, which guards ask them for. Else types of receivers are not learned."""
+        may_hash = all(lookup(metaclass, "__hash__") is not None for metaclass in _metaclasses())
+        if self._may_hash and not may_hash:
+            self._may_hash = False
+            self.forget()
 
     def be_alone(self, alone: bool) -> None:
         """Whether there is no other variant that functions have bodies for and that intercepts anything."""
@@ -82,6 +98,7 @@ class Guards:
         self.alone = alone
         self._say_kinds()
         if not alone:
+            self._given_up.clear()
             for name in list(self._names):
                 if name.startswith(self._anywhere):
                     self._clear(name)
@@ -108,32 +125,40 @@ class Guards:
         Call sites with keywords or splats may hand a callback to a higher-order leaf by its name. Those without need
         none of Python's errors about them, so that what `pick` gives can be made once.
         """
-        misses, prefix, ready = self._misses, self._prefix, calls.ready
-        pick, pick_with_callbacks = calls.pick_positional, calls.pick
+        misses, given_up, prefix, ready = self._misses, self._given_up, self._prefix, calls.ready
+        pick, pick_with_callbacks, names = calls.pick_positional, calls.pick, calls.names()
         methods: dict[tuple[type, str], Callable[..., Any]] = {}  # of builtin types, that are targets
 
         @hidden
+        def pick_ready(callee: Any) -> Any:
+            if id(callee) in ready:
+                return ready[id(callee)]
+            if type(callee) is not BuiltinFunctionType or callee.__name__ not in names:
+                return pick(callee)
+            receiver_type = type(callee.__self__)
+            event = methods.get((receiver_type, callee.__name__))
+            if event is not None:
+                return functools.partial(event, callee.__self__)
+            picked = pick(callee)
+            if picked is not callee and not issubclass(receiver_type, (type, ModuleType)):
+                event = ready.get(id(split(callee)[0]))
+                if event is not None:
+                    methods[receiver_type, callee.__name__] = event
+            return picked
+
+        @hidden
         def learn(callee: Any, guard: str, receiver: Any = None, forgotten: None = None) -> Any:
+            if guard in given_up:
+                return given_up[guard](callee)
             flags = guard.partition(".")[0]
             if self._is_superseded or ("a" in flags and not self.alone):
                 return pick_anywhere(callee)
-            if "k" in flags:
-                picked = pick_with_callbacks(callee)
-            elif id(callee) in ready:
-                return ready[id(callee)]
-            elif type(callee) is BuiltinFunctionType:
-                receiver_type = type(callee.__self__)
-                event = methods.get((receiver_type, callee.__name__))
-                if event is not None:
-                    return functools.partial(event, callee.__self__)
-                picked = pick(callee)
-                if picked is not callee and not issubclass(receiver_type, (type, ModuleType)):
-                    event = ready.get(id(split(callee)[0]))
-                    if event is not None:
-                        methods[receiver_type, callee.__name__] = event
-            else:
-                picked = pick(callee)
-            if picked is not callee or misses.get(guard, 0) >= _MOST_MISSES:
+            find = pick_with_callbacks if "k" in flags else pick_ready
+            picked = find(callee)
+            if picked is not callee:
+                return picked
+            if misses.get(guard, 0) >= _MOST_MISSES:
+                given_up[guard] = find
                 return picked
             misses[guard] = misses.get(guard, 0) + 1
             kind, name = guard[0], f"{prefix}.{guard}"
@@ -146,11 +171,28 @@ class Guards:
             elif kind == "c":
                 if _is_of_class(callee, guard, receiver):
                     NAMES[name] = receiver
+            elif not self._may_hash or not _has_usual_hash(type(receiver)):
+                given_up[guard] = find
+                NAMES[name] = _NO_TYPES
             elif (owner := _owner(callee, guard, receiver)) is not None:
-                NAMES[name] |= {owner}
+                NAMES[name] = frozenset((*NAMES[name], owner))
             return picked
 
         return learn
+
+
+def _metaclasses() -> Iterator[type]:
+    work = [type]
+    while work:
+        found = work.pop()
+        yield found
+        work += type.__subclasses__(found)
+
+
+@hidden
+def _has_usual_hash(kind: type) -> bool:
+    """Whether a class does not notice that it is looked for in a set."""
+    return all(lookup(type(kind), name) is getattr(type, name) for name in ("__hash__", "__eq__"))
 
 
 @hidden
@@ -158,8 +200,9 @@ def _is_lasting(callee: Any) -> bool:
     """Whether a callee lives as long as its module does."""
     kind = type(callee)
     if kind is BuiltinFunctionType:
-        return type(callee.__self__) is ModuleType
-    if kind is FunctionType or (_is_usual_class(callee) and not callee.__flags__ & _IMMUTABLE):
+        holder = callee.__self__
+        return type(holder) is ModuleType or (type(holder) is type and bool(holder.__flags__ & _IMMUTABLE))
+    if kind is FunctionType or kind is _LRU_CACHE or (_is_usual_class(callee) and not callee.__flags__ & _IMMUTABLE):
         return _stands_in_its_module(callee)
     return kind is type
 
@@ -172,21 +215,28 @@ def _is_usual_class(kind: Any) -> bool:
 
 @hidden
 def _stands_in_module(callee: Any, guard: str, found: Any) -> bool:
-    """Whether a callee is what a module holds under the name in the guard, seen from a module that the name starts
-    with."""
+    """Whether a callee is what a module or class holds under the name in the guard, seen from what its start names."""
+    lasts = True
     for name in guard.split(".")[3:]:
-        if type(found) is not ModuleType:
+        if type(found) is ModuleType:
+            found = vars(found).get(name)
+        elif issubclass(type(found), type) and _is_usual_class(found):
+            found = lookup(found, name)
+            found = found.__func__ if type(found) is staticmethod else found
+            lasts = _is_lasting(callee)
+        else:
             return False
-        found = vars(found).get(name)
-    return found is callee
+    return found is callee and lasts
 
 
 @hidden
 def _stands_in_its_module(named: Any) -> bool:
     """Whether a function or class is found where its qualified name says."""
-    module = sys.modules.get(named.__module__)
+    qualified, module = getattr(named, "__qualname__", None), sys.modules.get(named.__module__)
+    if type(qualified) is not str:  # what `functools.lru_cache` makes of a callable without a name
+        return False
     found: Any = module if type(module) is ModuleType else None
-    for name in named.__qualname__.split("."):
+    for name in qualified.split("."):
         if not issubclass(type(found), (ModuleType, type)):
             return False
         found = (of_class(found) if issubclass(type(found), type) else of_module(found)).get(name)
@@ -195,15 +245,12 @@ def _stands_in_its_module(named: Any) -> bool:
 
 @hidden
 def _owner(callee: Any, guard: str, receiver: Any) -> type | None:
-    """The type all of whose instances have this method, if it is certain; `receiver` is that of a `super()`."""
+    """The type all of whose instances have this method, if it is certain."""
     kind = type(callee)
-    if kind is not BuiltinFunctionType and kind is not MethodWrapperType and kind is not MethodType:
-        return None  # it would notice that it is asked for `__self__`
-    bound_to = callee.__self__
-    owner = type(bound_to)
-    if guard[0] == "u" and bound_to is not receiver:
-        return None
-    if issubclass(owner, (type, ModuleType)) if kind is not MethodType else type(callee.__func__) is not FunctionType:
+    owner: type = type(receiver)
+    if id(kind) not in _METHODS or issubclass(owner, (type, ModuleType)):
+        return None  # what else there is would notice that it is asked
+    if kind is not FunctionType and callee.__self__ is not receiver and callee.__self__ is not owner:
         return None
     if not _is_usual_class(owner) or type(owner.__getattribute__) is not WrapperDescriptorType:
         return None
@@ -214,13 +261,17 @@ def _owner(callee: Any, guard: str, receiver: Any) -> type | None:
 
 @hidden
 def _has_method(owner: type, callee: Any, guard: str) -> bool:
-    """Whether a bound method is what a class says for the name, or one of its bases, if `super()` is asked."""
+    """Whether a callee is what a class says for the name, or one of its bases, if `super()` is asked."""
     name = guard.rpartition(".")[2]
     for base in owner.__mro__:
         held = vars(base).get(name)
         if type(held) is FunctionType and type(callee) is MethodType and held is callee.__func__:
+            return callee.__self__ is not owner
+        if type(held) is classmethod and type(callee) is MethodType and held.__func__ is callee.__func__:
+            return callee.__self__ is owner
+        if type(held) is staticmethod and type(callee) is FunctionType and held.__func__ is callee:
             return True
-        if type(held) is MethodDescriptorType and type(callee) is BuiltinFunctionType:
+        if type(held) is MethodDescriptorType and id(type(callee)) in _BUILTINS:
             return bool(callee.__name__ == held.__name__)
         if type(held) is WrapperDescriptorType and type(callee) is MethodWrapperType:
             return bool(callee.__objclass__ is held.__objclass__)

@@ -27,7 +27,7 @@ from typing import Any, Final
 from cassette_import.active import ACTIVE, Activation
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import PROPERTIES, joined, keywords_of, lookup, split
+from cassette_import.functions import CALLS_OF_INSTANCES, CARRIERS, PROPERTIES, joined, keywords_of, lookup, split
 from cassette_import.leaves import HIGHER_ORDER
 from cassette_import.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewrite.shape import TAGGED, Shape
@@ -341,6 +341,11 @@ class EventRunner:
                 return callee
             return Callee(event, callee) if get().variant is variant else pick_elsewhere(callee)
 
+        names, carriers = self.names(), CARRIERS
+        if self.conductor is None:
+            of_leaf = _handing_on(event)
+            single = {**{key: of_leaf for key in targets if key not in self._targets}, **single}
+
         @hidden
         def pick_target(callee: Any) -> Any:
             kind = type(callee)
@@ -348,7 +353,9 @@ class EventRunner:
                 if not python_methods:
                     return callee
                 key = id(callee.__func__)
-            elif kind is FunctionType:
+            elif kind is BuiltinFunctionType and callee.__name__ not in names:
+                return callee
+            elif id(kind) not in carriers and not CALLS_OF_INSTANCES:
                 key = id(callee)
             else:
                 key = id(split(callee)[0])
@@ -401,6 +408,19 @@ def _lone(
         return event_of_target(*full)
 
     return event_of_target if of_target_itself else event
+
+
+def _handing_on(event: Callable[..., Any]) -> Callable[..., Any]:
+    """The event of a higher-order leaf that is no target itself: one only if it is handed something to call."""
+
+    @hidden
+    def handing_on(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        carries = type(callee) is functools.partial
+        if carries or any(map(callable, arguments)) or (keywords and any(map(callable, keywords.values()))):
+            return event(callee, *arguments, **keywords)
+        return callee(*arguments, **keywords)
+
+    return handing_on
 
 
 def _names_of(target: Any) -> list[str]:

@@ -110,6 +110,7 @@ class Registry(Catalogue):
                 self._armed.append(variant)
                 self._was_armed = True
                 self._tell_who_is_alone()
+            variant.guards.look_at_classes()
             files = {name for name, record in self.records.items() if record.installed or name in roots}
             for function in live.functions_of(files):
                 unit = self.unit_of(function.__code__)

@@ -2,6 +2,7 @@
 
 import gc
 import math
+import re
 import threading
 import time
 import weakref
@@ -10,6 +11,7 @@ from unittest.mock import Mock
 import pytest
 
 from cassette_import import Context, live, overdub
+from cassette_import.active import NAMES
 
 PROGRAM = """
     import math
@@ -536,3 +538,213 @@ def test_callees_and_classes_are_asked_for_nothing_when_guards_are_learned(make_
     program = make_program(ASKED)
     with Own():
         assert program.main() == []
+
+
+LEARNED = """
+    import functools
+    import json.decoder
+    import re
+    from json.scanner import NUMBER_RE
+
+    table = {1: "one"}
+    annotated: dict = {1: "one"}
+    pattern = re.compile("a")
+
+    @functools.lru_cache
+    def kept(x):
+        return x
+
+    class A:
+        def method(self, *arguments):
+            return arguments
+
+        @classmethod
+        def of_class(cls, x):
+            return x
+
+        @staticmethod
+        def static(x):
+            return x
+
+        def call_method(self, x):
+            return self.method(x)
+
+        def call_of_class(self, x):
+            return self.of_class(x)
+
+        def call_static(self, x):
+            return self.static(x)
+
+    a = A()
+
+    def makes_object(x):
+        return object.__new__(A)
+
+    def of_table(x):
+        return table.get(x)
+
+    def of_annotated(x):
+        return annotated.get(x)
+
+    def of_imported(x):
+        return NUMBER_RE.match(str(x))
+
+    def of_local_pattern(x, found=pattern):
+        return found.match("a")
+
+    def of_kept(x):
+        return kept(x)
+
+    def of_class_in_module(x):
+        return json.decoder.JSONDecoder.raw_decode(json._default_decoder, "1")
+
+    def with_long_arguments(x, found=a):
+        return found.method([y for y in (x, x)], lambda: x)
+
+    def with_long_arguments_of_a_part(x, holder=[a]):
+        return holder[0].method([y for y in (x, x)], lambda: x)
+
+    def in_a_generator_expression(x):
+        return list(len(y) for y in [[x]])
+
+    def in_a_function_that_has_a_parameter_vars(x, vars={}):
+        return [y for y in (x, *vars)], len([x]), dict(**vars)
+
+    method, class_method, static_method = a.call_method, a.call_of_class, a.call_static
+"""
+
+
+def note_what_is_asked(monkeypatch):
+    """What call sites ask about, from now on."""
+    found = []
+
+    def noting(ask):
+        def note(callee, *more):
+            found.append(callee)
+            return ask(callee, *more)
+
+        return note
+
+    for name, value in list(NAMES.items()):
+        if name.startswith("@") and name.endswith((".learn", "pick.1", "pickk.1")):
+            monkeypatch.setitem(NAMES, name, noting(value))
+    return found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "makes_object",
+            "of_table",
+            "of_annotated",
+            "of_imported",
+            "of_local_pattern",
+            "of_kept",
+            "of_class_in_module",
+        ),
+        *("with_long_arguments", "with_long_arguments_of_a_part", "in_a_generator_expression"),
+        *("in_a_function_that_has_a_parameter_vars", "method", "class_method", "static_method"),
+    ],
+)
+def test_a_call_site_asks_no_more_once_it_has_learned(make_program, monkeypatch, name):
+    function = getattr(make_program(LEARNED), name)
+    with Sines():
+        often(function, 1)
+        found = note_what_is_asked(monkeypatch)
+        function(1)
+    assert found == []
+
+
+def test_a_class_method_that_is_called_through_instances_meets_a_target(make_program):
+    program = make_program(
+        """
+        import math
+
+        class A:
+            @classmethod
+            def of_class(cls, x):
+                return cls.__name__
+
+            @staticmethod
+            def static(x):
+                return "static"
+
+        class B(A):
+            of_class = math.sin
+            static = math.sin
+
+        def main():
+            found = []
+            for receiver in [A()] * 12 + [B(), A()]:
+                found.append((receiver.of_class(1), receiver.static(1)))
+            return found[0], found[-2], found[-1]
+        """
+    )
+    assert in_context(program.main) == (("A", "static"), ("sine", "sine"), ("A", "static"))
+
+
+def test_a_builtin_method_that_knows_its_class_is_a_target(make_program):
+    class Subs(Context):
+        """Replaces a method of a type that is told its class when it is called (PEP 573)."""
+
+    Subs.overdub.register(re.Pattern.sub)(lambda ctx, f, pattern, *arguments: (pattern.pattern, *arguments))
+    program = make_program(
+        """
+        import re
+
+        pattern = re.compile("a")
+
+        def main(other):
+            found = []
+            for holder in [other] * 12 + [pattern]:
+                found.append(holder.sub("b", "aaa"))
+            return found[0], found[-1]
+        """
+    )
+
+    class Other:
+        def sub(self, *arguments):
+            return arguments
+
+    with Subs():
+        assert program.main(Other()) == (("b", "aaa"), ("a", "b", "aaa"))
+
+
+def test_a_callable_whose_metaclass_cannot_be_hashed_is_called(make_program):
+    program = make_program(
+        """
+        class Meta(type):
+            __hash__ = None
+
+            def __eq__(cls, other):
+                raise AssertionError(other)
+
+        class Made(metaclass=Meta):
+            def __call__(self):
+                return "called"
+
+            def method(self):
+                return "method"
+
+        def main():
+            made = Made()
+            return [made() for _ in range(12)] + [made.method() for _ in range(12)]
+        """
+    )
+    assert in_context(program.main) == ["called"] * 12 + ["method"] * 12
+
+
+def test_a_partial_object_of_a_higher_order_function_hands_its_callback_on(make_program):
+    program = make_program(
+        """
+        import functools
+        import math
+
+        sines = functools.partial(map, math.sin)
+
+        def main():
+            return list(sines([1])), list(map(math.sin, [1])), list(map(str, [1]))
+        """
+    )
+    assert in_context(program.main) == (["sine"], ["sine"], ["1"])

@@ -55,6 +55,7 @@ class Mode(Enum):
     INLINED = 1
     CALLEE = 2  # asks for the active context each time; temporaries are allowed
     BARE = 3  # the same, without temporaries
+    CLASS_BODY = 4  # the same, and names are read once: the namespace of a class body may be a mapping of the program's
 
 
 def overdub_function(
@@ -85,7 +86,7 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
         mark(part)
         if any(shape.tagging for shape in shapes):
             part = convey(part, shapes)
-        module.body[index] = rewriter.rewrite(part, Mode.BARE, None)
+        module.body[index] = rewriter.rewrite(part, Mode.CLASS_BODY, None)
     module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
     return module
 
@@ -105,15 +106,15 @@ class _Rewriter:
         self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
-        guarded = None
+        guarded: dict[Mode, GuardedForm] = {}
         if len(self.shapes) == 1 and self.shapes[0].guarded and self.entry.root is None and not keep_functions:
             around = self.surroundings
-            guarded = GuardedForm(self.shapes[0].prefix, around.file, around.objects, anywhere=True)
+            for mode in (Mode.CALLEE, Mode.BARE):
+                temporaries = mode is Mode.CALLEE
+                guarded[mode] = GuardedForm(self.shapes[0].prefix, around.file, around.objects, True, temporaries)
         self.callee = {
-            (mode, in_branch): CalleeForm(
-                self.shapes, mode is Mode.CALLEE, in_branch, guarded if mode is Mode.CALLEE else None
-            )
-            for mode in (Mode.CALLEE, Mode.BARE)
+            (mode, in_branch): CalleeForm(self.shapes, mode is Mode.CALLEE, in_branch, guarded.get(mode))
+            for mode in (Mode.CALLEE, Mode.BARE, Mode.CLASS_BODY)
             for in_branch in (False, True)
         }
 
@@ -262,29 +263,30 @@ class _Rewriter:
                     if isinstance(part, ast.Lambda):
                         setattr(part, _BARE, True)
         skip, inner = _SKIPPED.get(type(node), ()), mode
+        bare = Mode.CLASS_BODY if mode is Mode.CLASS_BODY else Mode.BARE
         if isinstance(node, FUNCTIONS):
             skip = ("body", "returns", "type_params")
         elif isinstance(node, ast.ClassDef):
-            generic = Mode.BARE if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in its bases
+            generic = Mode.CLASS_BODY if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in its bases
             return [
                 (
                     name,
                     index,
                     child,
-                    Mode.BARE if name == "body" else generic if name in ("bases", "keywords") else mode,
+                    Mode.CLASS_BODY if name == "body" else generic if name in ("bases", "keywords") else mode,
                 )
                 for name, index, child in children(node, skip=("type_params",))
             ]
         elif isinstance(node, COMPREHENSIONS):
             if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(node, ast.GeneratorExp):
-                inner = Mode.BARE
+                inner = bare
         elif isinstance(node, (ast.With, ast.AsyncWith)) and mode is Mode.INLINED:
             # The block may run in a context that was entered by this very statement.
             return [
                 (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
             ]
         elif isinstance(node, ast.comprehension):  # no assignment expression in its iterable, nor in its target
-            return [(name, index, child, mode if name == "ifs" else Mode.BARE) for name, index, child in children(node)]
+            return [(name, index, child, mode if name == "ifs" else bare) for name, index, child in children(node)]
         return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
 
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:

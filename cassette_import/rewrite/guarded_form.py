@@ -37,13 +37,23 @@ class GuardedForm:
         The names that the module assigns: what they hold is hardly ever a module.
     anywhere:
         Whether the code may go on when another variant is active. Its guards hold as long as there is no other.
+    temporaries:
+        Whether there may be any. Without them, what is read once has no guard.
     """
 
-    def __init__(self, prefix: str, file: str, objects: frozenset[str] = frozenset(), anywhere: bool = False) -> None:
+    def __init__(
+        self,
+        prefix: str,
+        file: str,
+        objects: frozenset[str] = frozenset(),
+        anywhere: bool = False,
+        temporaries: bool = True,
+    ) -> None:
         self._prefix = prefix
         self._flag = "a" if anywhere else ""
         self._file = file
         self._objects = objects
+        self._temporaries = temporaries
 
     def call(self, node: ast.Call) -> ast.expr:
         """A call whose callee is guarded."""
@@ -51,16 +61,18 @@ class GuardedForm:
         keywords = "k" if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args) else ""
         if isinstance(function, ast.Name):
             node.func = self._name(function, keywords)
-        elif isinstance(function, ast.Attribute):
-            if self._is_of_module(function):
-                node.func = self._kept(function, keywords)
-            elif is_small(node):
-                return self._method(node, function, keywords)
-            else:
-                node.func = self._picked(function, keywords)
-        else:
+        elif not isinstance(function, ast.Attribute) or not self._may_read(function):
             node.func = self._picked(function, keywords)
+        elif self._is_of_module(function):
+            node.func = self._kept(function, keywords)
+        else:
+            return self._method(node, function, keywords)
         return node
+
+    def _may_read(self, function: ast.Attribute) -> bool:
+        """Whether the places are there that reading an attribute under a guard takes."""
+        of_name = isinstance(function.value, ast.Name) or _receiver_of_super(function.value) is not None
+        return self._temporaries or (of_name and not self._is_of_module(function))
 
     def _picked(self, callee: ast.expr, keywords: str) -> ast.expr:
         at = At(callee)
@@ -119,11 +131,20 @@ class GuardedForm:
             known = self._has_kind(at, read, guard)
         if not stays:
             function.value = At(receiver).load(name)
-        plain: ast.expr = clone(node)  # type: ignore[assignment]
-        assert isinstance(plain, ast.Call)
         forget = [] if stays else [at.let(name, at.constant(None))]
-        node.func = self._learned(at, function, guard, *([at.load(name)] if stays else [at.constant(None), *forget]))
-        return At(node).either(known, _forgetting(plain, at, forget), node)
+        if is_small(node):
+            plain: ast.expr = clone(node)  # type: ignore[assignment]
+            assert isinstance(plain, ast.Call)
+            node.func = self._learned(at, function, guard, at.load(name), *forget)
+            return At(node).either(known, _forgetting(plain, at, forget), node)
+        # The arguments stand once, and so a bound method is made before them.
+        if forget and not _forgets_first(node, at, forget):
+            function.value = receiver
+            node.func = self._picked(function, keywords)
+        else:
+            again: ast.expr = clone(function)  # type: ignore[assignment]
+            node.func = at.either(known, function, self._learned(at, again, guard, at.load(name)))
+        return node
 
     def _is_of_module(self, function: ast.Attribute) -> bool:
         """Whether a callee is reached from the global name of a module, by attributes only: `os.path.join`."""
@@ -158,13 +179,18 @@ def _is_class(name: ast.Name) -> bool:
 
 def _forgetting(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> ast.expr:
     """A call that lets go of a temporary when its callee has been evaluated, or else at its end."""
-    if not forget:
+    if not forget or _forgets_first(node, at, forget):
         return node
+    return at.pick([node, forget[0]], 0)
+
+
+def _forgets_first(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> bool:
+    """Have a call let go of a temporary before its first argument is evaluated, if that can be."""
     if not node.args or isinstance(node.args[0], ast.Starred):
-        return at.pick([node, forget[0]], 0)
+        return False
     first = node.args[0]  # `first if (@o := None) is None else None`: no tuple is made
     node.args[0] = At(first).either(at.same(forget[0], at.constant(None)), first, at.constant(None))
-    return node
+    return True
 
 
 def is_small(node: ast.Call) -> bool:

@@ -49,6 +49,7 @@ def fresh_survey(function: Function) -> Survey:
     bound |= {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
     declared: set[str] = set()
     used: set[str] = set()
+    called: set[str] = set()
     declares, suspendable = False, isinstance(function, ast.AsyncFunctionDef)
     work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
     comprehensions: list[ast.AST] = []
@@ -63,6 +64,10 @@ def fresh_survey(function: Function) -> Survey:
         elif kind in _FUNCTIONS_AND_CLASSES:
             bound |= _bound_by(node)
             work += [child for _, _, child in children(node, skip=("body",))]
+        elif kind is ast.Call:
+            if node.func.__class__ is ast.Name:  # type: ignore[attr-defined]
+                called.add(node.func.id)  # type: ignore[attr-defined]
+            work += parts(node)
         elif kind in COMPREHENSIONS:
             # Of a comprehension, only what assignment expressions bind (PEP 572).
             bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
@@ -78,16 +83,19 @@ def fresh_survey(function: Function) -> Survey:
                 suspendable = True
             work += parts(node)
     if comprehensions:
-        names, suspends = _inside_comprehensions(comprehensions)
+        names, names_called, suspends = _inside_comprehensions(comprehensions)
         used |= names
+        called |= names_called
         suspendable = suspendable or suspends
-    looks = not LOOKS_AT_LOCALS.isdisjoint(used) or not LOOKS_AT_LOCALS.isdisjoint(bound)
+    # A parameter may hold the builtin, as in `def f(locals=locals)`; its name stands for anything unless it is called.
+    looks = not LOOKS_AT_LOCALS.isdisjoint(used - bound) or not LOOKS_AT_LOCALS.isdisjoint(called | declared)
     return Survey(frozenset(bound - declared), frozenset(declared), declares, suspendable, looks)
 
 
-def _inside_comprehensions(work: list[ast.AST]) -> tuple[set[str], bool]:
-    """All names in comprehensions, and whether these suspend the function around them."""
+def _inside_comprehensions(work: list[ast.AST]) -> tuple[set[str], set[str], bool]:
+    """All names in comprehensions, those that are called there, and whether these suspend the function around them."""
     names: set[str] = set()
+    called: set[str] = set()
     suspends = False
     apart: list[ast.AST] = []  # of a generator expression all but the first iterable: that is its own
     for nodes, counts in ((work, True), (apart, False)):
@@ -95,6 +103,8 @@ def _inside_comprehensions(work: list[ast.AST]) -> tuple[set[str], bool]:
             node = nodes.pop()
             if isinstance(node, ast.Name):
                 names.add(node.id)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                called.add(node.func.id)
             elif isinstance(node, _SUSPENDING):
                 suspends = suspends or counts
             if isinstance(node, _FUNCTIONS_AND_CLASSES):
@@ -105,7 +115,7 @@ def _inside_comprehensions(work: list[ast.AST]) -> tuple[set[str], bool]:
                 apart += [node.elt, first.target, *first.ifs, *node.generators[1:]]
             else:
                 nodes += parts(node)
-    return names, suspends
+    return names, called, suspends
 
 
 _SUSPENDING = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -183,7 +193,8 @@ def module_names(module: ast.Module) -> ModuleNames:
     while work:
         node = work.pop()
         if isinstance(node, ast.Name):
-            assigned |= _bound_by(node)
+            if not isinstance(node.ctx, ast.Load):
+                assigned.add(node.id)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             imported |= _bound_by(node) - {"*"}
         elif isinstance(node, _FUNCTIONS_AND_CLASSES):

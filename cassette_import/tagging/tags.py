@@ -20,7 +20,7 @@ from typing import Any, Final
 from cassette_import.active import ACTIVE, NAMES
 from cassette_import.events import Events
 from cassette_import.frames import hidden
-from cassette_import.functions import SPLITTERS, WRAPPERS, positional_only, split
+from cassette_import.functions import CARRIERS, SPLITTERS, WRAPPERS, positional_only, split
 from cassette_import.tagging.presence import METADATA, WATCH, noted, noted_watch
 
 _numbers = itertools.count(1)
@@ -200,7 +200,8 @@ def _split(method: Tagged) -> tuple[Any, ...]:
     return (function, *leading)
 
 
-SPLITTERS[Tagged] = _split
+SPLITTERS[id(Tagged)] = _split
+CARRIERS.add(id(Tagged))
 WRAPPERS[id(Tagged)] = plain
 
 
