@@ -27,7 +27,7 @@ from typing import Any, Final
 
 from cassette_import.active import NAMES
 from cassette_import.frames import hidden
-from cassette_import.functions import BuiltinMethodOfClass, lookup, split
+from cassette_import.functions import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, lookup, split
 from cassette_import.namespaces import of_class, of_module
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
@@ -125,8 +125,9 @@ class Guards:
         Call sites with keywords or splats may hand a callback to a higher-order leaf by its name. Those without need
         none of Python's errors about them, so that what `pick` gives can be made once.
         """
-        misses, given_up, prefix, ready = self._misses, self._given_up, self._prefix, calls.ready
-        pick, pick_with_callbacks, names = calls.pick_positional, calls.pick, calls.names()
+        given_up, ready = self._given_up, calls.ready
+        pick, pick_with_callbacks = calls.pick_positional, calls.pick
+        targets, names = calls.known_targets(), calls.names()
         methods: dict[tuple[type, str], Callable[..., Any]] = {}  # of builtin types, that are targets
 
         @hidden
@@ -149,36 +150,47 @@ class Guards:
         @hidden
         def learn(callee: Any, guard: str, receiver: Any = None, forgotten: None = None) -> Any:
             if guard in given_up:
-                return given_up[guard](callee)
+                kind: Any = type(callee)
+                if kind is MethodType:
+                    is_none = type(callee.__func__) is FunctionType and id(callee.__func__) not in targets
+                elif kind is BuiltinFunctionType:
+                    is_none = callee.__name__ not in names
+                else:
+                    is_bare = kind is FunctionType or (id(kind) not in CARRIERS and not CALLS_OF_INSTANCES)
+                    is_none = is_bare and id(callee) not in targets
+                return callee if is_none else given_up[guard](callee)
             flags = guard.partition(".")[0]
             if self._is_superseded or ("a" in flags and not self.alone):
                 return pick_anywhere(callee)
             find = pick_with_callbacks if "k" in flags else pick_ready
             picked = find(callee)
-            if picked is not callee:
-                return picked
-            if misses.get(guard, 0) >= _MOST_MISSES:
-                given_up[guard] = find
-                return picked
-            misses[guard] = misses.get(guard, 0) + 1
-            kind, name = guard[0], f"{prefix}.{guard}"
-            if kind == "g":
-                if _is_lasting(callee):
-                    NAMES[name] = callee
-            elif kind == "m":
-                if _stands_in_module(callee, guard, receiver):
-                    NAMES[name] = callee
-            elif kind == "c":
-                if _is_of_class(callee, guard, receiver):
-                    NAMES[name] = receiver
-            elif not self._may_hash or not _has_usual_hash(type(receiver)):
-                given_up[guard] = find
-                NAMES[name] = _NO_TYPES
-            elif (owner := _owner(callee, guard, receiver)) is not None:
-                NAMES[name] = frozenset((*NAMES[name], owner))
+            if picked is callee:
+                self._remember(callee, guard, receiver, find)
             return picked
 
         return learn
+
+    @hidden
+    def _remember(self, callee: Any, guard: str, receiver: Any, find: Callable[[Any], Any]) -> None:
+        """A callee was no target: let the guard hold, or do without it if that does not come about."""
+        kind, name = guard[0], f"{self._prefix}.{guard}"
+        self._misses[guard] = self._misses.get(guard, 0) + 1
+        if self._misses[guard] > _MOST_MISSES:
+            self._given_up[guard] = find
+        elif kind == "g":
+            if _is_lasting(callee):
+                NAMES[name] = callee
+        elif kind == "m":
+            if _stands_in_module(callee, guard, receiver):
+                NAMES[name] = callee
+        elif kind == "c":
+            if _is_of_class(callee, guard, receiver):
+                NAMES[name] = receiver
+        elif not self._may_hash or not _has_usual_hash(type(receiver)):
+            self._given_up[guard] = find
+            NAMES[name] = _NO_TYPES
+        elif (owner := _owner(callee, guard, receiver)) is not None:
+            NAMES[name] = frozenset((*NAMES[name], owner))
 
 
 def _metaclasses() -> Iterator[type]:

@@ -212,6 +212,10 @@ class EventRunner:
 
         return call
 
+    def known_targets(self) -> frozenset[int]:
+        """The targets and the higher-order leaves, by identity."""
+        return frozenset((*self._targets, *(HIGHER_ORDER.by_id if self._targets else ())))
+
     def names(self) -> frozenset[str]:
         """The names of the builtin functions and methods among the targets; a bound method has the same."""
         higher_order = HIGHER_ORDER.by_id.values()
