@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import time
-from collections.abc import Iterator
 from typing import Any
 
 from cassette_import import Context, Events
 from cassette_import.contexts import Profile, Trace
 
-__all__ = ["Count", "CountOperators", "Look", "LookTwice", "Nothing", "Profile", "Three", "Traced"]
+__all__ = ["Count", "CountOperators", "Look", "Nothing", "Outer", "Profile", "Three", "Traced"]
 
 
 class Nothing(Context):
@@ -85,15 +83,9 @@ class Outer(Look):
     """Another type of context that does the same."""
 
 
-@contextlib.contextmanager
-def LookTwice() -> Iterator[None]:
-    """Two contexts, one in the other."""
-    with Outer(), Look():
-        yield
-
-
-@contextlib.contextmanager
-def Traced() -> Iterator[None]:
+class Traced(Trace):
     """A trace that is thrown away."""
-    with open(os.devnull, "w", encoding="utf-8") as nowhere, Trace(file=nowhere):
-        yield
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stream(os.devnull)

@@ -23,7 +23,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 from unittest import mock
 
-from benchmarks.counting_profiler import Counter
+from benchmarks.profilers import Counter
 
 Active = Callable[[], AbstractContextManager[Any]]
 Prepared = tuple[ModuleType, Active]

@@ -45,17 +45,17 @@ WAYS: Final = {
         _ours(
             "look", "Look", "`prehook` and `posthook` at every call that keep the callee, its arguments and its result"
         ),
-        _ours("look-twice", "LookTwice", "two such contexts, one in the other"),
+        _ours("look-twice", f"Outer+{_CONTEXTS}:Look", "two such contexts, one in the other"),
         _ours("trace", "Traced", "the context `trace`, with arguments and results, writing to nowhere"),
         _ours("profile", "Profile", "the context `profile`"),
         _theirs(
             "setprofile",
             "`sys.setprofile` with a Python function that counts",
-            command="-m benchmarks.counting_profiler",
+            command="-m benchmarks.profilers count",
         ),
         _theirs("settrace", "`sys.settrace` with a Python function that counts, lines too"),
         _theirs("monitoring", "`sys.monitoring`, calls and returns, with Python functions that count", since=(3, 12)),
-        _theirs("cprofile", "`cProfile`, which is written in C", command="-m cProfile -o /dev/null"),
+        _theirs("cprofile", "`cProfile`, which is written in C", command="-m benchmarks.profilers cprofile"),
         _theirs("viztracer", "viztracer, which is written in C", "viztracer"),
         _theirs("viztracer-arguments", "viztracer with arguments and results", "viztracer"),
         _theirs("wrapt", "wrapt: each function of the program in a `FunctionWrapper` that counts", "wrapt"),
@@ -73,5 +73,6 @@ WAYS: Final = {
 
 def driver_variant(way: Way) -> str:
     """The way as the driver of pyperformance's workloads wants it."""
-    before = f"-m cassette_import run -p {{packages}} -c {way.context}" if way.context else way.command
+    contexts = " -c ".join((way.context or "").split("+"))
+    before = f"-m cassette_import run -p {{packages}} -c {contexts}" if contexts else way.command
     return f"{way.name}={{python}} {before} -m workloads run {{args}}"

@@ -8,6 +8,7 @@ Prints a line of JSON.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import hashlib
 import importlib
@@ -16,7 +17,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -47,8 +48,17 @@ def _prepared(way: Way, name: str, folder: Path) -> Prepared:
     module = importlib.import_module(name)
     if way.context == "none":
         return module, contextlib.nullcontext
-    place, _, maker = way.context.partition(":")
-    return module, getattr(importlib.import_module(place), maker)
+    return module, functools.partial(_active, way.context.split("+"))
+
+
+@contextlib.contextmanager
+def _active(contexts: list[str]) -> Iterator[None]:
+    """Contexts `module:type`, each in the one before it."""
+    with contextlib.ExitStack() as stack:
+        for context in contexts:
+            place, _, maker = context.partition(":")
+            stack.enter_context(getattr(importlib.import_module(place), maker)())
+        yield
 
 
 def _timed(main: Callable[[], Any], active: Active, loops: int) -> float:

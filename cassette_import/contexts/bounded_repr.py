@@ -28,6 +28,9 @@ _PATIENCE: Final = 0.02
 """Seconds that a `__repr__` may take if it wants to be called again."""
 _MOST_SECRETS: Final = 1000
 _NAMED_TUPLES: Final = collections.namedtuple.__code__.co_filename
+_SMALL: Final = frozenset(map(id, (type(None), bool, float)))
+"""Types by identity: a metaclass of the program may be asked for a hash."""
+_SMALL_NUMBER: Final = 10**15
 _NAME: Final = re.compile(r"[\w.-]{1,80}")
 
 
@@ -50,12 +53,9 @@ class Secrets:
         parts = [part.strip().lower() for part in patterns.split("|")]
         translated = "|".join(fnmatch.translate(part) for part in parts if part)
         self._names = re.compile(translated) if translated else None
-        self._texts: dict[str, None] = {}
-
-    @property
-    def are_masked(self) -> bool:
+        self.are_masked = self._names is not None
         """Whether there are any patterns at all."""
-        return self._names is not None
+        self._texts: dict[str, None] = {}
 
     def is_name(self, name: object) -> bool:
         """Whether what goes by this name is to be masked."""
@@ -109,11 +109,17 @@ class Shortener:
 
     def __call__(self, value: Any) -> str:
         """The value on one line."""
+        if not self._secrets.are_masked:  # most values are short, and nothing in them is to be looked for
+            kind = type(value)
+            is_small = id(kind) in _SMALL or (kind is int and -_SMALL_NUMBER < value < _SMALL_NUMBER)
+            if is_small or (kind is str and 2 * len(value) < self._width and value.isprintable()):
+                return repr(value)
         try:
             text = self._show(value, _LEVELS)
         except Exception:  # whatever the program's own classes do
             text = _anonymous(value)
-        text = self._cut(self._secrets.masked(text), _WHOLE * self._width)
+        if self._secrets.are_masked or len(text) > _WHOLE * self._width:
+            text = self._cut(self._secrets.masked(text), _WHOLE * self._width)
         return text if text.isprintable() else "".join(map(_printable, text))
 
     def _show(self, value: Any, levels: int) -> str:
@@ -168,7 +174,8 @@ class Shortener:
         return f"<int of {bits} bits>" if bits > 3.3 * self._width else repr(value)
 
     def _simple(self, value: Any, levels: int) -> str:
-        return self._cut(repr(value))
+        text = repr(value)
+        return text if len(text) <= self._width else self._cut(text)
 
     def _list(self, value: Any, levels: int) -> str:
         return f"[{self._items(list.__iter__(value), list.__len__(value), levels)}]"

@@ -11,7 +11,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import IO, Any, ClassVar, Final, NamedTuple
+from typing import IO, Any, ClassVar, Final
 
 from cassette_import import Context, Events
 
@@ -19,7 +19,7 @@ from .bounded_repr import Secrets
 from .naming import module_of, thread_name
 from .options import seeing
 from .report import Writer
-from .trace_output import ChromeTrace, JsonLines, Lane, Output, Tree
+from .trace_output import ChromeTrace, JsonLines, Lane, Output, Tree, Unbuffered
 
 __all__ = ["Trace"]
 
@@ -27,22 +27,26 @@ Predicate = Callable[[Any, tuple[Any, ...], dict[str, Any]], object]
 _OUTPUTS: Final[Mapping[str, type[Output]]] = {".json": ChromeTrace, ".jsonl": JsonLines, ".ndjson": JsonLines}
 
 
-class _Call(NamedTuple):
-    """A call that is under way; `level` is None if it is not shown."""
+_Call = tuple[Any, int | None, bool]
+"""A call that is under way: its function, its level, which is None if it is not shown, and whether its result is a
+secret."""
 
-    function: Any
-    level: int | None
-    is_secret: bool
+
+class _Calls:
+    """The calls that are under way in a thread, outermost first."""
+
+    __slots__ = ("calls", "lane", "level")
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self.calls: list[_Call] = []
+        self.level = 0
 
 
 class _Thread(threading.local):
-    """The calls that are under way in this thread, outermost first."""
+    """What is known of this thread."""
 
-    lane: Lane | None = None
-
-    def __init__(self) -> None:
-        self.calls: list[_Call] = []
-        self.level = 0
+    here: _Calls | None = None
 
 
 class Trace(Context, events=Events.CALLS):
@@ -115,6 +119,7 @@ class Trace(Context, events=Events.CALLS):
         self._predicate = _function_named(predicate) if isinstance(predicate, str) else predicate
         if self._predicate is not None and not callable(self._predicate):
             raise TypeError(f"predicate is a function of a call, or module:function, not {predicate!r}")
+        self._has_filters = bool(self._packages) or self._predicate is not None
         self._width = width
         self._secrets = Secrets(mask)
         # The stream as it is now: what the program may put in its place is the program's.
@@ -126,20 +131,19 @@ class Trace(Context, events=Events.CALLS):
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the call."""
-        thread = self._thread
-        lane = thread.lane or self._new_lane()
-        wanted = self._wants(f, args, kwargs)
+        thread = self._thread.here or self._begin_thread()
+        wanted = not self._has_filters or self._wants(f, args, kwargs)
         level = thread.level
         if not wanted or level >= self._depth:
             self._others += not wanted
             self._deeper += wanted
-            thread.calls.append(_Call(f, None, False))
+            thread.calls.append((f, None, False))
             thread.level += wanted
             return
         self._shown += 1
-        thread.calls.append(_Call(f, level, self._output.hides_result(f, args)))
+        thread.calls.append((f, level, self._secrets.are_masked and self._output.hides_result(f, args)))
         thread.level += 1
-        self._output.begin(lane, level, f, args, kwargs)
+        self._output.begin(thread.lane, level, f, args, kwargs)
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the result."""
@@ -149,10 +153,10 @@ class Trace(Context, events=Events.CALLS):
         """Write the exception."""
         self._leave(f, "exception", exception)
 
-    def _new_lane(self) -> Lane:
+    def _begin_thread(self) -> _Calls:
         number = next(self._numbers)
-        lane = self._thread.lane = Lane(number, thread_name(threading.get_ident()), number == 1)
-        return lane
+        here = self._thread.here = _Calls(Lane(number, thread_name(threading.get_ident()), number == 1))
+        return here
 
     def _wants(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the call passes the filters."""
@@ -170,23 +174,25 @@ class Trace(Context, events=Events.CALLS):
         return any(module == name or module.startswith(f"{name}.") for name in self._packages)
 
     def _leave(self, function: Any, kind: str, value: Any) -> None:
-        thread = self._thread
-        calls = thread.calls
-        # A pair may be torn apart, by an interrupt that arrives in the hook itself.
-        number = next((number for number in reversed(range(len(calls))) if calls[number].function is function), None)
-        if number is None or thread.lane is None:
+        thread = self._thread.here
+        if thread is None or not thread.calls:
             return
-        call = calls[number]
-        del calls[number:]
-        if call.level is not None:
-            thread.level = call.level
-            self._output.end(thread.lane, call.level, function, kind, value, is_secret=call.is_secret)
+        calls = thread.calls
+        if calls[-1][0] is not function:  # a pair was torn apart, by an interrupt that arrived in the hook itself
+            known = [number for number, call in enumerate(calls) if call[0] is function]
+            if not known:
+                return
+            del calls[known[-1] + 1 :]
+        _, level, is_secret = calls.pop()
+        if level is not None:
+            thread.level = level
+            self._output.end(thread.lane, level, function, kind, value, is_secret=is_secret)
         else:
-            thread.level = next((inner.level + 1 for inner in reversed(calls) if inner.level is not None), 0)
+            thread.level = next((inner + 1 for _, inner, _ in reversed(calls) if inner is not None), 0)
 
     def stream(self, path: str) -> None:
         """Write to a file from now on."""
-        file = open(path, "w", encoding="utf-8", errors="backslashreplace")  # noqa: SIM115 - closed by _close
+        file: Any = Unbuffered(path)
         kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
         self._output = kind(file, width=self._width, secrets=self._secrets)
 

@@ -15,10 +15,33 @@ from typing import IO, Any, Final, NamedTuple
 from .bounded_repr import MASK, Secrets, Shortener
 from .naming import display, parameter_names
 
-__all__ = ["ChromeTrace", "JsonLines", "Lane", "Output", "Tree"]
+__all__ = ["ChromeTrace", "JsonLines", "Lane", "Output", "Tree", "Unbuffered"]
 
 _INDENT: Final = "  "
 _WORDS: Final = {"result": "->", "exception": "raised"}
+
+
+class Unbuffered:
+    """A file that has all that was written to it, however the program ends."""
+
+    def __init__(self, path: str) -> None:
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115 - see close
+        self._write = self._file.write
+
+    def write(self, text: str) -> None:
+        """Write it now."""
+        data = text.encode("utf-8", "backslashreplace")
+        written = self._write(data)
+        while written != len(data):  # a full pipe takes a part
+            data = data[written or 0 :]
+            written = self._write(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """Nothing more is written."""
+        self._file.close()
 
 
 class Lane(NamedTuple):
@@ -120,16 +143,21 @@ class Tree(Output):
 
     def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Begin a line."""
-        shown = self._arguments(function, args, kwargs)
-        arguments = shown.positional + [f"{name}={text}" for name, text in shown.named.items()]
+        if self._secrets.are_masked or kwargs:
+            shown = self._arguments(function, args, kwargs)
+            arguments = shown.positional + [f"{name}={text}" for name, text in shown.named.items()]
+        else:
+            arguments = list(map(self._show, args))
         line = f"{_prefix(lane, level)}{display(function)}({', '.join(arguments)})"
         with self._lock:
-            self.finish()
+            before = "" if self._unfinished is None else f"{self._held_back}\n"
             self._unfinished = lane.number, level
-            if self._whole_lines:
-                self._held_back = line
-            else:
-                self._write(line)
+            if not self._whole_lines:
+                self._write(before + line)
+                return
+            self._held_back = line
+            if before:
+                self._write(before)
 
     def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
         """Go on with the line of this call, or begin one."""
@@ -137,11 +165,11 @@ class Tree(Output):
         with self._lock:
             if self._unfinished == (lane.number, level):
                 self._write(f"{self._held_back} {outcome}")
-                self._unfinished = None
-                self._held_back = ""
             else:
-                self.finish()
-                self._write(_prefix(lane, level + 1) + outcome)
+                line = _prefix(lane, level + 1) + outcome
+                self._write(line if self._unfinished is None else f"{self._held_back}\n{line}")
+            self._unfinished = None
+            self._held_back = ""
 
     def finish(self) -> None:
         """End a line that was begun."""

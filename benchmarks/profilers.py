@@ -1,7 +1,11 @@
-"""A profiler in Python that only counts: `python -m benchmarks.counting_profiler -m MODULE` runs a module under it."""
+"""Profilers that run a module as its program: `python -m benchmarks.profilers count|cprofile -m MODULE`.
+
+One in Python that only counts, and `cProfile`, whose own `-m` is the main module while the program runs.
+"""
 
 from __future__ import annotations
 
+import cProfile
 import runpy
 import sys
 import threading
@@ -24,9 +28,12 @@ class Counter:
 
 
 if __name__ == "__main__":
-    module = sys.argv[2]
-    del sys.argv[:2]
-    profile = Counter().profile
-    threading.setprofile(profile)
-    sys.setprofile(profile)
+    which, module = sys.argv[1], sys.argv[3]
+    del sys.argv[:3]
+    if which == "cprofile":
+        cProfile.Profile().enable()
+    else:
+        profile = Counter().profile
+        threading.setprofile(profile)
+        sys.setprofile(profile)
     runpy.run_module(module, run_name="__main__", alter_sys=True)
