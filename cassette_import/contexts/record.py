@@ -197,7 +197,7 @@ class Record(Taped):
             if error is not None:
                 outcome["error"] = self._mask.value(encoded_error(error, self._encode))
             elif standins.is_awaitable(value):
-                shown = _named_like(self._waiting(number, value), value)
+                shown = _named_like(self._waiting(number, Observed(value, _run_inside)), value)
             else:
                 encoded, shown = self._encode(value)
                 outcome["value"] = self._mask.value(encoded)
@@ -209,9 +209,8 @@ class Record(Taped):
                 self._write({"call": number, **line, "at": self._writer.now, **outcome})
         return shown
 
-    async def _waiting(self, number: int, awaitable: Any) -> Any:
+    async def _waiting(self, number: int, observed: Observed) -> Any:
         """What the program awaits in the place of an awaitable from outside."""
-        observed = Observed(awaitable, _run_inside)
         try:
             value = await observed
         except GeneratorExit:
