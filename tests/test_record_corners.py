@@ -2,12 +2,17 @@
 
 import asyncio
 import collections.abc
+import itertools
+import json
+import threading
+import time
 
 import pytest
 
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
 from cassette_import.contexts.boundaries import boundary
+from cassette_import.contexts.recordings import BadRecording, Departure, read
 
 OUTSIDE = {}
 """What is there while recording; empty in a replay."""
@@ -132,3 +137,160 @@ def test_a_coroutine_that_nobody_awaits_gives_the_warning_that_it_would_give(bot
     with pytest.warns(RuntimeWarning) as warned:
         both(waits, forgets, a=1)
     assert [str(warning.message) for warning in warned] == ["coroutine 'soon' was never awaited"] * 2
+
+
+# ---- threads that are under way at the end
+
+
+@boundary
+def ask(number):
+    return OUTSIDE["answer"] + number
+
+
+def asks_for_ever(asked, enough, daemon):
+    """Start a thread that asks again and again, and wait until it has asked often enough."""
+
+    def work():
+        for number in itertools.count():
+            asked.append(ask(number))
+            if number == enough:
+                reached.set()
+            if OUTSIDE.get("stop"):
+                break
+            time.sleep(0.001)
+
+    reached = threading.Event()
+    thread = threading.Thread(target=work, daemon=daemon)
+    thread.start()
+    reached.wait(60)
+    return thread
+
+
+def recorded_under_way(file, daemon=True):
+    """Record a thread that is under way when the recording ends."""
+    OUTSIDE.clear()
+    OUTSIDE.update(answer=10)
+    with Record(str(file), without=["time"]) as record:
+        thread = overdub(record, asks_for_ever, [], 2, daemon)
+    OUTSIDE["stop"] = True
+    thread.join()
+    OUTSIDE.clear()
+
+
+def test_the_origins_of_threads_that_are_under_way_at_the_end_are_recorded(tmp_path):
+    recorded_under_way(tmp_path / "it.cassette")
+    assert read(str(tmp_path / "it.cassette")).running == {(0, 1)}
+
+
+@pytest.fixture
+def quiet_threads():
+    """As Python does it, a thread that ends by SystemExit says nothing."""
+    before, threading.excepthook = threading.excepthook, lambda arguments: None
+    yield
+    threading.excepthook = before
+
+
+def test_a_thread_that_the_process_has_to_wait_for_ends_with_the_run(tmp_path, quiet_threads):
+    recorded_under_way(tmp_path / "it.cassette", daemon=False)
+    replay = Replay(str(tmp_path / "it.cassette"))
+    thread = overdub(replay, asks_for_ever, [], 2, False)
+    replay.is_ending()
+    thread.join()
+    assert replay.departure is None
+
+
+def test_a_thread_that_had_ended_departs_if_it_asks_for_more(tmp_path):
+    def asks_once_more(more):
+        def work():
+            ask(1)
+            for _ in range(more):
+                with pytest.raises(Departure, match="has no more calls here"):
+                    ask(2)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    OUTSIDE["answer"] = 1
+    with Record(str(tmp_path / "it.cassette")) as record:
+        overdub(record, asks_once_more, 0)
+    replay = Replay(str(tmp_path / "it.cassette"))
+    overdub(replay, asks_once_more, 1)
+    assert replay.departure is not None
+
+
+def test_in_a_recording_that_was_cut_short_all_threads_come_as_far_as_they_came(tmp_path, quiet_threads):
+    def two_ask(counts):
+        def work(index):
+            for number in range(counts[index]):
+                ask(number)
+                if index:
+                    time.sleep(0.01)
+
+        threads = [threading.Thread(target=work, args=(index,)) for index in (0, 1)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    file = tmp_path / "it.cassette"
+    OUTSIDE["answer"] = 1
+    with Record(str(file), without=["time"]) as record:
+        overdub(record, two_ask, (1, 5))
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    replay = Replay(str(file))
+    overdub(replay, two_ask, (2, 5))
+    assert "was cut short before this call" in str(replay.departure)
+    assert not any(lane.calls for lane in replay.recording.lanes.values())
+
+
+# ---- lines that were changed
+
+
+@pytest.mark.parametrize(
+    ("key", "contents"),
+    [
+        ("what", "s"),
+        ("what", []),
+        ("arguments", None),
+        ("arguments", [[], [1]]),
+        ("site", ["x"]),
+        ("lane", "main"),
+        ("origin", 5),
+        ("mask", None),
+        ("boundary", [[1]]),
+        ("finished", "x"),
+    ],
+)
+def test_a_line_with_something_else_than_it_should_have_is_damaged(tmp_path, key, contents):
+    file = tmp_path / "it.cassette"
+    OUTSIDE["answer"] = 1
+    with Record(str(file)) as record:
+        overdub(record, lambda: ask(1))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        if key in line:
+            line[key] = contents
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(BadRecording, match=r"it\.cassette, line \d: is damaged \(.*; record it again"):
+        Replay(str(file))
+
+
+def test_a_recording_that_leaves_out_what_is_unknown_cannot_be_replayed(tmp_path):
+    file = tmp_path / "it.cassette"
+    with Record(str(file)):
+        pass
+    file.write_text(file.read_text().replace('"without": []', '"without": ["nothing.known"]'))
+    with pytest.raises(BadRecording, match=r"cannot be replayed here: without='nothing.known' leaves nothing out"):
+        Replay(str(file))
+
+
+@pytest.mark.parametrize("argument", [{"made": []}, {"own": 1}, {"tuple": 5}, {}, {"a": 1, "b": 2}])
+def test_a_departure_shows_what_was_recorded_even_if_it_makes_no_sense(tmp_path, argument):
+    file = tmp_path / "it.cassette"
+    OUTSIDE["answer"] = 1
+    with Record(str(file)) as record:
+        overdub(record, lambda: ask(1))
+    file.write_text(file.read_text().replace('"arguments": [[1], []]', f'"arguments": [[{json.dumps(argument)}], []]'))
+    with pytest.raises(Departure, match=r"recorded: test_record_corners\.ask"):
+        overdub(Replay(str(file)), lambda: ask(1))

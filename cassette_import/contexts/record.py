@@ -73,6 +73,7 @@ class Record(Taped):
         self._lanes: Lanes[int] = Lanes(self._new_lane)
         self._lane_numbers = itertools.count()
         self._starts: collections.Counter[int] = collections.Counter()
+        self._running: dict[tuple[int, ...], None] = {}
         self._variables: set[str] = set()
         self._changed: set[str] = set()
         self._run: Mapping[str, Any] = {}
@@ -110,7 +111,7 @@ class Record(Taped):
         """Write the end. Called at the end of a program that the command line runs, and of a ``with`` block."""
         with self._lock:
             if self._writer is not None and os.getpid() == self._process:
-                self._writer.finish()
+                self._writer.finish(list(self._running))
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -139,7 +140,13 @@ class Record(Taped):
         """See `Taped.origin`."""
         lane = self._lanes.here()
         self._starts[lane] += 1
-        return lane, self._starts[lane]
+        origin = lane, self._starts[lane]
+        self._running[origin] = None
+        return origin
+
+    def ends(self, origin: Sequence[int]) -> None:
+        """See `Taped.ends`."""
+        self._running.pop(tuple(origin), None)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._writer is not None:
