@@ -1,11 +1,14 @@
 """Record and replay at the corners: awaitables that are more than that, threads under way at the end, secrets."""
 
 import asyncio
+import base64
 import collections.abc
 import itertools
 import json
+import os
 import threading
 import time
+import urllib.parse
 
 import pytest
 
@@ -294,3 +297,96 @@ def test_a_departure_shows_what_was_recorded_even_if_it_makes_no_sense(tmp_path,
     file.write_text(file.read_text().replace('"arguments": [[1], []]', f'"arguments": [[{json.dumps(argument)}], []]'))
     with pytest.raises(Departure, match=r"recorded: test_record_corners\.ask"):
         overdub(Replay(str(file)), lambda: ask(1))
+
+
+# ---- secrets
+
+
+@boundary
+def send(*arguments, **keywords):
+    return OUTSIDE["answer"]
+
+
+@boundary
+class Session:
+    def __init__(self):
+        self.auth = None
+
+
+def sends(address):
+    return send(address)
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "https://example.org/?api_key=s3cr3t-value&q=1",
+        "q=1&password=s3cr3t-value",
+        b"password=s3cr3t-value",
+        '{"q": 1, "password": "s3cr3t-value"}',
+        "https://user:s3cr3t-value@example.org/",
+        [(b"authorization", b"s3cr3t-value")],
+    ],
+)
+def test_secrets_in_texts_of_arguments_are_not_in_the_file(both, argument):
+    before, after, text = both(sends, argument, answer=1)
+    assert before == after == 1
+    assert "s3cr3t-value" not in text
+
+
+def sets_an_attribute():
+    session = Session()
+    session.auth = ("user", "s3cr3t-value")
+
+
+def test_secrets_that_become_attributes_are_not_in_the_file(both):
+    assert "s3cr3t-value" not in both(sets_an_attribute)[2]
+
+
+def spells(name):
+    secret = os.environ[name]
+    quoted = urllib.parse.quote_plus(secret)
+    encoded = base64.b64encode(secret.encode()).decode()
+    return send(f"https://example.org/?q={quoted}", data=json.dumps([secret]), header=encoded)
+
+
+@pytest.mark.parametrize("secret", ["s3cr3t-value", 'odd/s"cr t é'])
+def test_secrets_are_found_however_they_are_spelled(both, monkeypatch, secret):
+    monkeypatch.setenv("SHOP_TOKEN", secret)
+    before, after, text = both(spells, "SHOP_TOKEN", mask=["*_TOKEN"], answer=1)
+    assert before == after == 1
+    assert json.dumps(secret)[1:-1] not in text
+    assert urllib.parse.quote_plus(secret) not in text
+    assert base64.b64encode(secret.encode()).decode() not in text
+
+
+def passes_on(name):
+    return send(token=os.environ[name]), send(os.environ[name])
+
+
+def test_a_secret_with_two_names_keeps_the_first(both, monkeypatch):
+    monkeypatch.setenv("SHOP_TOKEN", "s3cr3t-value")
+    before, after, text = both(passes_on, "SHOP_TOKEN", mask=["*TOKEN"], answer=1)
+    assert before == after == (1, 1)
+    assert "s3cr3t-value" not in text
+
+
+def test_short_secrets_are_hidden_where_their_name_stands(both, monkeypatch):
+    monkeypatch.setenv("SHOP_PIN", "4711")
+    before, after, text = both(lambda: (os.environ["SHOP_PIN"], send(pin="4712")), mask=["*PIN"], answer=1)
+    assert before == ("4711", 1)
+    assert after == ("<SHOP_PIN>", 1)
+    assert "4711" not in text
+    assert "4712" not in text
+
+
+@pytest.mark.parametrize("answer", [{"access_token": "s3cr3t-value"}, '{"access_token": "s3cr3t-value"}'])
+def test_secrets_that_the_answer_brings_are_hidden_if_they_are_named(both, answer):
+    def asks_and_uses():
+        found = send()
+        found = json.loads(found) if isinstance(found, str) else found
+        return send(f"https://example.org/{found['access_token']}") and found["access_token"]
+
+    before, after, text = both(asks_and_uses, mask=["access_token"], answer=answer)
+    assert (before, after) == ("s3cr3t-value", "<access_token>")
+    assert "s3cr3t-value" not in text

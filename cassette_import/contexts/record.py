@@ -181,7 +181,7 @@ class Record(Taped):
             line = {
                 "lane": self._lanes.here(),
                 "what": what,
-                "arguments": self.encoded_arguments(arguments, keywords),
+                "arguments": self.encoded_arguments(arguments, keywords, what),
                 "site": self._mask.value(call_site()),
             }
             buffers = [(index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _changes(item)]
@@ -207,6 +207,7 @@ class Record(Taped):
                 shown = _named_like(self._waiting(number, Observed(value, _run_inside)), value)
             else:
                 encoded, shown = self._encode(value)
+                self._mask.learn_from(encoded)
                 outcome["value"] = self._mask.value(encoded)
             changed = [[index, after] for index, item, before in buffers if (after := self._encode(item)[0]) != before]
             if changed:
@@ -234,6 +235,7 @@ class Record(Taped):
 
     def _write_end(self, number: int, observed: Observed, kind: str, encoded: Any) -> None:
         if self._writer is not None:
+            self._mask.learn_from(encoded)
             line = {"end": number, "at": self._writer.now, kind: self._mask.value(encoded)}
             self._write({**line, "waited": observed.waited})
 
@@ -274,9 +276,7 @@ class Record(Taped):
         if self._is_recording() and name not in self._variables and name not in self._changed:
             with self._lock:
                 self._variables.add(name)
-                if value is not None and self._mask.hides(name):
-                    self._mask.learn(name, value)
-                self._write({"environment": name, "value": self._mask.value(value)})
+                self._write({"environment": name, "value": self._mask.variable(name, value)})
         return value
 
     def variables(self, names: list[str]) -> list[str]:

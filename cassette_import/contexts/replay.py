@@ -214,7 +214,7 @@ class Replay(Taped):
         with self._lock:
             if self.departure is not None:
                 raise self.departure
-            encoded = self.encoded_arguments(arguments, keywords)
+            encoded = self.encoded_arguments(arguments, keywords, what)
             place = self._places.here()
             if place.lane is None:
                 place.lane = self._lane_for(place, what, encoded)
@@ -340,7 +340,7 @@ class Replay(Taped):
         kind, title, number = what
         if kind == "get" and (number, title) in self._seen:
             return self._seen[number, title]
-        encoded = self.encoded_arguments(arguments, keywords)
+        encoded = self.encoded_arguments(arguments, keywords, what)
         for call in self.recording.calls.values():
             if same(call, what, encoded) and call.outcome is not None and call.outcome[0] == "value":
                 return self._decode(call.outcome[1])
@@ -355,6 +355,7 @@ class Replay(Taped):
         if name in self._changed or name not in self.recording.environment:
             return value
         recorded: str | None = self.recording.environment[name]
+        self._mask.variable(name, recorded)
         return recorded
 
     def variables(self, names: list[str]) -> list[str]:

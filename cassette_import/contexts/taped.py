@@ -152,7 +152,9 @@ class Taped(Context, events=Events.NONE):
 
     # ---- arguments
 
-    def encoded_arguments(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
+    def encoded_arguments(
+        self, arguments: Sequence[Any], keywords: Mapping[str, Any], what: Sequence[Any]
+    ) -> list[Any]:
         """The arguments of a call, to be compared and shown."""
         if not arguments and not keywords:
             return [[], []]
@@ -161,6 +163,9 @@ class Taped(Context, events=Events.NONE):
             [encode(argument)[0] for argument in arguments],
             [[name, encode(value)[0]] for name, value in keywords.items()],
         ]
+        if what[0] == "set":  # the value of an attribute, which may have a secret's name
+            pair = self._mask.arguments([what[1].rpartition(".")[2], encoded[0][0]])
+            return [[shortened(pair[1])], []]
         masked: list[Any] = shortened(self._mask.arguments(encoded))
         return masked
 
