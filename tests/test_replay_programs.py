@@ -228,6 +228,17 @@ def test_any_function_can_be_the_boundary(tmp_path):
     assert cassette("replay", "it.cassette", folder=tmp_path).stdout == "3 5\n"
 
 
+def test_a_name_of_the_boundary_that_nothing_has_is_told_at_the_end(tmp_path):
+    (tmp_path / "program.py").write_text("import json, time\ntime.time()\n")
+    options = "record:boundary=json.nonesuch+json.loads+nonesuch.f"
+    done = cassette("run", "-c", options, "-o", "it.cassette", "program.py", folder=tmp_path)
+    assert done.status == 0
+    assert done.stderr.splitlines() == [
+        f"record: boundary={name}: the program has imported no such function"
+        for name in ("json.nonesuch", "nonesuch.f")
+    ]
+
+
 def test_a_library_that_is_overdubbed_too_is_replayed_with_its_own_calls(tmp_path):
     source = "import logging, sys\nlogging.basicConfig(stream=sys.stdout, format='%(asctime)s %(created)r')\n"
     (tmp_path / "program.py").write_text(source + "logging.warning('x')\n")

@@ -111,7 +111,13 @@ class Record(Taped):
         """Write the end. Called at the end of a program that the command line runs, and of a ``with`` block."""
         with self._lock:
             if self._writer is not None and os.getpid() == self._process:
+                if self._writer.is_open and "argv" in self._run:
+                    self._tell_of_unknown_names()
                 self._writer.finish(list(self._running))
+
+    def _tell_of_unknown_names(self) -> None:
+        for name in filter(self._watcher.lacks, self._boundary):
+            print(f"record: boundary={name}: the program has imported no such function", file=sys.__stderr__)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
