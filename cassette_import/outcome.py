@@ -246,12 +246,13 @@ def _problem(write: Writer, path: str) -> str | None:
     return None
 
 
-def write_document(document: Mapping[str, Any], path: str) -> None:
-    """Write a report to a file, or to standard error if that fails."""
+def write_document(document: Mapping[str, Any], path: str) -> bool:
+    """Write a report to a file, or to standard error if that fails; return whether it is in the file."""
     problem = _problem(functools.partial(write_report, document), path)
     if problem is not None:
         _say(problem)
         _say(json.dumps(document, indent=2))
+    return problem is None
 
 
 def _say(text: str) -> None:
