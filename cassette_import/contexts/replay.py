@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from cassette_import.frames import hidden
 
 from . import standins
 from .debugged import is_looked_at
-from .encoding import BadValue, Decoder, located
+from .encoding import BadValue, Decoder
 from .lanes import Lanes
 from .matching import own_numbers, same, told
 from .raising import decoded_error, without_ours
@@ -321,7 +320,10 @@ class Replay(Taped):
                 description = self.recording.classes.get(kind)
                 if description is None:
                     raise BadValue(f"class {kind} is not described")
-                made = self._made[kind] = _class_of(description), standins.stand_in_type(description, hide=False)
+                made = self._made[kind] = (
+                    standins.class_of(description),
+                    standins.stand_in_type(description, hide=False),
+                )
             found = self._stand_ins[number] = standins.stand_in(made[1], made[0], number, self)
         return found
 
@@ -373,25 +375,6 @@ class Replay(Taped):
 
 def _site(site: list[Any]) -> str:
     return f"{site[0]}:{site[1]} in {site[2]}"
-
-
-def _class_of(description: Mapping[str, Any]) -> type:
-    """The class itself, for `isinstance`; one that only has its name, if it is not to be found here."""
-    try:
-        found = located(description["name"])
-    except BadValue:
-        found = None
-    if isinstance(found, type):
-        return found
-    module, _, qualified = description["name"].partition(":")
-    known = next((getattr(types, name) for name in types.__all__ if _name(getattr(types, name)) == qualified), None)
-    if module == "builtins" and known is not None:
-        return known  # type: ignore[no-any-return]
-    return type(qualified.rpartition(".")[2], (), {"__module__": module, "__qualname__": qualified})
-
-
-def _name(kind: Any) -> str:
-    return str(getattr(kind, "__qualname__", ""))
 
 
 def _change(target: Any, after: Any) -> None:

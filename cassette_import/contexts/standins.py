@@ -24,7 +24,19 @@ from typing import Any, Final, Protocol
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 
-__all__ = ["Answering", "StandIn", "described", "is_awaitable", "is_stand_in", "number_of", "real_of", "stand_in_type"]
+from .encoding import BadValue, located
+
+__all__ = [
+    "Answering",
+    "StandIn",
+    "class_of",
+    "described",
+    "is_awaitable",
+    "is_stand_in",
+    "number_of",
+    "real_of",
+    "stand_in_type",
+]
 
 _get: Final = object.__getattribute__
 
@@ -123,6 +135,25 @@ def described(kind: type) -> dict[str, Any]:
         "methods": sorted(methods),
         "special": sorted(special),
     }
+
+
+def class_of(description: Mapping[str, Any]) -> type:
+    """The class itself, for `isinstance`; one that only has its name, if it is not to be found here."""
+    try:
+        found = located(description["name"])
+    except BadValue:
+        found = None
+    if isinstance(found, type):
+        return found
+    module, _, qualified = description["name"].partition(":")
+    known = next((getattr(types, name) for name in types.__all__ if _name(getattr(types, name)) == qualified), None)
+    if module == "builtins" and known is not None:
+        return known  # type: ignore[no-any-return]
+    return type(qualified.rpartition(".")[2], (), {"__module__": module, "__qualname__": qualified})
+
+
+def _name(kind: Any) -> str:
+    return str(getattr(kind, "__qualname__", ""))
 
 
 def stand_in_type(description: Mapping[str, Any], *, hide: bool = True) -> type[StandIn]:
