@@ -48,6 +48,7 @@ class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when 
         """
         __tracebackhide__ = True
         given, rest = self.parse_options(line, "c:p:x:o:", posix=False, list_all=True, preserve_non_opts=True)
+        given = {key: [_unquoted(word) for word in words] for key, words in given.items()}
         source = rest if cell is None else cell
         if cell is not None and rest.strip():
             raise UsageError(f"%%overdub: {rest.strip()!r} is no option; what is to run stands in the lines below")
@@ -66,6 +67,11 @@ class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when 
                 return program.run()
             except BaseException as error:
                 raise error.with_traceback(program.own(error.__traceback__))  # noqa: B904 - it is the same one
+
+
+def _unquoted(word: str) -> str:
+    """A word without the quotes around it. IPython leaves them: what follows the options may be Python."""
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
 
 
 def _contexts(described: Sequence[str] | None) -> list[Context]:

@@ -78,7 +78,7 @@ class Outcome:
     def _choose_writer(self, output: str) -> None:
         if not self._contexts:
             raise CannotWrite(f"{output}: no context is active that could write it")
-        known = {suffix: context for context in reversed(self._contexts) for suffix in known_formats(context)}
+        known = {suffix: context for context in reversed(self._contexts) for suffix in _formats_of(context, output)}
         if not known:
             raise CannotWrite(f"{output}: {type(self._contexts[0]).__name__} writes no files")
         try:
@@ -125,7 +125,7 @@ class Outcome:
         texts = []
         for context in self._contexts:
             if context is self._writing and output is not None:
-                problem = _problem(known_formats(context)[self._suffix], output)
+                problem = _problem(functools.partial(_write, context, self._suffix), output)
                 if problem is None:
                     continue
                 texts.append(problem)
@@ -224,6 +224,17 @@ def check_folder(path: str) -> None:
         raise CannotWrite(f"{path}: may not be written")
 
 
+def _formats_of(context: Context, output: str) -> Iterable[str]:
+    try:
+        return list(known_formats(context))
+    except Exception as error:
+        raise CannotWrite(f"{output}: {type(context).__name__} cannot say what it writes: {told_of(error)}") from error
+
+
+def _write(context: Context, suffix: str, path: str) -> None:
+    known_formats(context)[suffix](path)
+
+
 def _problem(write: Writer, path: str) -> str | None:
     """Write a file; what is to be said if that fails."""
     try:
@@ -235,12 +246,13 @@ def _problem(write: Writer, path: str) -> str | None:
     return None
 
 
-def write_document(document: Mapping[str, Any], path: str) -> None:
-    """Write a report to a file, or to standard error if that fails."""
+def write_document(document: Mapping[str, Any], path: str) -> bool:
+    """Write a report to a file, or to standard error if that fails; return whether it is in the file."""
     problem = _problem(functools.partial(write_report, document), path)
     if problem is not None:
         _say(problem)
         _say(json.dumps(document, indent=2))
+    return problem is None
 
 
 def _say(text: str) -> None:

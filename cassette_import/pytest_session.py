@@ -17,7 +17,7 @@ from cassette_import import Context, Installation, NotOverdubbable, install
 from cassette_import.contexts.named import UnknownContext, context_named
 from cassette_import.contexts.report import Reporting, summary_of, told_of
 from cassette_import.installation import check, install_unchecked
-from cassette_import.outcome import CannotWrite, check_folder, merged, report, write_report
+from cassette_import.outcome import CannotWrite, check_folder, merged, report, write_document
 from cassette_import.settings import names
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Session:
         self._to_come: tuple[str, ...] = ()
         self._told: list[tuple[str, str]] = []
         self._report_file: str | None = None
+        self._is_reported = False
 
     @property
     def report_file(self) -> str | None:
@@ -156,7 +157,7 @@ class Session:
     def write_report(self) -> None:
         """Write the report of all processes, if it was asked for."""
         if self._report_file is not None:
-            write_report(self._whole_report(), self._report_file)
+            self._is_reported = write_document(self._whole_report(), self._report_file)
 
     def _whole_report(self) -> dict[str, Any]:
         return merged([self.report(), *(worker["report"] for worker in self.workers.values())])
@@ -169,7 +170,7 @@ class Session:
             lines.append(_counted(whole["modules"]))
         if recordings := self._recordings_counted():
             lines.append(f"recordings: {recordings}")
-        if self._report_file is not None:
+        if self._is_reported:
             lines.append(f"report written to {self._report_file}")
         if lines:
             yield _TITLE, "\n".join(lines)

@@ -61,6 +61,7 @@ def _run(program: Program, context: Replay) -> int:
     threading.excepthook = _quiet_about_departures
     try:
         program.run([context.entered()])
+        context.is_ending()
         for thread in threading.enumerate():
             if thread is not threading.current_thread() and not thread.daemon:
                 thread.join()

@@ -9,11 +9,13 @@ import atexit
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import cassette_import
 from cassette_import import Context, Installation, leaving, progress, settings
+from cassette_import.contexts.report import told_of
 from cassette_import.family_outcome import FamilyOutcome
-from cassette_import.outcome import CannotWrite
+from cassette_import.outcome import CannotWrite, say
 from cassette_import.processes import Family
 from cassette_import.runner import Program
 
@@ -63,7 +65,38 @@ def run_overdubbed(
     # What is registered first is called last: when threads and the program's own functions are done.
     atexit.register(outcome.write)
     leaving.tell_before_leaving(outcome.write)
-    program.run(contexts)
+    try:
+        program.run([_Guarded(context) for context in contexts])
+    except _CannotEnter as error:
+        if outcome.family is None:
+            atexit.unregister(outcome.write)  # there is nothing to tell
+        raise CannotBegin(str(error)) from error
+
+
+class _CannotEnter(SystemExit):
+    """A context raises when it is entered. A SystemExit leaves without anything being said of it."""
+
+
+class _Guarded:
+    """A context that may be anybody's: if it cannot be entered, one line says so; if leaving it raises, the program
+    ends as it did all the same."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def __enter__(self) -> object:
+        try:
+            return self._context.__enter__()
+        except Exception as error:
+            raise _CannotEnter(f"{type(self._context).__name__} cannot be entered: {told_of(error)}") from error
+
+    def __exit__(self, *exception: Any) -> bool | None:
+        leave: Any = self._context.__exit__
+        try:
+            return bool(leave(*exception))
+        except Exception as error:
+            say([f"cassette_import: {type(self._context).__name__} raised when it was left: {told_of(error)}"])
+        return None
 
 
 def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[Context]) -> list[Installation]:

@@ -114,9 +114,12 @@ def _from_toml(data: bytes, path: str) -> Settings:
     import tomllib  # rarely needed
 
     try:
-        table = tomllib.loads(data.decode()).get("tool", {}).get(_TABLE, {})
+        tools = tomllib.loads(data.decode()).get("tool", {})
     except ValueError as error:
         raise SettingsError(f"{path}: {error}") from error
+    table = tools.get(_TABLE, {}) if isinstance(tools, dict) else {}
+    if not isinstance(table, dict):
+        raise SettingsError(f"{path}: [tool] {_TABLE} must be a table: write [tool.{_TABLE}]")
     readers: dict[str, Any] = {
         "packages": names,
         "exclude": names,

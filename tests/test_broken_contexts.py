@@ -45,6 +45,19 @@ OWN = """
         def write(self, path):
             raise LookupError("no paper")
 
+    class Closed(Telling):
+        def __enter__(self):
+            raise LookupError("no way in")
+
+    class Sticky(Telling):
+        def __exit__(self, *exception):
+            raise LookupError("no way out")
+
+    class Formless(Telling):
+        @property
+        def formats(self):
+            raise LookupError("no form")
+
     class Hostile(Telling):
         '''Raises in every hook.'''
 
@@ -129,6 +142,32 @@ def test_a_context_that_raises_in_every_hook_raises_in_the_program_and_nothing_i
     assert (done.status, done.stdout) == (1, "")
     assert "ValueError: in the prehook" in done.stderr
     assert done.stderr.endswith("what was found\n")
+
+
+def test_a_context_that_cannot_be_entered_is_one_line_and_status_2(folder):
+    done = cassette("run", "-c", "own:Telling", "-c", "own:Closed", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (2, "")
+    expected = r"python -m cassette_import run: Closed cannot be entered: LookupError: no way in \(.*own\.py:\d+\)\n"
+    assert re.fullmatch(expected, done.stderr)
+
+
+def test_a_context_that_raises_when_it_is_left_leaves_the_program_its_ending(folder):
+    done = cassette("run", "-c", "own:Telling", "-c", "own:Sticky", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (5, "3\n")
+    first, *others = done.stderr.splitlines()
+    assert re.fullmatch(
+        r"cassette_import: Sticky raised when it was left: LookupError: no way out \(.*own\.py:\d+\)", first
+    )
+    assert others == ["what was found", "what was found"]
+
+
+def test_a_context_that_cannot_say_what_it_writes_is_one_line_and_status_2(folder):
+    done = cassette("run", "-c", "own:Formless", "-o", "out.found", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (2, "")
+    expected = (
+        r"python -m cassette_import run: out\.found: Formless cannot say what it writes: LookupError: no form .*\n"
+    )
+    assert re.fullmatch(expected, done.stderr)
 
 
 def test_a_context_that_cannot_be_made_is_wrong_usage_of_pytest(folder):

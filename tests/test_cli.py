@@ -540,6 +540,14 @@ def test_everything_can_be_switched_off_from_outside(folder):
     assert not (folder / "out.prof").exists()
 
 
+def test_settings_that_are_no_table_are_one_line(folder):
+    write(folder, "pyproject.toml", "[tool]\ncassette_import = 3\n")
+    done = cassette("run", "app.py", folder=folder)
+    assert done.status == 2
+    expected = r"python -m cassette_import run: .*pyproject\.toml: \[tool\] cassette_import must be a table: write .*\n"
+    assert re.fullmatch(expected, done.stderr)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -113,6 +113,14 @@ def test_functions_of_other_cells_are_overdubbed_and_plain_again_afterwards(run_
     assert [answer[0] for answer in answers[1:]] == ["(4, 6)", "(2, 3)", "((), None)"]
 
 
+def test_options_may_be_quoted(run_cells, folder):
+    _, answers = run_cells(
+        """%%overdub -c 'own:Picture' -o "of a cell.svg"\nabs(-2)""", "%overdub -c 'own:Doubled' 'text'"
+    )
+    assert answers == [["2", None], ["'text'", None]]
+    assert (folder / "of a cell.svg").exists()
+
+
 def test_packages_are_overdubbed_if_they_are_named(run_cells):
     _, answers = run_cells(
         "import shop",

@@ -333,6 +333,15 @@ def test_a_fixture_runs_part_of_a_test_in_a_context(project):
     assert outcomes(run_pytest(folder=project)) == {"passed": 1}
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_report_that_cannot_be_written_is_told_and_leaves_the_outcome(project):
+    done = run_pytest("--cassette-packages=shop", "--cassette-report=/dev/full", folder=project)
+    plain = run_pytest(folder=project)
+    assert (done.status, outcomes(done)) == (plain.status, outcomes(plain))
+    assert "cassette_import: /dev/full was not written: No space left on device" in done.stderr
+    assert "report written" not in done.stdout
+
+
 def test_workers_of_xdist_overdub_too_and_their_reports_are_merged(project):
     pytest.importorskip("xdist")
     write(project, "shop/till.py", "def pay(): return len([])")

@@ -78,6 +78,37 @@ def test_a_departure_in_a_thread_ends_the_run(program, tmp_path):
     assert "departs from its recording" in after.stderr
 
 
+def test_daemons_that_get_further_than_in_the_recording_wait_for_the_end(program, tmp_path):
+    before = program(
+        """
+        import os, threading, time
+
+        def ask():
+            while True:
+                os.stat("program.py")
+                time.sleep(0.001)
+
+        def start():
+            thread = threading.Thread(target=ask, daemon=True)
+            thread.start()
+            thread.join()
+
+        threading.Thread(target=start, daemon=True).start()
+        time.sleep(0.02)
+        print(time.time())
+        sum(range(10_000_000))
+        """
+    )
+    lines = [json.loads(line) for line in (tmp_path / "it.cassette").read_text().splitlines()]
+    assert lines[-1]["running"] == [[0, 1], [1, 1]]
+    # In the replay, the daemon comes to what the recording does not have while the program still computes.
+    while lines[-2].get("lane") != 0:
+        del lines[-2]
+    lines[-1]["finished"] = sum("call" in line for line in lines)
+    (tmp_path / "it.cassette").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert cassette("replay", "it.cassette", folder=tmp_path) == before._replace(stderr="")
+
+
 def test_a_run_that_ends_early_is_a_departure(program, tmp_path):
     program(TWO_CALLS)
     (tmp_path / "program.py").write_text("import time\nprint(time.time())")
@@ -195,6 +226,17 @@ def test_any_function_can_be_the_boundary(tmp_path):
     assert cassette(*words, folder=tmp_path).stdout == "3 5\n"
     (tmp_path / "rates.py").write_text("def rate(currency):\n    raise OSError('no network')\n")
     assert cassette("replay", "it.cassette", folder=tmp_path).stdout == "3 5\n"
+
+
+def test_a_name_of_the_boundary_that_nothing_has_is_told_at_the_end(tmp_path):
+    (tmp_path / "program.py").write_text("import json, time\ntime.time()\n")
+    options = "record:boundary=json.nonesuch+json.loads+nonesuch.f"
+    done = cassette("run", "-c", options, "-o", "it.cassette", "program.py", folder=tmp_path)
+    assert done.status == 0
+    assert done.stderr.splitlines() == [
+        f"record: boundary={name}: the program has imported no such function"
+        for name in ("json.nonesuch", "nonesuch.f")
+    ]
 
 
 def test_a_library_that_is_overdubbed_too_is_replayed_with_its_own_calls(tmp_path):

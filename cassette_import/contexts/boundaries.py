@@ -236,6 +236,10 @@ class _Watcher:
             sys.meta_path.insert(0, _Imports())
         self.look()
 
+    def lacks(self, name: str) -> bool:
+        """Whether nothing of this name has come so far."""
+        return name in self._waiting
+
     def look(self, imported: str | None = None) -> None:
         """Look for what has come; only below the module that was imported, if that is said."""
         found = [Found(name, function) for name, function in _marked[self._marks :]]
@@ -256,7 +260,7 @@ class _Watcher:
             self._tell(new)
 
 
-def watch(names: Iterable[str], tell: Callable[[Sequence[Found]], None]) -> object:
+def watch(names: Iterable[str], tell: Callable[[Sequence[Found]], None]) -> _Watcher:
     """Have `tell` called with the functions of these names, and those marked by `boundary`, as they come to exist.
 
     Returns

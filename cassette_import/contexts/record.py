@@ -73,6 +73,7 @@ class Record(Taped):
         self._lanes: Lanes[int] = Lanes(self._new_lane)
         self._lane_numbers = itertools.count()
         self._starts: collections.Counter[int] = collections.Counter()
+        self._running: dict[tuple[int, ...], None] = {}
         self._variables: set[str] = set()
         self._changed: set[str] = set()
         self._run: Mapping[str, Any] = {}
@@ -110,7 +111,13 @@ class Record(Taped):
         """Write the end. Called at the end of a program that the command line runs, and of a ``with`` block."""
         with self._lock:
             if self._writer is not None and os.getpid() == self._process:
-                self._writer.finish()
+                if self._writer.is_open and "argv" in self._run:
+                    self._tell_of_unknown_names()
+                self._writer.finish(list(self._running))
+
+    def _tell_of_unknown_names(self) -> None:
+        for name in filter(self._watcher.lacks, self._boundary):
+            print(f"record: boundary={name}: the program has imported no such function", file=sys.__stderr__)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -139,7 +146,13 @@ class Record(Taped):
         """See `Taped.origin`."""
         lane = self._lanes.here()
         self._starts[lane] += 1
-        return lane, self._starts[lane]
+        origin = lane, self._starts[lane]
+        self._running[origin] = None
+        return origin
+
+    def ends(self, origin: Sequence[int]) -> None:
+        """See `Taped.ends`."""
+        self._running.pop(tuple(origin), None)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._writer is not None:
@@ -174,7 +187,7 @@ class Record(Taped):
             line = {
                 "lane": self._lanes.here(),
                 "what": what,
-                "arguments": self.encoded_arguments(arguments, keywords),
+                "arguments": self.encoded_arguments(arguments, keywords, what),
                 "site": self._mask.value(call_site()),
             }
             buffers = [(index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _changes(item)]
@@ -197,9 +210,10 @@ class Record(Taped):
             if error is not None:
                 outcome["error"] = self._mask.value(encoded_error(error, self._encode))
             elif standins.is_awaitable(value):
-                shown = _named_like(self._waiting(number, value), value)
+                shown = _named_like(self._waiting(number, Observed(value, _run_inside)), value)
             else:
                 encoded, shown = self._encode(value)
+                self._mask.learn_from(encoded)
                 outcome["value"] = self._mask.value(encoded)
             changed = [[index, after] for index, item, before in buffers if (after := self._encode(item)[0]) != before]
             if changed:
@@ -209,9 +223,8 @@ class Record(Taped):
                 self._write({"call": number, **line, "at": self._writer.now, **outcome})
         return shown
 
-    async def _waiting(self, number: int, awaitable: Any) -> Any:
+    async def _waiting(self, number: int, observed: Observed) -> Any:
         """What the program awaits in the place of an awaitable from outside."""
-        observed = Observed(awaitable, _run_inside)
         try:
             value = await observed
         except GeneratorExit:
@@ -228,6 +241,7 @@ class Record(Taped):
 
     def _write_end(self, number: int, observed: Observed, kind: str, encoded: Any) -> None:
         if self._writer is not None:
+            self._mask.learn_from(encoded)
             line = {"end": number, "at": self._writer.now, kind: self._mask.value(encoded)}
             self._write({**line, "waited": observed.waited})
 
@@ -268,9 +282,7 @@ class Record(Taped):
         if self._is_recording() and name not in self._variables and name not in self._changed:
             with self._lock:
                 self._variables.add(name)
-                if value is not None and self._mask.hides(name):
-                    self._mask.learn(name, value)
-                self._write({"environment": name, "value": self._mask.value(value)})
+                self._write({"environment": name, "value": self._mask.variable(name, value)})
         return value
 
     def variables(self, names: list[str]) -> list[str]:

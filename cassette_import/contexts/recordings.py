@@ -14,8 +14,8 @@ The first line is the header. Then, each a line:
     what stand-ins for objects of this class look like;
 ``{"environment": "HOME", "value": …}``
     a variable, at its first use;
-``{"finished": 41}``
-    the end; a recording without it was cut short.
+``{"finished": 41, "running": [[0, 2]]}``
+    the end, and the origins of threads and jobs that had not come to theirs; a recording without it was cut short.
 
 Knows lines; must not know contexts, or how values are written.
 """
@@ -26,8 +26,10 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TextIO
+
+from .recording_lines import check
 
 __all__ = ["VERSION", "BadRecording", "Call", "Departure", "Lane", "Recording", "Writer", "read", "shown_call"]
 
@@ -86,9 +88,9 @@ class Writer:
         """Seconds since the beginning."""
         return round(_monotonic() - self._begun, 6)
 
-    def finish(self) -> None:
-        """Write the end and close the file."""
-        self.write({"finished": self.calls})
+    def finish(self, running: Sequence[Sequence[int]] = ()) -> None:
+        """Write the end, with the origins of the threads and jobs that are not at theirs, and close the file."""
+        self.write({"finished": self.calls, **({"running": running} if running else {})})
         self.abandon()
 
     def abandon(self) -> None:
@@ -157,6 +159,8 @@ class Recording:
         The numbers of all calls that ended, in the order in which they did.
     finished:
         Whether the recorded run came to its end.
+    running:
+        The origins of threads and jobs that had not come to theirs by then.
     is_missing:
         Whether there is no such file: this stands for it, and has no calls.
     """
@@ -170,6 +174,7 @@ class Recording:
         self.classes: dict[int, dict[str, Any]] = {}
         self.environment: dict[str, Any] = {}
         self.finished = False
+        self.running: set[tuple[int, ...]] = set()
         self.is_missing = False
 
     @classmethod
@@ -181,6 +186,7 @@ class Recording:
 
     def take_in(self, line: Mapping[str, Any]) -> None:
         """Take in one line of the file after the header."""
+        check(line)
         if "call" in line:
             call = Call(line)
             self.lanes[call.lane].calls.append(call)
@@ -206,6 +212,7 @@ class Recording:
             self.finished = line["finished"] == len(self.calls)
             if not self.finished:
                 raise ValueError("calls are missing")
+            self.running = {tuple(origin) for origin in line.get("running", ())}
 
 
 def read(path: str) -> Recording:
@@ -230,6 +237,10 @@ def read(path: str) -> Recording:
             f"{path}: is of version {header[_MARK]!r}, and version {VERSION} is what can be read here; "
             "replay it with the cassette_import that recorded it, or record it again"
         )
+    try:
+        check(header)
+    except ValueError as error:
+        raise BadRecording(f"{path}, line 1: is damaged ({error}); record it again") from error
     recording = Recording(path, header)
     lines = rest.split(b"\n")
     # What follows the last newline is what a killed run did not get to write.
@@ -278,7 +289,14 @@ def _shown(encoded: Any) -> str:
     if not isinstance(encoded, dict):
         text = repr(encoded)
         return text if len(text) <= 200 else f"{text[:180]}… ({len(encoded)} characters)"
-    [(tag, content)] = encoded.items()
+    try:
+        [(tag, content)] = encoded.items()
+        return _shown_tagged(tag, content)
+    except (TypeError, ValueError, LookupError, AttributeError):  # a recording that was changed can say anything
+        return json.dumps(encoded)[:100]
+
+
+def _shown_tagged(tag: str, content: Any) -> str:
     if tag == "bytes":
         return "b" + repr(content)
     if tag == "tuple":

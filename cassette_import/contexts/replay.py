@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cassette_import import fallback
 from cassette_import.frames import hidden
 
 from . import standins
-from .encoding import BadValue, Decoder, located
+from .debugged import is_looked_at
+from .encoding import BadValue, Decoder
 from .lanes import Lanes
+from .matching import own_numbers, same, told
 from .raising import decoded_error, without_ours
-from .recordings import Call, Departure, Lane, Recording, read, shown_call
+from .recordings import BadRecording, Call, Departure, Lane, Recording, read
 from .report import Writer as ReportWriter
 from .taped import HERE, Taped, call_site
 from .turns import Turns, pause, until_cancelled
@@ -32,6 +33,10 @@ class _Place:
         self.origin = tuple(origin)
         self.starts = 0
         self.lane: Lane | None = None
+
+
+class _EndOfLane(Exception):
+    """There is nothing recorded for this call, since the recorded run was over by then."""
 
 
 class Replay(Taped):
@@ -68,9 +73,13 @@ class Replay(Taped):
         self._seen: dict[tuple[int, str], Any] = {}
         self._changed: set[str] = set()
         self._replayed = 0
+        self._is_over = threading.Event()
         self._decode = Decoder(self._outside)
         header = self.recording.header
-        super().__init__(header.get("boundary", ()), header.get("mask", ()), header.get("without", ()), places)
+        try:
+            super().__init__(header.get("boundary", ()), header.get("mask", ()), header.get("without", ()), places)
+        except ValueError as error:
+            raise BadRecording(f"{self.recording.path}: cannot be replayed here: {error}") from error
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -82,6 +91,7 @@ class Replay(Taped):
 
         A thread that nobody has waited for may have come further before.
         """
+        self.is_ending()
         lanes = [lane for lane in self.recording.lanes.values() if lane.calls and not self._turns.is_under_way(lane)]
         if self.departure is None and lanes and self.recording.finished:
             first = min((lane.calls[0] for lane in lanes), key=lambda call: call.number)
@@ -92,6 +102,11 @@ class Replay(Taped):
             )
         if self.departure is not None:
             raise self.departure
+
+    def is_ending(self) -> None:
+        """The run is over, but for the threads that it waits for: those that have come as far as in the recording may
+        end, too."""
+        self._is_over.set()
 
     def summary(self) -> str:
         """How many calls were answered."""
@@ -110,22 +125,31 @@ class Replay(Taped):
         """Give what the recording has for this call."""
         try:
             return self._replay(what, arguments, keywords)
+        except _EndOfLane:
+            self._wait_for_the_end()
         except BaseException as error:
             error.__traceback__ = None
             raise
+        return fallback(self, function, *arguments, **keywords)
 
     def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         """Give what the recording has for this use of a stand-in."""
         title = f"{type(stand_in).__qualname__}.{name}"
         number = standins.number_of(stand_in)
-        if _is_looked_at():
+        if is_looked_at():
             return self._glimpse([kind, title, number], name, arguments, keywords)
-        result = self._replay([kind, title, number], arguments, keywords)
+        try:
+            result = self._replay([kind, title, number], arguments, keywords)
+        except _EndOfLane:
+            self._wait_for_the_end()
+            raise SystemExit from None  # there is nothing that could be used
         if kind == "get":
             self._seen[number, title] = result
         return result
 
     def _replay(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
+        if not self.recording.finished:
+            self._let_others_come_as_far()
         call = self._taken(what, arguments, keywords)
         if call.pending:
             awaiting: Any = self._waiting(call)
@@ -140,6 +164,25 @@ class Replay(Taped):
         if kind == "error":
             raise self._error(content)
         return self._value(content)
+
+    def _let_others_come_as_far(self) -> None:
+        """In a recording that was cut short, the first thread that is at its end must not end the run for all."""
+        place = self._places.here()
+        if place.kind != "task" and place.lane is not None and not place.lane.calls:
+            self._turns.wait_for_the_rest()
+
+    def _wait_for_the_end(self) -> None:
+        """This thread was under way here, or not that far, when the recorded run ended: so it gets no further.
+
+        A daemon ends with the process; another thread ends when all that is left is to wait for it. If the run was but
+        a part of what the process does, the thread goes on with that.
+        """
+        self._is_over.wait()
+        if self.is_paused:
+            return
+        if threading.current_thread().daemon:
+            threading.Event().wait()
+        raise SystemExit from None  # which ends a thread, and says nothing
 
     async def _waiting(self, call: Call) -> Any:
         """What the program awaits."""
@@ -170,16 +213,18 @@ class Replay(Taped):
         with self._lock:
             if self.departure is not None:
                 raise self.departure
-            encoded = self.encoded_arguments(arguments, keywords)
+            encoded = self.encoded_arguments(arguments, keywords, what)
             place = self._places.here()
             if place.lane is None:
                 place.lane = self._lane_for(place, what, encoded)
             lane = place.lane
+            if (lane is None or not lane.calls) and place.origin in self.recording.running:
+                raise _EndOfLane
             if lane is None or not lane.calls:
                 raise self._departure_at_end(what, encoded)
             lane.thread = threading.get_ident()
             call = lane.calls[0]
-            if not _same(call, what, encoded):
+            if not same(call, what, encoded):
                 raise self._departure_at(call, what, encoded)
             lane.calls.popleft()
             self._replayed += 1
@@ -190,8 +235,11 @@ class Replay(Taped):
         """The lane of the same origin; of several, the one that begins with this call; else the first that is left,
         so that the departure can show it."""
         left = [lane for lane in self.recording.lanes.values() if lane.kind == place.kind and not lane.taken]
-        left = [lane for lane in left if lane.origin == place.origin] or left
-        found = next((lane for lane in left if lane.calls and _same(lane.calls[0], what, encoded)), None)
+        own = [lane for lane in left if lane.origin == place.origin]
+        if not own and place.origin in self.recording.running:
+            return None
+        left = own or [lane for lane in left if not (place.origin and lane.origin)]
+        found = next((lane for lane in left if lane.calls and same(lane.calls[0], what, encoded)), None)
         if found is None and left:
             found = left[0]
         if found is not None:
@@ -201,12 +249,12 @@ class Replay(Taped):
     def origin(self) -> Sequence[int]:
         """See `Taped.origin`."""
         place = self._places.here()
-        if place.lane is None and place.kind == "main":
+        if place.lane is None and (place.kind == "main" or place.origin):
             place.lane = self._lane_for(place, [], [])
         place.starts += 1
         return () if place.lane is None else (place.lane.number, place.starts)
 
-    def ends(self) -> None:
+    def ends(self, origin: Sequence[int]) -> None:
         """See `Taped.ends`."""
         lane = self._places.here().lane
         if lane is not None:
@@ -222,7 +270,7 @@ class Replay(Taped):
         return self._departure(
             f"{_site(call_site())}: the run departs from its recording {self.recording.path} at call {call.number}\n"
             f"  recorded: {self._recorded(call)}\n"
-            f"  now:      {_told(what, encoded)}"
+            f"  now:      {told(what, encoded)}"
         )
 
     def _departure_at_end(self, what: list[Any], encoded: Any) -> Departure:
@@ -231,11 +279,11 @@ class Replay(Taped):
         else:
             why = "has no more calls here" if self.recording.finished else "was cut short before this call"
         return self._departure(
-            f"{_site(call_site())}: the recording {self.recording.path} {why}\n  now:      {_told(what, encoded)}"
+            f"{_site(call_site())}: the recording {self.recording.path} {why}\n  now:      {told(what, encoded)}"
         )
 
     def _recorded(self, call: Call) -> str:
-        return f"{_told(call.what, call.arguments)}    ({_site(self._mask.restored(call.site))})"
+        return f"{told(call.what, call.arguments)}    ({_site(self._mask.restored(call.site))})"
 
     def _damaged(self, error: BadValue) -> Departure:
         return self._departure(f"{self.recording.path} is damaged, or of another environment: {error}")
@@ -255,7 +303,7 @@ class Replay(Taped):
             raise self._damaged(error) from None
 
     def _outside(self, tag: str, content: Any) -> Any:
-        if tag == "handle":
+        if tag == "handle" and isinstance(content, list) and list(map(type, content)) == [int, int]:
             return self._stand_in(*content)
         if tag == "own" and isinstance(content, int):
             known = self._objects.get(content)
@@ -272,7 +320,10 @@ class Replay(Taped):
                 description = self.recording.classes.get(kind)
                 if description is None:
                     raise BadValue(f"class {kind} is not described")
-                made = self._made[kind] = _class_of(description), standins.stand_in_type(description, hide=False)
+                made = self._made[kind] = (
+                    standins.class_of(description),
+                    standins.stand_in_type(description, hide=False),
+                )
             found = self._stand_ins[number] = standins.stand_in(made[1], made[0], number, self)
         return found
 
@@ -280,7 +331,7 @@ class Replay(Taped):
         """Which of the program's objects is which: they can come back as results."""
         if not self._own_by_number:
             return
-        for before, now in zip(_own_numbers(recorded), _own_numbers(encoded), strict=False):
+        for before, now in zip(own_numbers(recorded), own_numbers(encoded), strict=False):
             if before >= 0 and now >= 0:
                 self._objects[before] = self._own_by_number[now]
 
@@ -291,13 +342,13 @@ class Replay(Taped):
         kind, title, number = what
         if kind == "get" and (number, title) in self._seen:
             return self._seen[number, title]
-        encoded = self.encoded_arguments(arguments, keywords)
+        encoded = self.encoded_arguments(arguments, keywords, what)
         for call in self.recording.calls.values():
-            if _same(call, what, encoded) and call.outcome is not None and call.outcome[0] == "value":
+            if same(call, what, encoded) and call.outcome is not None and call.outcome[0] == "value":
                 return self._decode(call.outcome[1])
         if name in ("__repr__", "__str__", "__format__"):
             return f"<stand-in for {title.rpartition('.')[0]}, number {number}>"
-        raise (AttributeError if kind == "get" else LookupError)(f"{_told(what, encoded)} is not in the recording")
+        raise (AttributeError if kind == "get" else LookupError)(f"{told(what, encoded)} is not in the recording")
 
     # ---- the environment
 
@@ -306,6 +357,7 @@ class Replay(Taped):
         if name in self._changed or name not in self.recording.environment:
             return value
         recorded: str | None = self.recording.environment[name]
+        self._mask.variable(name, recorded)
         return recorded
 
     def variables(self, names: list[str]) -> list[str]:
@@ -321,55 +373,8 @@ class Replay(Taped):
         self._changed.add(name)
 
 
-def _same(call: Call, what: list[Any], encoded: Any) -> bool:
-    return call.what == what and (call.arguments == encoded or _comparable(call.arguments) == _comparable(encoded))
-
-
-def _comparable(encoded: Any) -> Any:
-    """Arguments without what may differ: the numbers of the program's own objects."""
-    if isinstance(encoded, list):
-        return [_comparable(item) for item in encoded]
-    if isinstance(encoded, dict):
-        own = encoded.get("own")
-        return {"own": own[1]} if own is not None else {key: _comparable(item) for key, item in encoded.items()}
-    return encoded
-
-
-def _own_numbers(encoded: Any) -> list[int]:
-    if isinstance(encoded, list):
-        return [number for item in encoded for number in _own_numbers(item)]
-    if isinstance(encoded, dict):
-        own = encoded.get("own")
-        return [own[0]] if own is not None else [number for item in encoded.values() for number in _own_numbers(item)]
-    return []
-
-
-def _told(what: list[Any], encoded: Any) -> str:
-    handle = f" of object {what[2]}" if len(what) > 2 else ""
-    return shown_call(what, encoded) + handle
-
-
 def _site(site: list[Any]) -> str:
     return f"{site[0]}:{site[1]} in {site[2]}"
-
-
-def _class_of(description: Mapping[str, Any]) -> type:
-    """The class itself, for `isinstance`; one that only has its name, if it is not to be found here."""
-    try:
-        found = located(description["name"])
-    except BadValue:
-        found = None
-    if isinstance(found, type):
-        return found
-    module, _, qualified = description["name"].partition(":")
-    known = next((getattr(types, name) for name in types.__all__ if _name(getattr(types, name)) == qualified), None)
-    if module == "builtins" and known is not None:
-        return known  # type: ignore[no-any-return]
-    return type(qualified.rpartition(".")[2], (), {"__module__": module, "__qualname__": qualified})
-
-
-def _name(kind: Any) -> str:
-    return str(getattr(kind, "__qualname__", ""))
 
 
 def _change(target: Any, after: Any) -> None:
@@ -379,17 +384,3 @@ def _change(target: Any, after: Any) -> None:
         target.update(after)
     else:
         target[:] = after
-
-
-def _is_looked_at() -> bool:
-    """Whether it is a debugger that uses a stand-in, and not the program."""
-    bdb: Any = sys.modules.get("bdb")
-    if bdb is None:
-        return False
-    looking = bdb.Bdb.trace_dispatch.__code__
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code is looking:
-            return True
-        frame = frame.f_back
-    return False

@@ -88,10 +88,9 @@ def told_of(error: BaseException) -> str:
 
 def summary_of(context: object) -> str:
     """What a context has to say; it may be anybody's, and must not keep the others from telling."""
-    if not isinstance(context, Reporting):
-        return ""
     try:
-        return context.summary()
+        # Asking for the class looks at the properties, on some Pythons.
+        return context.summary() if isinstance(context, Reporting) else ""
     except Exception as error:
         return f"cassette_import: {type(context).__name__} could not tell what it found: {told_of(error)}"
 

@@ -7,7 +7,6 @@ recordings.
 
 from __future__ import annotations
 
-import collections.abc
 import functools
 import inspect
 import sys
@@ -25,7 +24,19 @@ from typing import Any, Final, Protocol
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
 
-__all__ = ["Answering", "StandIn", "described", "is_awaitable", "is_stand_in", "number_of", "real_of", "stand_in_type"]
+from .encoding import BadValue, located
+
+__all__ = [
+    "Answering",
+    "StandIn",
+    "class_of",
+    "described",
+    "is_awaitable",
+    "is_stand_in",
+    "number_of",
+    "real_of",
+    "stand_in_type",
+]
 
 _get: Final = object.__getattribute__
 
@@ -70,7 +81,10 @@ def _getattribute(self: Any, name: str) -> Any:
 class StandIn:
     """The base of the classes of all stand-ins. What it keeps for itself has names that no class has."""
 
-    __slots__ = ("__weakref__", "_cassette_answering", "_cassette_kind", "_cassette_number", "_cassette_real")
+    __slots__ = (
+        "__weakref__", "_cassette_answering", "_cassette_driven",
+        "_cassette_kind", "_cassette_number", "_cassette_real",
+    )  # fmt: skip
 
     def __setattr__(self, name: str, value: Any) -> None:
         _get(self, "_cassette_answering").use(self, "set", name, (value,), {})
@@ -123,6 +137,25 @@ def described(kind: type) -> dict[str, Any]:
     }
 
 
+def class_of(description: Mapping[str, Any]) -> type:
+    """The class itself, for `isinstance`; one that only has its name, if it is not to be found here."""
+    try:
+        found = located(description["name"])
+    except BadValue:
+        found = None
+    if isinstance(found, type):
+        return found
+    module, _, qualified = description["name"].partition(":")
+    known = next((getattr(types, name) for name in types.__all__ if _name(getattr(types, name)) == qualified), None)
+    if module == "builtins" and known is not None:
+        return known  # type: ignore[no-any-return]
+    return type(qualified.rpartition(".")[2], (), {"__module__": module, "__qualname__": qualified})
+
+
+def _name(kind: Any) -> str:
+    return str(getattr(kind, "__qualname__", ""))
+
+
 def stand_in_type(description: Mapping[str, Any], *, hide: bool = True) -> type[StandIn]:
     """The class of the stand-ins for objects of a class that is described.
 
@@ -141,6 +174,8 @@ def stand_in_type(description: Mapping[str, Any], *, hide: bool = True) -> type[
         namespace[name] = make(name, f"{qualified}.{name}")
     for name in description["special"]:
         namespace[name] = _awaiting if name == "__await__" else make(name, f"{qualified}.{name}")
+    if "__await__" in namespace and namespace.keys() >= _DRIVING.keys():
+        namespace.update(_DRIVING)
     namespace["__getattribute__"] = _getattribute if hide else _visible_getattribute
     if "__eq__" in namespace and "__hash__" not in namespace:
         namespace["__hash__"] = None
@@ -186,6 +221,33 @@ def _awaiting(self: Any) -> Any:
     return _get(self, "_cassette_answering").use(self, "call", "__await__", (), {}).__await__()
 
 
+@hidden
+def _send(self: Any, value: Any) -> Any:
+    """What a task does that is made of the stand-in: each step is one of waiting, and no use of its own."""
+    try:
+        driven = _get(self, "_cassette_driven")
+    except AttributeError:
+        driven = _awaiting(self)
+        object.__setattr__(self, "_cassette_driven", driven)
+    return driven.send(value)
+
+
+def _ending(name: str) -> Callable[..., Any]:
+    @hidden
+    def end(self: Any, *arguments: Any) -> Any:
+        try:
+            driven = _get(self, "_cassette_driven")
+        except AttributeError:  # nobody has begun to wait: it is a use like any other
+            return _get(self, "_cassette_answering").use(self, "call", name, arguments, {})
+        return getattr(driven, name)(*arguments)
+
+    return end
+
+
+_DRIVING: Final[dict[str, Any]] = {"send": _send, "throw": _ending("throw"), "close": _ending("close")}
+"""What coroutines have besides `__await__`."""
+
+
 def stand_in(made: type[StandIn], kind: type, number: int, answering: Answering, real: Any = None) -> Any:
     """One stand-in. `kind` is the class that it says it is of."""
     one = object.__new__(made)
@@ -205,7 +267,7 @@ def is_awaitable(value: Any) -> bool:
     futures: Any = sys.modules.get("asyncio.futures")
     if lookup(kind, "__await__") is None or (futures is not None and futures.isfuture(value)):
         return kind is types.GeneratorType and bool(value.gi_code.co_flags & _ITERABLE_COROUTINE)
-    return isinstance(value, collections.abc.Coroutine) or not {"__aenter__", "__aiter__"}.intersection(dir(kind))
+    return not {"__aenter__", "__aiter__"}.intersection(dir(kind))
 
 
 _ITERABLE_COROUTINE: Final = inspect.CO_ITERABLE_COROUTINE
@@ -214,14 +276,20 @@ _ITERABLE_COROUTINE: Final = inspect.CO_ITERABLE_COROUTINE
 class Observed:
     """An awaitable that tells whether awaiting it took any time, and has each of its steps run by `run`."""
 
-    __slots__ = ("_inner", "_run", "waited")
+    __slots__ = ("_has_begun", "_inner", "_run", "waited")
 
     def __init__(self, inner: Any, run: Callable[..., Any]) -> None:
         self._inner = inner
         self._run = run
+        self._has_begun = False
         self.waited = False
 
+    def __del__(self) -> None:
+        if not self._has_begun and type(self._inner) is types.CoroutineType:
+            self._inner.close()  # or Python would warn of it, too: the program did not await the one it was given
+
     def __await__(self) -> Any:
+        self._has_begun = True
         inner = self._inner
         run = self._run
         if not hasattr(inner, "send"):

@@ -69,6 +69,7 @@ class Taped(Context, events=Events.NONE):
         self._mask = Mask(mask, places)
         self._names: dict[int, str] = {}
         self._lock = threading.RLock()
+        self._here = threading.local()
         self._own: dict[int, tuple[Any, int]] = {}
         self._own_by_number: list[Any] = []
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -146,12 +147,14 @@ class Taped(Context, events=Events.NONE):
             (self.seeded.discard if seed is None else self.seeded.add)(arguments[0])
         return arguments[0] in self.seeded
 
-    def ends(self) -> None:
-        """A thread or job that was started has come to its end."""
+    def ends(self, origin: Sequence[int]) -> None:
+        """The thread or job of this origin has come to its end."""
 
     # ---- arguments
 
-    def encoded_arguments(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
+    def encoded_arguments(
+        self, arguments: Sequence[Any], keywords: Mapping[str, Any], what: Sequence[Any]
+    ) -> list[Any]:
         """The arguments of a call, to be compared and shown."""
         if not arguments and not keywords:
             return [[], []]
@@ -160,6 +163,9 @@ class Taped(Context, events=Events.NONE):
             [encode(argument)[0] for argument in arguments],
             [[name, encode(value)[0]] for name, value in keywords.items()],
         ]
+        if what[0] == "set":  # the value of an attribute, which may have a secret's name
+            pair = self._mask.arguments([what[1].rpartition(".")[2], encoded[0][0]])
+            return [[shortened(pair[1])], []]
         masked: list[Any] = shortened(self._mask.arguments(encoded))
         return masked
 
@@ -182,6 +188,8 @@ class Taped(Context, events=Events.NONE):
     @hidden
     def start(self, index: int, function: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         """Have the function that another thread is to call run in this context, as a lane of its own."""
+        if getattr(self._here, "is_starting", False):  # this context is active more than once
+            return fallback(self, function, *arguments, **keywords)
         if function is threading.Thread.start:
             thread: Any = arguments[0]
             if thread._target is not None:
@@ -191,7 +199,11 @@ class Taped(Context, events=Events.NONE):
         elif len(arguments) > index:
             carried = self._carried(arguments[index])
             arguments = (*arguments[:index], carried, *arguments[index + 1 :])
-        return fallback(self, function, *arguments, **keywords)
+        self._here.is_starting = True
+        try:
+            return fallback(self, function, *arguments, **keywords)
+        finally:
+            self._here.is_starting = False
 
     def _carried(self, function: Callable[..., Any]) -> Callable[..., Any]:
         with self._lock:
@@ -205,7 +217,7 @@ class Taped(Context, events=Events.NONE):
                         return function(*arguments, **keywords)
                     return overdub(self, function, *arguments, **keywords)
                 finally:
-                    self.ends()
+                    self.ends(origin)
 
         return run
 

@@ -82,6 +82,14 @@ class Turns:
             while (left := self._time_to_settle(number)) > 0:
                 self._changed.wait(left)
 
+    def wait_for_the_rest(self) -> None:
+        """Let the others come to the end of what is recorded of them, as long as one of them gets on."""
+        with self._changed:
+            while self._front < len(self._order):
+                before = len(self._done)
+                if not self._changed.wait(_PATIENCE) and len(self._done) == before:
+                    return
+
     async def wait_here(self, number: int) -> None:
         """Let the tasks and threads that were first go first."""
         since, seen = _monotonic(), len(self._done)

@@ -1,0 +1,89 @@
+"""What the lines of a recording look like: so that one that was changed by hand, or damaged, is found when it is read.
+
+Knows keys and the types of what they hold; must not know files, or what the lines mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+__all__ = ["check"]
+
+_Check: TypeAlias = Callable[[Any], bool]
+
+
+def check(line: Mapping[str, Any]) -> None:
+    """Raise a ValueError that names a key whose contents are not of the kind that it holds.
+
+    >>> check({"call": 1, "lane": 0, "what": ["call", "time.time"], "arguments": [[], []], "site": ["x.py", 1, "f"]})
+    >>> check({"lane": 1, "kind": "thread", "origin": "main"})
+    Traceback (most recent call last):
+        ...
+    ValueError: origin cannot be 'main'
+    """
+    for key, holds in _KINDS.items():
+        if key in line and not holds(line[key]):
+            raise ValueError(f"{key} cannot be {str(line[key])[:60]!r}")
+    if "environment" in line and not _is_variable(line["value"]):
+        raise ValueError(f"no variable can be {str(line['value'])[:60]!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _all(holds: _Check) -> _Check:
+    return lambda value: type(value) is list and all(map(holds, value))
+
+
+def _each(*checks: _Check) -> _Check:
+    return lambda value: (
+        type(value) is list and len(value) == len(checks) and all(map(lambda one, item: one(item), checks, value))
+    )
+
+
+def _is_what(value: Any) -> bool:
+    return _each(_is_text, _is_text)(value) or _each(_is_text, _is_text, _is_number)(value)
+
+
+def _is_anything(value: Any) -> bool:
+    return True
+
+
+def _is_variable(value: Any) -> bool:
+    return value is None or _is_text(value) or _texts(value)
+
+
+def _is_error(value: Any) -> bool:
+    return type(value) is dict and _is_text(value.get("class"))
+
+
+_texts: Final = _all(_is_text)
+
+_KINDS: Final[dict[str, _Check]] = {
+    "call": _is_number,
+    "end": _is_number,
+    "lane": _is_number,
+    "what": _is_what,
+    "arguments": _each(_all(_is_anything), _all(_each(_is_text, _is_anything))),
+    "site": _each(_is_text, _is_number, _is_text),
+    "changed": _all(_each(_is_number, _is_anything)),
+    "error": _is_error,
+    "kind": _is_text,
+    "origin": _all(_is_number),
+    "class": _is_number,
+    "name": lambda value: _is_text(value) and ":" in value,
+    "methods": _texts,
+    "special": _texts,
+    "environment": _is_text,
+    "finished": _is_number,
+    "running": _all(_all(_is_number)),
+    "boundary": _texts,
+    "mask": _texts,
+    "without": _texts,
+}
