@@ -242,6 +242,22 @@ def by_next(ctx):
     return next(generator)
 
 
+def by_sending(ctx):
+    generator = items(ctx)
+    generator.send(None)
+    return generator.send("unused")
+
+
+def by_next_method(ctx):
+    step = items(ctx).__next__
+    step()
+    return step()
+
+
+def by_next_method_of_map(ctx):
+    return map(source, [ctx]).__next__()
+
+
 def by_next_of_an_object(ctx):
     return next(Counted(ctx))
 

@@ -138,9 +138,13 @@ def call(
 
 def left(node: ast.Call, result: str) -> ast.expr:
     """A call of ours, which is left out if there is no metadata. What is returned needs no temporary any longer."""
-    if isinstance(node.func, ast.Name) and node.func.id == "@returned":
-        return after(At(node), node.args[0], node.func.id, result)
+    if _is_ours(node, "@returned"):
+        return after(At(node), node.args[0], "@returned", result)
     return node
+
+
+def _is_ours(node: ast.Call, name: str) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id == name
 
 
 # ---- the walk
@@ -192,6 +196,10 @@ def _leave(node: Any, names: Names, level: int) -> Any:
     elif isinstance(node, (ast.Return, ast.Yield)):
         if node.value is not None and not isinstance(node.value, ast.Constant):
             node.value = returned(node.value)
+        return _call(At(node), "@received", node) if isinstance(node, ast.Yield) else node
+    elif isinstance(node, ast.Expr):
+        if isinstance(node.value, ast.Call) and _is_ours(node.value, "@received"):
+            node.value = node.value.args[0]  # nobody looks at it
     elif isinstance(node, ast.keyword):
         if node.arg is None:
             node.value = _call(At(node.value), "@mapping", node.value)
