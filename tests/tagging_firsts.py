@@ -2,6 +2,7 @@
 
 # ruff: noqa: B009, B035, B905, PIE804, RUF015, RUF059
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -390,6 +391,56 @@ def after_a_call(ctx):
 def after_an_iterator(ctx):
     list(itertools.islice(items(ctx), 3))
     return 1
+
+
+def failing(ctx):
+    try:
+        return source(ctx)
+    finally:
+        raise KeyError
+
+
+def after_an_exception(ctx):
+    try:
+        failing(ctx)
+    except KeyError:
+        pass
+    return 1
+
+
+def after_an_exception_that_a_block_suppressed(ctx):
+    with contextlib.suppress(KeyError):
+        failing(ctx)
+    one = 1
+    return one
+
+
+def after_an_exception_in_a_special_method(ctx):
+    class Failing:
+        def __neg__(self):
+            try:
+                failing(ctx)
+            except KeyError:
+                return 1
+
+    return -Failing()
+
+
+def after_an_exception_before_a_call(ctx):
+    try:
+        failing(ctx)
+    except KeyError:
+        return (lambda: 1)()
+
+
+def after_an_exception_in_a_generator(ctx):
+    def numbers():
+        try:
+            failing(ctx)
+        except KeyError:
+            yield 1
+
+    return next(numbers())
 
 
 def after_printing(ctx):

@@ -34,7 +34,7 @@ from cassette_import.rewrite.scopes import (
 from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.statements import splats
 from cassette_import.rewrite.statements import statement as rewritten_statement
-from cassette_import.rewrite.tagged_form import VARIABLES, Names, convey, parameters, returned
+from cassette_import.rewrite.tagged_form import CATCHING, VARIABLES, Names, convey, parameters, returned
 from cassette_import.rewrite.walk import LEVEL, children, rebuild
 
 NOOVERDUB = "_nooverdub"
@@ -320,7 +320,8 @@ def _first_evaluated(statement: ast.stmt) -> ast.AST:
 def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
     """A block of a function whose values may be tagged."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
-    names = Names(survey(function).declared)
+    is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
+    names = Names(survey(function).declared, is_catching=is_catching)
     return [*rest, *(convey(statement, shapes, names) for statement in block)]
 
 

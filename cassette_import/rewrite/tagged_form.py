@@ -30,9 +30,12 @@ class Names(NamedTuple):
     """Those that belong to a module or class, bound by statements that are no events; None for all."""
     of_class: bool = False
     """Whether assignments are no events either."""
+    is_catching: bool = False
+    """Whether exceptions may end there, which have left a wrapper of what was being returned."""
 
 
 VARIABLES: Final = Names(frozenset())
+CATCHING: Final = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
 OF_MODULE: Final = Names(None)
 _OF_CLASS: Final = Names(None, of_class=True)
 
@@ -194,7 +197,7 @@ def _leave(node: Any, names: Names, level: int) -> Any:
     elif isinstance(node, ast.GeneratorExp):
         node.elt = returned(node.elt)
     elif isinstance(node, (ast.Return, ast.Yield)):
-        if node.value is not None and not isinstance(node.value, ast.Constant):
+        if node.value is not None and (names.is_catching or not isinstance(node.value, ast.Constant)):
             node.value = returned(node.value)
         return _call(At(node), "@received", node) if isinstance(node, ast.Yield) else node
     elif isinstance(node, ast.Expr):

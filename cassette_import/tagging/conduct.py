@@ -274,10 +274,11 @@ def stripped(
 
 
 def returned(value: Any) -> Any:
-    """A value that is returned or yielded goes plain; whoever calls finds its wrapper."""
+    """A value that is returned or yielded goes plain; whoever calls finds its wrapper, and none of another value."""
     if type(value) is Tagged:
         LOCAL.returned = value
         return value._tagged_value
+    LOCAL.returned = None
     return value
 
 
