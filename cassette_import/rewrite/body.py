@@ -129,6 +129,10 @@ class _Rewriter:
                 mark(body, *getattr(node, AROUND))
                 self.add_nested(prefix, body)
 
+    def _nested_bodies(self, node: Function) -> dict[str, Any]:
+        """What passes made of a function in a function; a copy, since it may stand in several branches of that."""
+        return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
+
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
         if not self.shapes:
             return node
@@ -298,7 +302,7 @@ class _Rewriter:
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
             elsewhere = shape is not None and shape is not self.shapes[0]
-            made = node if self.keep_functions or elsewhere else self.function(node, self.nested.get(_place(node), {}))
+            made = node if self.keep_functions or elsewhere else self.function(node, self._nested_bodies(node))
             if level:
                 setattr(made, LEVEL, level)  # of its defaults' temporaries
             return made

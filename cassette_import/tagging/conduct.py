@@ -75,10 +75,16 @@ class Call:
         """The first argument, whose parts the call is about."""
         return plain(self.arguments[0])
 
+    @property
+    @hidden
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments, plain."""
+        return _plain(self.keywords)
+
     @hidden
     def native(self) -> Any:
         """The call with plain arguments."""
-        return self.callee(*map(plain, self.given), **{name: plain(value) for name, value in self.keywords.items()})
+        return self.callee(*map(plain, self.given), **_plain(self.keywords))
 
     @hidden
     def checked(self) -> Any:
@@ -217,6 +223,7 @@ _turns: Final = itertools.count(1)
 _NOW_AND_THEN: Final = 1023
 
 
+@hidden
 def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
     return {name: plain(value) for name, value in keywords.items()}
 

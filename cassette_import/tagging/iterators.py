@@ -347,7 +347,7 @@ def convey(call: Call) -> Any:
     if len(call.given) < 2:
         return call.native()
     function, *sources = call.given
-    return call.callee(_conveyed(function), *map(functools.partial(carried, call), sources), **call.keywords)
+    return call.callee(_conveyed(function), *map(functools.partial(carried, call), sources), **call.options)
 
 
 @rule(itertools.accumulate)
