@@ -2,6 +2,7 @@
 
 # ruff: noqa: B009, B035, B905, PIE804, RUF015, RUF059
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -242,6 +243,22 @@ def by_next(ctx):
     return next(generator)
 
 
+def by_sending(ctx):
+    generator = items(ctx)
+    generator.send(None)
+    return generator.send("unused")
+
+
+def by_next_method(ctx):
+    step = items(ctx).__next__
+    step()
+    return step()
+
+
+def by_next_method_of_map(ctx):
+    return map(source, [ctx]).__next__()
+
+
 def by_next_of_an_object(ctx):
     return next(Counted(ctx))
 
@@ -374,6 +391,56 @@ def after_a_call(ctx):
 def after_an_iterator(ctx):
     list(itertools.islice(items(ctx), 3))
     return 1
+
+
+def failing(ctx):
+    try:
+        return source(ctx)
+    finally:
+        raise KeyError
+
+
+def after_an_exception(ctx):
+    try:
+        failing(ctx)
+    except KeyError:
+        pass
+    return 1
+
+
+def after_an_exception_that_a_block_suppressed(ctx):
+    with contextlib.suppress(KeyError):
+        failing(ctx)
+    one = 1
+    return one
+
+
+def after_an_exception_in_a_special_method(ctx):
+    class Failing:
+        def __neg__(self):
+            try:
+                failing(ctx)
+            except KeyError:
+                return 1
+
+    return -Failing()
+
+
+def after_an_exception_before_a_call(ctx):
+    try:
+        failing(ctx)
+    except KeyError:
+        return (lambda: 1)()
+
+
+def after_an_exception_in_a_generator(ctx):
+    def numbers():
+        try:
+            failing(ctx)
+        except KeyError:
+            yield 1
+
+    return next(numbers())
 
 
 def after_printing(ctx):

@@ -323,6 +323,116 @@ def by_list_iterator(x):
     return next(iterator)
 
 
+def by_next_method_of_generator(x):
+    step = generator(x).__next__
+    step()
+    return step()
+
+
+def by_next_method_of_iterator(x):
+    return iter([x]).__next__()
+
+
+def by_next_method_of_map(x):
+    return map(identity, [x]).__next__()
+
+
+def by_generator_that_is_sent_something(x):
+    running = generator(x)
+    running.send(None)
+    return running.send("unused")
+
+
+def by_function_of_generators(x):
+    running = generator(x)
+    types.GeneratorType.send(running, None)
+    return types.GeneratorType.__next__(running)
+
+
+def by_inner_generator_that_is_sent_something(x):
+    def outer():
+        found = yield from generator(x)
+        yield found
+
+    running = outer()
+    next(running)
+    return running.send("unused")
+
+
+def patient(x):
+    try:
+        yield 0
+    except KeyError:
+        yield x
+
+
+def by_generator_that_is_thrown_something(x):
+    running = patient(x)
+    next(running)
+    return running.throw(KeyError())
+
+
+def echoing():
+    got = None
+    while True:
+        got = yield [got]
+
+
+def by_sending(x):
+    running = echoing()
+    next(running)
+    return running.send(x)[0]
+
+
+def by_sending_with_a_bound_method(x):
+    send = echoing().send
+    send(None)
+    return send(x)[0]
+
+
+def by_sending_through_another_generator(x):
+    def outer():
+        yield from echoing()
+
+    running = outer()
+    next(running)
+    return running.send(x)[0]
+
+
+def by_sending_among_others(x):
+    def outer(inner):
+        next(inner)
+        got = yield
+        while True:
+            got = yield inner.send(-1)[0], got, inner.send(got)[0]
+
+    running = outer(echoing())
+    next(running)
+    return [part for part in running.send(x) if part != -1][-1]
+
+
+def sent(running, x):
+    return running.send(x)
+
+
+def sent_in_turn(x):
+    running = echoing()
+    running.send(None)
+    return [running.send(item)[0] for item in (x, 1, 2)]
+
+
+def closed(x):
+    def final():
+        try:
+            yield
+        except GeneratorExit:
+            return x
+
+    running = final()
+    next(running)
+    return running.close()
+
+
 def by_yield_from(x):
     def outer():
         yield from generator(x)

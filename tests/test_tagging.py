@@ -1,6 +1,7 @@
 """Tagging: the functions of the API, the plain view, and what is safe about it."""
 
 import abc
+import collections
 import gc
 import operator
 import threading
@@ -301,3 +302,45 @@ def test_what_looks_at_frames_gets_plain_values():
     ctx = Moving()
     found = overdub(ctx, program, tag("abc", ctx, 1), tag(Item(), ctx, 1))
     assert found == (abc, {"name": 1}, "name", "abc", True)
+
+
+def test_a_lambda_in_a_generator_that_a_pass_was_run_on_is_rewritten_once():
+    class Passing(Context, tagging=True):
+        passes = (lambda context_type, reflection: reflection.tree,)
+
+    def differences(pairs):
+        key = lambda pair: pair[0] - pair[1]
+        for pair in pairs:
+            yield key(pair)
+
+    def work():
+        return list(differences([(1, 2)]))
+
+    assert overdub(Passing(), work) == [-1]
+
+
+def test_a_function_in_a_generator_that_a_pass_was_run_on_is_rewritten_once():
+    class Passing(Context, tagging=True):
+        passes = (lambda context_type, reflection: reflection.tree,)
+
+    def differences(pairs):
+        def key(pair):
+            return pair[0] - pair[1]
+
+        for pair in pairs:
+            yield key(pair)
+
+    def work():
+        return list(differences([(1, 2)]))
+
+    assert overdub(Passing(), work) == [-1]
+
+
+def test_the_length_of_a_deque_may_be_tagged():
+    def work(length):
+        limited = collections.deque([1, 3, length], maxlen=length)
+        also = collections.deque([1, 3, length], length)
+        return limited.maxlen, also.maxlen, *limited
+
+    ctx = Moving()
+    assert overdub(ctx, work, tag(2, ctx, "m")) == (2, 2, 3, 2)

@@ -190,6 +190,56 @@ def _interp(do: Do, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
     return do(numpy.where, plain(x) > known[-1], do(operator.getitem, fp, -1) if right is None else right, found)
 
 
+def _nan_to_num(do: Do, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if not copy:
+        raise NotImplementedError
+    return do(numpy.where, numpy.isfinite(plain(x)), x, numpy.nan_to_num(plain(x), True, nan, posinf, neginf))
+
+
+def _gradient(do: Do, f: Any, *spacings: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Along one axis, with the same distance between all."""
+    if axis is None and _ndim(f) == 1:
+        axis = 0
+    if len(spacings) > 1 or any(map(_ndim, spacings)) or not isinstance(axis, int):
+        raise NotImplementedError
+    a = do(numpy.moveaxis, f, axis, 0)
+
+    def part(start: Any, stop: Any) -> Any:
+        return do(operator.getitem, a, slice(start, stop))
+
+    def edge(first: Any, second: Any, third: Any) -> Any:
+        if edge_order == 1:
+            return do(numpy.subtract, second, first)
+        terms = do(numpy.multiply, -1.5, first), do(numpy.multiply, 2.0, second), do(numpy.multiply, -0.5, third)
+        return do(numpy.add, do(numpy.add, terms[0], terms[1]), terms[2])
+
+    last = numpy.shape(plain(a))[0]
+    middle = do(numpy.divide, do(numpy.subtract, part(2, None), part(None, -2)), 2.0)
+    before = edge(part(0, 1), part(1, 2), part(2, 3))
+    after = do(numpy.negative, edge(part(last - 1, None), part(last - 2, last - 1), part(last - 3, last - 2)))
+    found = do(numpy.moveaxis, do(numpy.concatenate, (before, middle, after)), 0, axis)
+    return do(numpy.divide, found, spacings[0]) if spacings else found
+
+
+def einsum_of_diagonals(do: Do, subscripts: Any, *operands: Any, **keywords: Any) -> Any:
+    """`einsum` where an operand has a letter twice: of its diagonal."""
+    if not isinstance(subscripts, str) or "..." in subscripts:
+        raise NotImplementedError
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    if not arrow:
+        letters = inputs.replace(",", "")
+        output = "".join(sorted(letter for letter in {*letters} if letters.count(letter) == 1))
+    words, parts = inputs.split(","), list(operands)
+    for number, word in enumerate(words):
+        while twice := [letter for letter in word if word.count(letter) > 1]:
+            first = word.index(twice[0])
+            second = word.index(twice[0], first + 1)
+            parts[number] = do(numpy.diagonal, parts[number], 0, first, second)
+            word = word[:first] + word[first + 1 : second] + word[second + 1 :] + twice[0]
+        words[number] = word
+    return do(numpy.einsum, f"{','.join(words)}->{output}", *parts)
+
+
 COMPOSED: Final[dict[Any, Callable[..., Any]]] = {
     numpy.outer: _outer, numpy.vdot: _vdot, numpy.kron: _kron, numpy.cross: _cross, numpy.convolve: _convolve,
     numpy.trace: _trace, numpy.ndarray.trace: _trace,
@@ -197,7 +247,7 @@ COMPOSED: Final[dict[Any, Callable[..., Any]]] = {
     numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
     numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
-    numpy.linalg.matrix_power: _matrix_power,
+    numpy.linalg.matrix_power: _matrix_power, numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
 }  # fmt: skip
 """Functions of `do` and of the arguments."""
 

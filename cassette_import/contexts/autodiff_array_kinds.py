@@ -30,7 +30,7 @@ from cassette_import.contexts.autodiff_array_calls import (
     result,
     unknown,
 )
-from cassette_import.contexts.autodiff_array_composed import COMPOSED
+from cassette_import.contexts.autodiff_array_composed import COMPOSED, einsum_of_diagonals
 from cassette_import.contexts.autodiff_array_terms import (
     LINEAR_ALGEBRA,
     Term,
@@ -277,6 +277,8 @@ def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any
     if not found:
         return unknown(ctx, f, (subscripts, *operands), keywords)
     written = rules.explicit(plain(subscripts), [len(shape_of(one)) for one in values])
+    if written is None and keywords.keys() <= {"optimize"}:
+        return _composed(ctx, f, einsum_of_diagonals, (plain(subscripts), *operands), keywords)
     if written is None or not keywords.keys() <= {"optimize"}:
         raise no_rule(f)
     value = native(f, (subscripts, *values), keywords)
@@ -316,6 +318,10 @@ def sign_and_log(ctx: Any, f: Any, /, x: Any) -> Any:
 @handles(*COMPOSED)
 def compose(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """A function whose derivative is that of others put together."""
+    return _composed(ctx, f, COMPOSED[f], arguments, keywords)
+
+
+def _composed(ctx: Any, f: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     given = [lifted(ctx, argument) for argument in arguments]
     options = {name: lifted(ctx, argument) for name, argument in keywords.items()}
     own, values, found = known_part(ctx, [*given, *options.values()])
@@ -327,7 +333,7 @@ def compose(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     value = native(f, values[:count], dict(zip(options, values[count:], strict=True)))
 
     try:
-        composed = COMPOSED[f](functools.partial(follow, ctx), *given, **options)
+        composed = function(functools.partial(follow, ctx), *given, **options)
     except NotImplementedError:
         raise no_rule(f) from None
     recorded(ctx, plain(value), [(plain(values[number]), metadata) for number, metadata in found])

@@ -83,6 +83,7 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     numpy.fmod: (_ONE, lambda v, x, y: -truncate(x / y)),
     numpy.negative: (_constant(-1.0),),
     numpy.positive: (_ONE,),
+    numpy.conjugate: (_ONE,), numpy.ndarray.conj: (_ONE,), numpy.ndarray.conjugate: (_ONE,),  # of real numbers
     numpy.absolute: (lambda v, x: sign(x),),
     numpy.fabs: (lambda v, x: sign(x),),
     numpy.copysign: (lambda v, x, y: sign(x) * sign(y), _constant(0.0)),

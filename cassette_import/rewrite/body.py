@@ -34,7 +34,7 @@ from cassette_import.rewrite.scopes import (
 from cassette_import.rewrite.shape import Shape
 from cassette_import.rewrite.statements import splats
 from cassette_import.rewrite.statements import statement as rewritten_statement
-from cassette_import.rewrite.tagged_form import VARIABLES, Names, convey, parameters, returned
+from cassette_import.rewrite.tagged_form import CATCHING, VARIABLES, Names, convey, parameters, returned
 from cassette_import.rewrite.walk import LEVEL, children, rebuild
 
 NOOVERDUB = "_nooverdub"
@@ -128,6 +128,10 @@ class _Rewriter:
                 self.nested.setdefault(_place(node), {})[prefix] = body
                 mark(body, *getattr(node, AROUND))
                 self.add_nested(prefix, body)
+
+    def _nested_bodies(self, node: Function) -> dict[str, Any]:
+        """What passes made of a function in a function; a copy, since it may stand in several branches of that."""
+        return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
         if not self.shapes:
@@ -298,7 +302,7 @@ class _Rewriter:
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
             elsewhere = shape is not None and shape is not self.shapes[0]
-            made = node if self.keep_functions or elsewhere else self.function(node, self.nested.get(_place(node), {}))
+            made = node if self.keep_functions or elsewhere else self.function(node, self._nested_bodies(node))
             if level:
                 setattr(made, LEVEL, level)  # of its defaults' temporaries
             return made
@@ -320,7 +324,8 @@ def _first_evaluated(statement: ast.stmt) -> ast.AST:
 def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
     """A block of a function whose values may be tagged."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
-    names = Names(survey(function).declared)
+    is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
+    names = Names(survey(function).declared, is_catching=is_catching)
     return [*rest, *(convey(statement, shapes, names) for statement in block)]
 
 

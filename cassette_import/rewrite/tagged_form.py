@@ -30,9 +30,12 @@ class Names(NamedTuple):
     """Those that belong to a module or class, bound by statements that are no events; None for all."""
     of_class: bool = False
     """Whether assignments are no events either."""
+    is_catching: bool = False
+    """Whether exceptions may end there, which have left a wrapper of what was being returned."""
 
 
 VARIABLES: Final = Names(frozenset())
+CATCHING: Final = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
 OF_MODULE: Final = Names(None)
 _OF_CLASS: Final = Names(None, of_class=True)
 
@@ -138,9 +141,13 @@ def call(
 
 def left(node: ast.Call, result: str) -> ast.expr:
     """A call of ours, which is left out if there is no metadata. What is returned needs no temporary any longer."""
-    if isinstance(node.func, ast.Name) and node.func.id == "@returned":
-        return after(At(node), node.args[0], node.func.id, result)
+    if _is_ours(node, "@returned"):
+        return after(At(node), node.args[0], "@returned", result)
     return node
+
+
+def _is_ours(node: ast.Call, name: str) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id == name
 
 
 # ---- the walk
@@ -190,8 +197,12 @@ def _leave(node: Any, names: Names, level: int) -> Any:
     elif isinstance(node, ast.GeneratorExp):
         node.elt = returned(node.elt)
     elif isinstance(node, (ast.Return, ast.Yield)):
-        if node.value is not None and not isinstance(node.value, ast.Constant):
+        if node.value is not None and (names.is_catching or not isinstance(node.value, ast.Constant)):
             node.value = returned(node.value)
+        return _call(At(node), "@received", node) if isinstance(node, ast.Yield) else node
+    elif isinstance(node, ast.Expr):
+        if isinstance(node.value, ast.Call) and _is_ours(node.value, "@received"):
+            node.value = node.value.args[0]  # nobody looks at it
     elif isinstance(node, ast.keyword):
         if node.arg is None:
             node.value = _call(At(node.value), "@mapping", node.value)

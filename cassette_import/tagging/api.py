@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cassette_import.context import Context, current, similarcontext
-from cassette_import.tagging import binding, changes, collecting, conduct, flow, iterators, looking, parts  # register
+from cassette_import.tagging import binding, changes, collecting, conduct, flow, generators, iterators, looking, parts
 from cassette_import.tagging.activations import tag_of
 from cassette_import.tagging.entered import VERBS
 from cassette_import.tagging.metadata import checked, metadatatype
@@ -130,7 +130,7 @@ def istagged(x: Any, ctx: Any) -> bool:
     return (type(x) is Tagged and own in x._tagged_metas) or _has_parts(plain(x), own)
 
 
-RULES = (binding, changes, collecting, conduct, iterators, looking, parts)
+RULES = (binding, changes, collecting, conduct, generators, iterators, looking, parts)
 """Modules that are there for what they register."""
 
 

@@ -13,6 +13,7 @@ from cassette_import.tagging.conduct import store_here
 from cassette_import.tagging.tags import Tagged, plain
 
 
+@hidden
 def plain_items(iterable: Any) -> Any:
     """What the names of a class are bound to: a list or tuple whose items have metadata is given as a copy that has
     none."""
@@ -24,12 +25,14 @@ def plain_items(iterable: Any) -> Any:
     return items if type(value) is list else tuple(items)
 
 
+@hidden
 def annotated(function: Any) -> Any:
     """A function that has just been made."""
     evaluated(function.__annotations__)
     return function
 
 
+@hidden
 def evaluated(found: Any) -> None:
     """The annotations of a function or class that has just been made: they keep no wrappers."""
     for name, value in list(found.items()):
@@ -37,6 +40,4 @@ def evaluated(found: Any) -> None:
             found[name] = value._tagged_value
 
 
-for _function in (plain_items, annotated, evaluated):
-    hidden(_function)
 PROVIDED.add({"@plain.items": plain_items, "@annotated": annotated, "@annotations": evaluated})

@@ -286,7 +286,7 @@ def combine(call: Call) -> Any:
             given.append(list(map(plain, found)))
             if error is not None:
                 break
-    made = call.function(*given, **call.keywords)
+    made = call.function(*given, **call.options)
     target = owner if made is None else made
     keep_elements(call.store, target, items)
     if error is not None:

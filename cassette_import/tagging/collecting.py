@@ -40,7 +40,7 @@ def collect(call: Call) -> Any:
     if type(plain(source)) is kind and kind in (tuple, frozenset):
         return call.callee(plain(source))
     items = list(observed(call, source))
-    made = kind(map(plain, items), *map(plain, call.given[1:]), **call.keywords)
+    made = kind(map(plain, items), *map(plain, call.given[1:]), **call.options)
     if kind in (set, frozenset):
         return keep_elements(call.store, made, items)
     return call.store.bind(made, items[len(items) - len(made) :])
@@ -58,9 +58,7 @@ def collect_pairs(call: Call) -> Any:
         made = call.native()
     elif call.given and not hasattr(source, "keys"):
         take_pairs(call, source, pairs)
-        made = dict(
-            [tuple(map(plain, pair)) for pair in pairs], **{key: plain(value) for key, value in call.keywords.items()}
-        )
+        made = dict([tuple(map(plain, pair)) for pair in pairs], **call.options)
     else:
         made = call.native()
     return keep_pairs(store, made, [*pairs, *call.keywords.items()])
@@ -83,8 +81,7 @@ def sort_copy(call: Call) -> Any:
     if not may_carry(call.store, source):
         return call.native()
     items = list(observed(call, source))
-    keywords = {name: plain(value) for name, value in call.keywords.items()}
-    made = sorted(map(plain, items), **keywords)
+    made = sorted(map(plain, items), **call.options)
     call.store.set_parts(made, in_order(items, made))
     return made
 
@@ -107,7 +104,7 @@ def choose(call: Call) -> Any:
         if not may_carry(call.store, source):
             return call.native()
         items = list(observed(call, source))
-        value = call.callee(map(plain, items), **{name: plain(part) for name, part in call.keywords.items()})
+        value = call.callee(map(plain, items), **call.options)
         items.append(call.keywords.get("default"))
     else:
         items = list(call.given)
@@ -144,7 +141,7 @@ def use_up(call: Call) -> Any:
     source = _Gathered(call.store, start(call.store, call.given[number]))
     given = list(map(plain, call.given))
     given[number] = source
-    value = call.callee(*given, **{name: plain(part) for name, part in call.keywords.items()})
+    value = call.callee(*given, **call.options)
     arguments = [*call.leading, *call.given]
     arguments[number + len(call.leading)] = call.store.bind(list(map(plain, source.items)), source.items)
     return flow.computed(call.activation, call.function, tuple(arguments), call.keywords, value)

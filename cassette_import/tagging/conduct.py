@@ -75,10 +75,16 @@ class Call:
         """The first argument, whose parts the call is about."""
         return plain(self.arguments[0])
 
+    @property
+    @hidden
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments, plain."""
+        return _plain(self.keywords)
+
     @hidden
     def native(self) -> Any:
         """The call with plain arguments."""
-        return self.callee(*map(plain, self.given), **{name: plain(value) for name, value in self.keywords.items()})
+        return self.callee(*map(plain, self.given), **_plain(self.keywords))
 
     @hidden
     def checked(self) -> Any:
@@ -217,6 +223,7 @@ _turns: Final = itertools.count(1)
 _NOW_AND_THEN: Final = 1023
 
 
+@hidden
 def _plain(keywords: dict[str, Any]) -> dict[str, Any]:
     return {name: plain(value) for name, value in keywords.items()}
 
@@ -274,10 +281,11 @@ def stripped(
 
 
 def returned(value: Any) -> Any:
-    """A value that is returned or yielded goes plain; whoever calls finds its wrapper."""
+    """A value that is returned or yielded goes plain; whoever calls finds its wrapper, and none of another value."""
     if type(value) is Tagged:
         LOCAL.returned = value
         return value._tagged_value
+    LOCAL.returned = None
     return value
 
 

@@ -24,6 +24,9 @@ ALWAYS: Final[dict[int, Idle | None]] = {}
 """Functions whose rule counts although nothing is known to be tagged: their callbacks may return what is. With what
 tells of arguments that the plain call does the same as long as there is no metadata anywhere."""
 
+_always_names: Final[set[str]] = set()
+"""The names of those that are written in C, by which most others are told from them at once."""
+
 CLAIMING: Final[set[int]] = set()
 """Functions that give what special methods of the program return: where these wrap it, so it is wrapped."""
 
@@ -57,9 +60,6 @@ def claiming(*functions: Any, idle: Idle | None = None) -> Callable[[Any], Any]:
     """The same of functions that give what special methods of the program return."""
     CLAIMING.update(map(id, functions))
     return always(*functions, idle=idle or anything)
-
-
-_always_names: Final[set[str]] = set()
 
 
 @hidden
@@ -137,15 +137,16 @@ def settled(value: Any) -> Any:
 
 # ---- iterators
 
-_STEPPED: Final[frozenset[int]] = frozenset(
-    id(type(iterator))
+STEPPED_TYPES: Final = tuple(
+    type(iterator)
     for iterator in (
         *map(iter, ([], (), deque(), {}, {}.values(), {}.items(), set(), range(0), range(1 << 100), "", "€", b"")),
         reversed([]), reversed(()), reversed(deque()), reversed({}), reversed({}.items()), reversed({}.values()),
         reversed(range(0)),
     )
 )  # fmt: skip
-"""Iterators that run no code but C's own."""
+"""Types of iterators that run no code but C's own."""
+_STEPPED: Final = frozenset(map(id, STEPPED_TYPES))
 
 
 @hidden

@@ -28,8 +28,8 @@ from cassette_import.tagging.idle import always, are_whole, claiming, is_stepped
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, size_of
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, plain
 
-_LAZY_TYPES: Final = frozenset(
-    id(kind)
+LAZY_TYPES: Final = tuple(
+    kind
     for kind in (
         GeneratorType, map, filter, zip, enumerate, itertools.chain, itertools.islice, itertools.starmap,
         itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate, itertools.compress,
@@ -37,6 +37,8 @@ _LAZY_TYPES: Final = frozenset(
     )
     if kind is not None
 )  # fmt: skip
+"""Types of iterators that hand on what others give."""
+_LAZY: Final = frozenset(map(id, LAZY_TYPES))
 
 # ---- cursors
 
@@ -101,12 +103,12 @@ _SEQUENCE_ITERATORS: Final = frozenset(map(id, (type(iter([])), type(iter(())), 
 
 
 @hidden
-def step(store: Store, iterator: Any) -> Any:
-    """The next item, wrapped if it has metadata."""
+def step(store: Store, iterator: Any, take: Callable[[], Any] | None = None) -> Any:
+    """The next item, or what else `take` gives when it advances the iterator; wrapped if it has metadata."""
     before = LOCAL.observed
     LOCAL.returned, LOCAL.observed = None, type(iterator) is not GeneratorType or not runs_overdubbed(iterator)
     try:
-        value = next(iterator)
+        value = next(iterator) if take is None else take()
     finally:
         LOCAL.observed = before
     found = LOCAL.returned
@@ -188,7 +190,7 @@ def may_carry(store: Store, source: Any) -> bool:
         given, source = source, source._tagged_value
         if flows(given) and lookup(type(source), "__iter__") is not None:
             return True
-    if id(type(source)) in _LAZY_TYPES or id(type(source)) in CURSORS:
+    if id(type(source)) in _LAZY or id(type(source)) in CURSORS:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
         return True
@@ -345,7 +347,7 @@ def convey(call: Call) -> Any:
     if len(call.given) < 2:
         return call.native()
     function, *sources = call.given
-    return call.callee(_conveyed(function), *map(functools.partial(carried, call), sources), **call.keywords)
+    return call.callee(_conveyed(function), *map(functools.partial(carried, call), sources), **call.options)
 
 
 @rule(itertools.accumulate)

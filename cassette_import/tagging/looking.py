@@ -24,6 +24,7 @@ def frame(call: Call) -> Any:
     return sys._getframe(max(given[0], 0) + 1 if given else 1)
 
 
+@hidden
 def scope(function: Any, names: dict[str, Any], variables: Any) -> tuple[Any, ...]:
     """What `eval` or `exec` is to look names up in, if there are wrappers among the variables."""
     if function not in (eval, exec) or not any(type(value) is Tagged for value in variables.values()):
@@ -31,11 +32,10 @@ def scope(function: Any, names: dict[str, Any], variables: Any) -> tuple[Any, ..
     return names, tidy(variables)
 
 
+@hidden
 def snapshot(function: Any, found: Any) -> Any:
     """What `locals` or `vars` has given."""
     return tidy(found) if function in (locals, vars) else found
 
 
-for _function in (scope, snapshot):
-    hidden(_function)
 PROVIDED.add({"@locals": locals, "@scope": scope, "@snapshot": snapshot})

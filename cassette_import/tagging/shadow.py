@@ -20,8 +20,9 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.frames import hidden
+from cassette_import.tagging import circles
 from cassette_import.tagging.presence import METADATA, begin, noted
-from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
+from cassette_import.tagging.tags import LOCAL, Metas, Tag, Tagged, metas_of, plain
 
 SEQUENCES: Final = (list, tuple, deque)
 _FIRST_LOOK: Final = 512
@@ -131,6 +132,12 @@ class Shadows:
         """Forget an object."""
         self.entries.pop(id(item), None)
 
+    def forget(self, entry: Entry) -> None:
+        """Forget the object of an entry."""
+        owner = entry.anchor if entry.pinned else entry.anchor()
+        if self.entries.get(id(owner)) is entry:
+            del self.entries[id(owner)]
+
     def let_go(self, key: int) -> bool:
         """Forget an object if nobody else holds it, and tell whether it is forgotten."""
         entry = self.entries.get(key)
@@ -183,9 +190,12 @@ _stores: Final[weakref.WeakSet[Store]] = weakref.WeakSet()
 def _collected(phase: str, information: dict[str, int]) -> None:
     """A collection of garbage begins: where it is a full one, what only we hold shall be part of it."""
     if phase == "start" and information["generation"] == _OLDEST_GENERATION:
-        for store in list(_stores):
-            for shadows in (store.items, store.attributes, store.iterators, store.views):
-                shadows.sweep()
+        every = [shadows for store in list(_stores) for shadows in store.all()]
+        for shadows in every:
+            shadows.sweep()
+        for entry in circles.lost(entry for shadows in every for entry in list(shadows.entries.values())):
+            for shadows in every:
+                shadows.forget(entry)
 
 
 @atexit.register
@@ -205,6 +215,10 @@ class Store:
         _stores.add(self)
         if _collected not in gc.callbacks:
             gc.callbacks.append(_collected)
+
+    def all(self) -> tuple[Shadows, ...]:
+        """Entries of all kinds."""
+        return self.items, self.attributes, self.iterators, self.views
 
     def __bool__(self) -> bool:
         return bool(self.items.entries or self.attributes.entries or self.iterators.entries or self.views.entries)
@@ -338,6 +352,7 @@ class Store:
         self.views.entries.clear()
 
 
+circles.UNFOLLOWED.update(map(id, (Entry, Shadows, Store, Tag)))
 for _kind in (Shadows, Store):
     for _method in list(vars(_kind).values()):
         if isinstance(_method, FunctionType):

@@ -210,11 +210,13 @@ class _Local(threading.local):
 
     `returned` is the wrapper of the value that has just been returned or yielded: overdubbed functions return plain
     values, because their caller may be written in C, and a caller that is overdubbed takes the wrapper from here.
+    `sent` is the wrapper of the value that is being sent into a generator, until a `yield` receives it.
     `observed` is true while an iterator is advanced by us, and false while a leaf runs. `held` says which objects the
     shadow store has begun to hold, and where, the last one last.
     """
 
     returned: Any = None
+    sent: Any = None
     observed = False
 
     def __init__(self) -> None:

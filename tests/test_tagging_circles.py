@@ -1,0 +1,280 @@
+"""Objects and metadata that reach one another die when nobody else reaches them, though a context is active."""
+
+import collections
+import gc
+import itertools
+import sys
+import threading
+import types
+import weakref
+
+import pytest
+
+from cassette_import import Context, metadata, overdub, tag
+from cassette_import.tagging import circles
+
+
+class Tagging(Context, tagging=True):
+    pass
+
+
+class Thing:
+    """An object that can be referred to weakly."""
+
+
+class Items(list):
+    """So can this."""
+
+
+def by_attribute(ctx):
+    one, other = Thing(), Thing()
+    one.other, other.one = tag(other, ctx, "m"), one
+    return one
+
+
+def by_both_attributes(ctx):
+    one, other = Thing(), Thing()
+    one.other, other.one = tag(other, ctx, "m"), tag(one, ctx, "m")
+    return one
+
+
+def by_metadata(ctx):
+    one = Thing()
+    one.number = tag(1, ctx, one)
+    return one
+
+
+def by_metadata_of_an_item(ctx):
+    one = Thing()
+    one.items = [tag(1, ctx, one)]
+    return one
+
+
+def by_list_in_itself(ctx):
+    one = Thing()
+    items = [tag(one, ctx, "m")]
+    items.append(items)
+    return one
+
+
+def by_dict(ctx):
+    one = Thing()
+    one.parts = {"one": tag(one, ctx, "m")}
+    return one
+
+
+def by_set(ctx):
+    one = Thing()
+    one.parts = {tag(one, ctx, "m")}
+    return one
+
+
+def by_tuple(ctx):
+    one = Thing()
+    one.parts = (tag(one, ctx, "m"), 1)
+    return one
+
+
+def by_deque(ctx):
+    one = Thing()
+    one.parts = collections.deque([tag(one, ctx, "m")])
+    return one
+
+
+def by_class_of_the_program(ctx):
+    one = Items()
+    one.append(tag(one, ctx, "m"))
+    return one
+
+
+def by_closure(ctx):
+    one = Thing()
+    one.method = tag(lambda: one, ctx, "m")
+    return one
+
+
+def by_class(ctx):
+    class Made:
+        pass
+
+    Made.known = Thing()
+    Made.known.kind = [tag(Made(), ctx, "m")]
+    return Made
+
+
+def by_iterator(ctx):
+    one = Thing()
+    items = [tag(one, ctx, "m")]
+    one.iterator = iter(items)
+    return one
+
+
+def by_suspended_generator(ctx):
+    one = Thing()
+
+    def numbers():
+        kept = [tag(one, ctx, "m")]
+        yield kept
+
+    one.running = tag(numbers(), ctx, "m")
+    next(one.running)
+    return one
+
+
+def by_namespace(ctx):
+    names = {}
+    exec("def function(): pass", names)
+    names["one"] = one = Thing()
+    one.function = tag(names["function"], ctx, "m")
+    return one
+
+
+def by_module(ctx):
+    module = types.ModuleType("nowhere")
+    exec("def function(): pass", vars(module))
+    module.one = one = Thing()
+    one.function = tag(module.function, ctx, "m")
+    return one
+
+
+def by_long_chain(ctx):
+    first = last = Thing()
+    for _ in range(1000):
+        last.next = tag(Thing(), ctx, "m")
+        last = last.next
+    last.next = tag(first, ctx, "m")
+    return first
+
+
+CIRCLES = [value for name, value in list(globals().items()) if name.startswith("by_")]
+
+
+@pytest.mark.parametrize("circle", CIRCLES, ids=lambda circle: circle.__name__)
+def test_a_circle_that_the_shadow_store_holds_dies(circle):
+    if circle is by_suspended_generator and sys.version_info >= (3, 14):
+        pytest.skip("what is suspended is not followed there")
+    ctx = Tagging()
+
+    def work():
+        alive = weakref.ref(circle(ctx))
+        gc.collect()
+        return alive() is None
+
+    assert overdub(ctx, work)
+
+
+@pytest.mark.parametrize("circle", CIRCLES, ids=lambda circle: circle.__name__)
+def test_it_lives_as_long_as_somebody_holds_it(circle):
+    ctx = Tagging()
+
+    def work():
+        found = circle(ctx)
+        alive = weakref.ref(found)
+        gc.collect()
+        return alive() is found
+
+    assert overdub(ctx, work)
+
+
+def holder_in_a_list(ctx):
+    found = by_attribute(ctx)
+    return [found.other], lambda held: held[0].one
+
+
+def holder_of_the_middle(ctx):
+    return by_attribute(ctx).other, lambda held: held.one
+
+
+def holder_in_a_closure(ctx):
+    found = by_attribute(ctx)
+    return (lambda: found), lambda held: held()
+
+
+def holder_in_a_generator(ctx):
+    def numbers(found):
+        yield
+        yield found
+
+    running = numbers(by_attribute(ctx))
+    next(running)
+    return running, next
+
+
+def holder_in_an_iterator(ctx):
+    return itertools.chain([by_attribute(ctx)]), next
+
+
+def holder_in_a_circle(ctx):
+    items = [by_attribute(ctx)]
+    items.append(items)
+    return items, lambda held: held[1][0]
+
+
+def holder_with_metadata(ctx):
+    other = Thing()
+    other.found = tag(by_attribute(ctx), ctx, "m")
+    return other, lambda held: held.found
+
+
+HOLDERS = [value for name, value in list(globals().items()) if name.startswith("holder_")]
+
+
+@pytest.mark.parametrize("holder", HOLDERS, ids=lambda holder: holder.__name__)
+def test_what_is_still_held_keeps_its_metadata(holder):
+    ctx = Tagging()
+
+    def work():
+        held, read = holder(ctx)
+        gc.collect()
+        return metadata(read(held).other, ctx, None)
+
+    assert overdub(ctx, work) == "m"
+
+
+def test_what_a_finalizer_reads_has_no_metadata_and_is_there():
+    ctx, seen = Tagging(), []
+
+    class Final(Thing):
+        def __del__(self):
+            seen.append((self.other.name, metadata(self.other, ctx, None)))
+
+    def work():
+        one, other = Final(), Thing()
+        one.other, other.one, other.name = tag(other, ctx, "m"), one, "other"
+        one = other = None
+        gc.collect()
+        return list(seen)
+
+    assert overdub(ctx, work) == [("other", None)]
+
+
+def test_circles_of_two_threads_of_a_context_die():
+    ctx, found = Tagging(), []
+
+    def work():
+        found.append(weakref.ref(by_attribute(ctx)))
+
+    def run():
+        overdub(ctx, work)
+
+    def outer():
+        work()
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        gc.collect()
+
+    overdub(ctx, outer)
+    assert [one() for one in found] == [None, None]
+
+
+def test_what_leads_to_too_much_is_left_alone(monkeypatch):
+    ctx = Tagging()
+    monkeypatch.setattr(circles, "MOST", 100)
+
+    def work():
+        alive = weakref.ref(by_long_chain(ctx))
+        gc.collect()
+        return alive() is None
+
+    assert not overdub(ctx, work)
