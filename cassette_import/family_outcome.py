@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cassette_import import Context, Installation
-from cassette_import.contexts.report import Forking, Streaming, known_formats
+from cassette_import.contexts.report import is_forking, is_streaming, known_formats
 from cassette_import.leaving import tell_when_terminated
 from cassette_import.outcome import Outcome, merged, origin_of_main, report, say, write_document
 from cassette_import.processes import Family
@@ -69,11 +69,11 @@ class FamilyOutcome(Outcome):
         """What this process tells while it runs goes to files of its own: its standard error may be read by another
         program."""
         if self._output is not None:
-            if isinstance(self._writing, Streaming):
+            if is_streaming(self._writing):
                 self._writing.stream(family.own(self._output, self._suffix))
             return
         for number, context in enumerate(self._contexts):
-            if isinstance(context, Streaming) and ".txt" in known_formats(context):
+            if is_streaming(context) and ".txt" in known_formats(context):
                 self._parts[number] = family.path_for(f"{number}.txt")
                 context.stream(self._parts[number])
 
@@ -81,7 +81,7 @@ class FamilyOutcome(Outcome):
         """This process is a copy."""
         assert self.family is not None
         for context in self._contexts:
-            if isinstance(context, Forking):
+            if is_forking(context):
                 context.forked()
         if self._output is not None or self._parts:
             self._stream_apart(self.family)

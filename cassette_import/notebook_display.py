@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from cassette_import import Context
-from cassette_import.contexts.report import Reporting, Streaming, known_formats, summary_of
+from cassette_import.contexts.report import is_reporting, is_streaming, known_formats, summary_of
 from cassette_import.outcome import CannotWrite, Outcome
 
 __all__ = ["Finding"]
@@ -45,7 +45,7 @@ class Finding:
             raise UsageError(f"%overdub: {error}") from error
         # What a context writes while the program runs goes to a file, to be shown when it is complete.
         for number, context in enumerate(contexts):
-            if isinstance(context, Streaming) and output is None and self._kind(context) is not None:
+            if output is None and self._kind(context) is not None and is_streaming(context):
                 context.stream(self._path(number))
         if output is not None:
             self._outcome.begin(())
@@ -61,7 +61,7 @@ class Finding:
         if self._output is not None:
             self._outcome.write()
         for number, context in enumerate(self._contexts):
-            if isinstance(context, Reporting):
+            if is_reporting(context):
                 written = self._written(number) if self._output is None else None
                 summary = summary_of(context)
                 display({"text/plain": summary, "text/html": _page(summary, *(written or ("", "")))}, raw=True)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import cassette_import
 from cassette_import import Context, Installation
 from cassette_import.contexts.report import (
-    Informed,
-    Streaming,
     UnknownFormat,
     Writer,
     chosen_format,
+    is_informed,
+    is_streaming,
     known_formats,
     summary_of,
     told_of,
@@ -101,9 +101,9 @@ class Outcome:
             }
         try:
             for context in self._contexts:
-                if run is not None and isinstance(context, Informed):
+                if run is not None and is_informed(context):
                     context.inform(run)
-            if self._output is not None and isinstance(self._writing, Streaming):
+            if self._output is not None and is_streaming(self._writing):
                 self._writing.stream(self._output)
         except (OSError, ValueError) as error:
             raise CannotWrite(str(error)) from error

@@ -15,7 +15,7 @@ import pytest
 
 from cassette_import import Context, Installation, NotOverdubbable, install
 from cassette_import.contexts.named import UnknownContext, context_named
-from cassette_import.contexts.report import Reporting, summary_of, told_of
+from cassette_import.contexts.report import is_reporting, summary_of, told_of
 from cassette_import.installation import check, install_unchecked
 from cassette_import.outcome import CannotWrite, check_folder, merged, report, write_document
 from cassette_import.settings import names
@@ -112,7 +112,7 @@ class Session:
             yield contexts[0] if len(contexts) == 1 else tuple(contexts) or None
 
     def _tell(self, title: str, context: Context) -> None:
-        if isinstance(context, Reporting):
+        if is_reporting(context):
             self._told.append((title, summary_of(context)))
 
     def missing(self) -> str | None:
@@ -141,7 +141,7 @@ class Session:
 
     def found(self) -> dict[str, Any]:
         """What a worker of xdist hands to the controller."""
-        told = [(_TITLE, summary_of(context)) for context in self.contexts if isinstance(context, Reporting)]
+        told = [(_TITLE, summary_of(context)) for context in self.contexts if is_reporting(context)]
         return {
             "report": self.report(),
             "told": [*told, *self._told],

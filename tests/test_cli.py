@@ -438,6 +438,46 @@ def test_a_process_that_the_program_forks_tells_nothing(folder):
     assert cassette("run", "app.py", folder=folder).stderr.count("profile: ") == 1
 
 
+def test_nobody_makes_a_dictionary_of_what_a_context_keeps(folder):
+    """CPython is slower to read and set attributes of an object whose dictionary somebody has asked for."""
+    write(
+        folder,
+        "app.py",
+        """
+        import gc
+        from cassette_import import current
+
+        def referents(item):
+            return [type(part).__name__ for part in gc.get_referents(item)]
+
+        print(referents(current()) == referents(type(current())()))
+        """,
+    )
+    write(
+        folder,
+        "counting.py",
+        """
+        from cassette_import import Context
+
+        class Counting(Context):
+            def __init__(self):
+                super().__init__()
+                self.count = 0
+
+            def prehook(self, f, *args):
+                self.count += 1
+
+            def summary(self):
+                return "counted"
+
+            @property
+            def formats(self):
+                return {}
+        """,
+    )
+    assert cassette("run", "-c", "counting:Counting", "app.py", folder=folder).stdout == "True\n"
+
+
 def test_what_was_found_is_told_on_the_real_standard_error(folder):
     write(folder, "app.py", "import io, sys; len(''); sys.stderr = io.StringIO()")
     assert cassette("run", "app.py", folder=folder).stderr.startswith("profile: ")
