@@ -39,9 +39,25 @@ def lookup(kind: type, name: str) -> Any:
     return None
 
 
-_methods: dict[tuple[type, str], Any] = {}
-"""Methods of C types by type and name. A type whose method is replaced is a Python class, whose C methods are
-inherited ones."""
+_methods: dict[int, dict[str, Any]] = {}
+"""Methods of C types by the receiver's type, which is known by its identity and forgotten when it dies, and by name. A
+type whose method is replaced is a Python class, whose C methods are inherited ones."""
+_owners: dict[int, weakref.ref[type]] = {}
+
+
+def _methods_of(owner: type) -> dict[str, Any]:
+    """What was found for a type so far."""
+    number = id(owner)
+    known = _methods.get(number)
+    if known is None:
+
+        def forget(reference: weakref.ref[type]) -> None:
+            if _owners.get(number) is reference:
+                del _methods[number], _owners[number]
+
+        known = _methods[number] = {}
+        _owners[number] = weakref.ref(owner, forget)
+    return known
 
 
 def _method(receiver: Any, owner: type, name: str) -> Any:
@@ -126,13 +142,13 @@ def split(function: Any) -> tuple[Any, ...]:
         if receiver is None or type(receiver) is ModuleType:
             return (function,)
         owner = type(receiver)
-        key = owner, function.__name__
-        found = _methods.get(key)
+        known = _methods.get(id(owner))
+        found = None if known is None else known.get(function.__name__)
         if found is None:
             found = _method(receiver, owner, function.__name__)
             if isinstance(receiver, type) or found is None:
                 return (function,) if found is None else (found, receiver)
-            _methods[key] = found
+            _methods_of(owner)[function.__name__] = found
         return found, receiver
     if kind is MethodWrapperType:
         found = lookup(function.__objclass__, function.__name__)  # not the receiver's type: `super().__init__`

@@ -128,23 +128,28 @@ class Guards:
         given_up, ready = self._given_up, calls.ready
         pick, pick_with_callbacks = calls.pick_positional, calls.pick
         targets, names = calls.known_targets(), calls.names()
-        methods: dict[tuple[type, str], Callable[..., Any]] = {}  # of builtin types, that are targets
+        methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
+        """What calls methods of builtin types that are targets: given the receiver, or else the callee."""
 
         @hidden
         def pick_ready(callee: Any) -> Any:
             if id(callee) in ready:
                 return ready[id(callee)]
-            if type(callee) is not BuiltinFunctionType or callee.__name__ not in names:
+            if id(type(callee)) not in _BUILTINS or callee.__name__ not in names:
                 return pick(callee)
-            receiver_type = type(callee.__self__)
-            event = methods.get((receiver_type, callee.__name__))
-            if event is not None:
-                return functools.partial(event, callee.__self__)
+            receiver = callee.__self__
+            kind = type(receiver)
+            if type(kind) is not type or kind is type or kind is ModuleType:
+                return pick(callee)
+            key = kind, callee.__name__
+            if key in methods:
+                event, takes_receiver = methods[key]
+                return functools.partial(event, receiver if takes_receiver else callee)
             picked = pick(callee)
-            if picked is not callee and not issubclass(receiver_type, (type, ModuleType)):
+            if picked is not callee and (kind.__flags__ & _IMMUTABLE or _stands_in_its_module(kind)):
                 event = ready.get(id(split(callee)[0]))
-                if event is not None:
-                    methods[receiver_type, callee.__name__] = event
+                if event is not None or picked.func in calls.of_leaves:
+                    methods[key] = event or picked.func, event is not None
             return picked
 
         @hidden

@@ -20,7 +20,7 @@ import copy
 import functools
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any, Final
 
@@ -149,6 +149,8 @@ class EventRunner:
         self.call = self._make_call()
         self.event = self._make_event(variant, self.before, self.after, self.failed)
         self.over = self._make_over()
+        self.of_leaves: tuple[Callable[..., Any], ...] = ()
+        """What calls higher-order leaves, given the callee first."""
         self.pick = self._make_pick(variant, with_callbacks=True)
         self.pick_positional = self._make_pick(variant, with_callbacks=False)
 
@@ -347,7 +349,8 @@ class EventRunner:
 
         names, carriers = self.names(), CARRIERS
         if self.conductor is None:
-            of_leaf = _handing_on(event)
+            of_leaf = _handing_on(event, targets)
+            self.of_leaves += (of_leaf,)
             single = {**{key: of_leaf for key in targets if key not in self._targets}, **single}
 
         @hidden
@@ -414,13 +417,17 @@ def _lone(
     return event_of_target if of_target_itself else event
 
 
-def _handing_on(event: Callable[..., Any]) -> Callable[..., Any]:
-    """The event of a higher-order leaf that is no target itself: one only if it is handed something to call."""
+def _handing_on(event: Callable[..., Any], targets: Container[int]) -> Callable[..., Any]:
+    """The event of a higher-order leaf that is no target itself: one only if it is handed a target to call."""
 
     @hidden
     def handing_on(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        carries = type(callee) is functools.partial
-        if carries or any(map(callable, arguments)) or (keywords and any(map(callable, keywords.values()))):
+        for argument in (*arguments, *keywords.values()) if keywords else arguments:
+            if callable(argument):
+                known = type(argument) is FunctionType
+                if (id(argument) if known else id(split(argument)[0])) in targets:
+                    return event(callee, *arguments, **keywords)
+        if type(callee) is functools.partial:
             return event(callee, *arguments, **keywords)
         return callee(*arguments, **keywords)
 

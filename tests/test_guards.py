@@ -387,6 +387,30 @@ def test_what_call_sites_have_learned_keeps_nothing_alive(program):
     assert [reference() for reference in references] == [None, None]
 
 
+def test_what_call_sites_know_of_targets_keeps_nothing_alive(make_program):
+    class Appends(Context):
+        """Replaces a method that subclasses have as well."""
+
+    Appends.overdub.register(list.append)(lambda ctx, f, items, item: "appended")
+    program = make_program(
+        """
+        def append(items):
+            return items.append(1)
+        """
+    )
+
+    def run():
+        class Local(list):
+            pass
+
+        assert often(program.append, Local()) == "appended"
+        return weakref.ref(Local)
+
+    reference = overdub(Appends(), run)
+    gc.collect()
+    assert reference() is None
+
+
 def test_an_error_of_a_call_with_splats_names_the_function(program):
     def message():
         with pytest.raises(TypeError) as raised:
