@@ -50,3 +50,41 @@ def test_the_plain_branch_stays_as_it_was_written(shape):
     rewritten = overdub_function(ast.parse(FUNCTION).body[0], [shape])
     (choice,) = rewritten.body
     assert list(map(ast.dump, choice.orelse)) == list(map(ast.dump, plain.body))
+
+
+EVENTLESS = """
+def f(xs, key=None):
+    for row in xs:
+        row.a = row.b if key else [part for part in row.parts]
+    inner = lambda: xs.y
+    def named(default=key):
+        yield inner
+    return named, f"{xs.a}"
+"""
+ONLY_INSIDE = """
+def f(xs):
+    def plain():
+        return xs
+    {decorator}
+    def inner():
+        return {value}
+    return plain, inner
+"""
+
+
+@pytest.mark.parametrize("name", ["targets", "calls", "calls, blind"])
+def test_a_function_without_events_has_no_branch(name):
+    plain = ast.parse(EVENTLESS).body[0]
+    rewritten = overdub_function(ast.parse(EVENTLESS).body[0], [SHAPES[name]])
+    assert ast.dump(rewritten) == ast.dump(plain)
+
+
+@pytest.mark.parametrize(("decorator", "value"), [("", "xs()"), ("@xs", "xs"), ("", "lambda: xs()")])
+def test_a_function_with_events_in_a_function_in_it_has_a_branch_and_the_others_in_it_have_none(decorator, value):
+    text = ONLY_INSIDE.format(decorator=decorator, value=value)
+    rewritten = overdub_function(ast.parse(text).body[0], [SHAPES["calls"]])
+    (choice,) = rewritten.body
+    assert isinstance(choice, ast.If)
+    for branch_of_it in (choice.body, choice.orelse):
+        (plain,) = (part for part in branch_of_it if getattr(part, "name", "") == "plain")
+        assert ast.unparse(plain) == "def plain():\n    return xs"

@@ -134,7 +134,7 @@ class _Rewriter:
         return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
-        if not self.shapes:
+        if not self.shapes or (self.kept is not None and not _has_events(node)):
             return node
         if isinstance(node, ast.Lambda):
             return self._lambda(node, bodies)
@@ -314,6 +314,13 @@ class _Rewriter:
             # The program may catch the exception, or clean up: the errorhook comes first.
             node.body = [At(node.body[0]).watch(node.body, f"{inlined.shape.prefix}.failed", PENDING)]
         return _replaced(node, form, level)
+
+
+def _has_events(function: Function) -> bool:
+    """Whether anything in a function is an event for some shape, or holds one. Without any it needs no branch, and no
+    test at its entry."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    return any(hasattr(part, CHANGING) for part in body)
 
 
 def _first_evaluated(statement: ast.stmt) -> ast.AST:

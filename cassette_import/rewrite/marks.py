@@ -79,10 +79,12 @@ def mark(
     changing = bytearray(len(met) + 1)  # the last one stands for what is above the root
     for number in range(len(met) - 1, -1, -1):
         node, above = met[number]
-        if changing[number] or node.__class__ in kinds:
+        kind = node.__class__
+        # Decorators are calls without a node of their own.
+        if changing[number] or kind in kinds or (kind in _DECORATED and node.decorator_list):  # type: ignore[attr-defined]
             changing[above] = True
             setattr(node, CHANGING, True)
-            if node.__class__ in COMPREHENSIONS:
+            if isinstance(node, COMPREHENSIONS):
                 setattr(node.generators[0], CHANGING, True)  # `_inside` goes past it
 
 
@@ -101,7 +103,8 @@ def changing_kinds(shapes: Sequence[Shape]) -> frozenset[type[ast.AST]] | None:
     return frozenset(kinds)
 
 
-_ALWAYS_CHANGING: Final = frozenset({*FUNCTIONS, ast.ClassDef})
+_ALWAYS_CHANGING: Final[frozenset[type[ast.AST]]] = frozenset({ast.ClassDef})
+_DECORATED: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
 _CHANGING_BY: Final[dict[Events, frozenset[type[ast.AST]]]] = {
     Events.CALLS: frozenset({ast.Call}),
     Events.OPERATORS: frozenset(
