@@ -14,6 +14,9 @@ from cassette_import import Context, metadata, overdub, tag
 from cassette_import.tagging import circles
 
 
+pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
+
+
 class Tagging(Context, tagging=True):
     pass
 
