@@ -6,6 +6,7 @@ import itertools
 import signal
 import sys
 import textwrap
+import types
 
 import pytest
 from command_line import PROJECT
@@ -85,12 +86,18 @@ def _in_use(cassette):
     return [variant for variant in cassette.registry._armed if variant.family.active]
 
 
-@pytest.fixture(scope="module")
-def only_new_objects_in_gc():
-    """Hide what exists already from the garbage collector, which makes looking for functions fast.
+@pytest.fixture(scope="module", autouse=True)
+def only_new_objects_in_gc(request):
+    """Hide what exists already from the garbage collector: to look for functions among all that the tests before have
+    left takes most of the time of those that come late.
 
-    For tables of hundreds of small programs, which observe nothing but what they make themselves.
+    Functions that modules and classes hold are found all the same. Those in the tables of this module are made known.
     """
+    name = request.module.__file__
+    functions = [item for item in gc.get_objects() if type(item) is types.FunctionType]
+    for number, function in enumerate(item for item in functions if item.__code__.co_filename == name):
+        vars(request.module)[f"_function_{number}"] = function
+    del functions
     gc.collect()
     gc.freeze()
     yield

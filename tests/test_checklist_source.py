@@ -515,15 +515,13 @@ if sys.version_info >= (3, 14):
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_program_is_what_it_was(program, way, make_package, only_new_objects_in_gc):
+def test_program_is_what_it_was(program, way, make_package):
     assert_same(way, PROGRAMS[program], make_package)
 
 
 @pytest.mark.parametrize("context_type", [Noop, Looking])
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_program_whose_module_level_runs_in_a_context_is_what_it_was(
-    program, context_type, make_package, only_new_objects_in_gc
-):
+def test_program_whose_module_level_runs_in_a_context_is_what_it_was(program, context_type, make_package):
     assert_same_when_imported_in(context_type(), PROGRAMS[program], make_package)
 
 

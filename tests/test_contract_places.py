@@ -278,7 +278,7 @@ class SeenCalls(Seen, events=Events.CALLS):
 
 
 @pytest.fixture
-def run_in_every_place(make_program, only_new_objects_in_gc):
+def run_in_every_place(make_program):
     """Run a statement in every place, each in a context of its own: `{place: context}`."""
 
     def run(statement, make_context):
@@ -332,7 +332,7 @@ def test_overload_is_met_in_every_place(statement, run_in_every_place):
 
 
 @pytest.fixture
-def import_in(make_package, only_new_objects_in_gc):
+def import_in(make_package):
     """Import a module with a statement at its top level in a context, and give the context."""
 
     def run(statement, ctx):

@@ -211,7 +211,7 @@ def test_syntax_is_the_same_events_in_every_place(
 
 @pytest.mark.parametrize(("context_type", "statement", "events"), STATEMENTS)
 def test_syntax_at_module_level_is_events_when_it_is_imported_in_the_context(
-    context_type, statement, events, make_package, only_new_objects_in_gc
+    context_type, statement, events, make_package
 ):
     name = make_package(textwrap.dedent(SETUP) + f"\n\nmade = make()\n{UNPACK}\nmark = []\n{statement}\n")
     install([name])

@@ -212,7 +212,7 @@ def traceback_entries(tb):
 
 
 @pytest.fixture
-def compare(make_package, only_new_objects_in_gc):
+def compare(make_package):
     """Run a program plain and in some way, and compare."""
 
     def compare(source, way):

@@ -13,8 +13,6 @@ import pytest
 
 from cassette_import import Context, Events, canrecurse, current, fallback, install, overdub, recurse, reflect, source
 
-pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
-
 PROGRAM = """
     import math
 

@@ -166,7 +166,7 @@ def run_in(source, entered):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory, only_new_objects_in_gc):
+def folder(tmp_path_factory):
     _PATH["folder"] = tmp_path_factory.mktemp("generated")
     sys.path.insert(0, str(_PATH["folder"]))
     yield

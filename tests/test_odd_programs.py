@@ -7,8 +7,6 @@ import pytest
 
 from cassette_import import Context, canrecurse, fallback, install, recurse, tag
 
-pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
-
 PROGRAMS = sorted(path.stem for path in pathlib.Path(__file__).with_name("odd_programs").glob("*.py"))
 
 

@@ -274,7 +274,7 @@ def quick_switches():
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_threads_and_tasks_see_their_own_events_once_each(make_program, only_new_objects_in_gc, quick_switches, seed):
+def test_threads_and_tasks_see_their_own_events_once_each(make_program, quick_switches, seed):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         world = World(make_program(SOURCE), pool)
         # A reload that begins before the first context of all is entered makes plain functions until it ends.

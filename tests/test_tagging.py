@@ -28,8 +28,6 @@ from cassette_import import (
     untag,
 )
 
-pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
-
 
 class Moving(Context, tagging=True):
     pass

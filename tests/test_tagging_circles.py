@@ -13,8 +13,6 @@ import pytest
 from cassette_import import Context, metadata, overdub, tag
 from cassette_import.tagging import circles
 
-pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
-
 
 class Tagging(Context, tagging=True):
     pass

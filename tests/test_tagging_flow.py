@@ -19,8 +19,6 @@ from cassette_import import (
     untag,
 )
 
-pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
-
 
 class Flowing(Context, tagging=True):
     """What is computed of something has all its metadata."""

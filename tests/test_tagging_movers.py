@@ -8,8 +8,6 @@ from heap import no_new_holders_of_wrappers
 
 from cassette_import import NO_METADATA, Context, Tagged, install, metadata, metameta, overdub, tag, untag
 
-pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
-
 
 class Moving(Context, tagging=True):
     pass

@@ -13,8 +13,6 @@ import tagging_firsts as firsts
 from cassette_import import Context, install, metadata, overdub, tag
 from cassette_import.tagging import presence
 
-pytestmark = pytest.mark.usefixtures("only_new_objects_in_gc")  # functions are looked for again and again
-
 
 class Tagging(Context, tagging=True):
     pass
