@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from cassette_import import runtime
+from cassette_import import active
 from cassette_import.active import (
     ACTIVE,
     IN_USE,
@@ -152,7 +152,7 @@ def make_prefix(activation: Activation, level: int) -> Activation:
     return prefixes.setdefault(level, prefix)
 
 
-runtime.make_prefix = make_prefix
+active.make_prefix = make_prefix
 
 
 def depart(activation: Activation, result: Any = None) -> None:

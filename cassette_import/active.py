@@ -171,6 +171,18 @@ def release(activation: Activation) -> None:
         family.active -= 1
 
 
+def prefix_of(activation: Activation, level: int) -> Activation:
+    """What is active while a hook or overload of context `level` runs: the contexts outside it (suspension)."""
+    prefixes = activation.prefixes
+    found = prefixes.get(level) if prefixes is not None else None
+    return make_prefix(activation, level) if found is None else found
+
+
+def make_prefix(activation: Activation, level: int) -> Activation:
+    """Replaced by `activations`, which knows how variants are made; here to break no arrow."""
+    raise NotImplementedError
+
+
 @hidden
 def forget_prefixes(activation: Activation) -> list[Activation]:
     """Take from an activation those that its hooks run in, and the hooks of contexts around these; return them."""

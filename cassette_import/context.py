@@ -225,7 +225,7 @@ class Context:
             family.active -= 1
         token, here.token = here.token, None
         try:
-            ACTIVE.reset(token)  # type: ignore[arg-type]
+            ACTIVE.reset(token) if token is not None else ACTIVE.set(INACTIVE)
         except ValueError:  # in a copy of the context variables
             ACTIVE.set(INACTIVE)
 

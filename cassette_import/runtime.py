@@ -2,8 +2,7 @@
 functions, overloads.
 
 Every function here that runs between the program's frames is hidden. Knows activations and tables of handlers; must
-not know source
-or how code is made.
+not know source or how code is made.
 
 Names in `builtins`, where ``@7`` stands for a variant and ``1``/``2`` for the kind of event (calls/operators):
 
@@ -15,16 +14,13 @@ Names in `builtins`, where ``@7`` stands for a variant and ``1``/``2`` for the k
 
 from __future__ import annotations
 
-import builtins
-import copy
 import functools
-import sys
-import typing
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
-from typing import Any, Final
+from typing import Any
 
-from cassette_import.active import ACTIVE, Activation
+from cassette_import.active import ACTIVE, Activation, prefix_of
+from cassette_import.callees import FRAME_READERS, Callee, handing_on, lone
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import CALLS_OF_INSTANCES, CARRIERS, PROPERTIES, joined, keywords_of, lookup, split
@@ -34,52 +30,6 @@ from cassette_import.rewrite.shape import TAGGED, Shape
 
 _Hook = tuple[int, Callable[..., Any]]
 """The number of a context, and its hook."""
-
-FRAME_READERS: Final[set[int]] = {
-    id(function)
-    for function in (
-        super, locals, globals, vars, dir, eval, exec, breakpoint, __import__, sys._getframe, sys.exc_info,
-        getattr(sys, "_getframemodulename", None), builtins.__build_class__,
-        *((type,) if sys.version_info < (3, 12) else ()),
-        *(getattr(typing, name) for name in ("TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType")
-          if hasattr(typing, name)),
-    )
-}  # fmt: skip
-"""Callables that look at the frame they are called from: in the callee form they are handed back untouched."""
-
-
-class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no class to inherit from before 3.9
-    """What `pick` returns for a callee whose call is an event: calling it runs the event, ``Callee(run, function)``.
-
-    It shows the name of the callee, so that Python's own errors about a call (`f(*1)`) read as they would. As a partial
-    object it adds no Python frame.
-    """
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.args[0], name)
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-    def __reduce__(self) -> Any:
-        return copy.copy, (self.args[0],)  # which gives a function back as it is
-
-
-Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]
-
-
-def prefix_of(activation: Activation, level: int) -> Activation:
-    """What is active while a hook or overload of context `level` runs: the contexts outside it (suspension)."""
-    prefixes = activation.prefixes
-    found = prefixes.get(level) if prefixes is not None else None
-    return make_prefix(activation, level) if found is None else found
-
-
-def make_prefix(activation: Activation, level: int) -> Activation:
-    """Replaced by `context`, which knows how variants are made; here to break no arrow."""
-    raise NotImplementedError
 
 
 class Level:
@@ -131,10 +81,10 @@ class EventRunner:
         self._targets = targets
         self._overload_targets = overload_targets
         self._single = {
-            key: _lone(self, variant, targets[key], *found, of_target_itself=False) for key, found in singles.items()
+            key: lone(self, variant, targets[key], *found, of_target_itself=False) for key, found in singles.items()
         }
         self.ready = {
-            key: _lone(self, variant, targets[key], *found, of_target_itself=True)
+            key: lone(self, variant, targets[key], *found, of_target_itself=True)
             for key, found in singles.items()
             if type(targets[key]) in (FunctionType, BuiltinFunctionType, MethodDescriptorType)
         }
@@ -349,7 +299,7 @@ class EventRunner:
 
         names, carriers = self.names(), CARRIERS
         if self.conductor is None:
-            of_leaf = _handing_on(event, targets)
+            of_leaf = handing_on(event, targets)
             self.of_leaves += (of_leaf,)
             single = {**{key: of_leaf for key in targets if key not in self._targets}, **single}
 
@@ -377,61 +327,6 @@ class EventRunner:
         if self._everything:
             return pick_any
         return pick_target if targets else pick_nothing
-
-
-def _lone(
-    runner: EventRunner, variant: Any, target: Any, number: int, handler: Any, of_target_itself: bool
-) -> Callable[..., Any]:
-    """The event of a target for which there is one overload, which takes any types, and no hook.
-
-    `event(callee, …)`, or for calls of the target itself with positional arguments only, `event(…)`.
-    """
-    overload, fewest = handler.call, handler.required
-    most = sys.maxsize if handler.has_rest else len(handler.types)
-    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
-
-    @hidden
-    def event_of_target(*arguments: Any) -> Any:
-        activation = get()
-        if activation.variant is not variant or not fewest <= len(arguments) <= most:
-            return runner.event(target, *arguments)
-        prefixes = activation.prefixes
-        token = put(prefixes[number] if prefixes and number in prefixes else prefix_of(activation, number))
-        try:
-            return overload(activation.contexts[number], target, *arguments)
-        finally:
-            reset(token)
-
-    @hidden
-    def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        if keywords:
-            return runner.event(callee, *arguments, **keywords)
-        if callee is target:
-            return event_of_target(*arguments)
-        function, *leading = split(callee)
-        full = joined(leading, arguments)
-        if function is not target or type(callee) is functools.partial or not fewest <= len(full) <= most:
-            return runner.event(callee, *arguments)
-        return event_of_target(*full)
-
-    return event_of_target if of_target_itself else event
-
-
-def _handing_on(event: Callable[..., Any], targets: Container[int]) -> Callable[..., Any]:
-    """The event of a higher-order leaf that is no target itself: one only if it is handed a target to call."""
-
-    @hidden
-    def handing_on(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        for argument in (*arguments, *keywords.values()) if keywords else arguments:
-            if callable(argument):
-                known = type(argument) is FunctionType
-                if (id(argument) if known else id(split(argument)[0])) in targets:
-                    return event(callee, *arguments, **keywords)
-        if type(callee) is functools.partial:
-            return event(callee, *arguments, **keywords)
-        return callee(*arguments, **keywords)
-
-    return handing_on
 
 
 def _names_of(target: Any) -> list[str]:

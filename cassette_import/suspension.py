@@ -10,9 +10,8 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE
+from cassette_import.active import ACTIVE, prefix_of
 from cassette_import.frames import hidden, hide
-from cassette_import.runtime import prefix_of
 
 _MOST: Final = 8
 """Arguments of more than so many are handed on as a tuple."""

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import import driven, runtime
+from cassette_import import driven
 from cassette_import.activations import active_here, depart, enter
-from cassette_import.active import ACTIVE, INACTIVE, Activation
+from cassette_import.active import ACTIVE, INACTIVE, Activation, prefix_of
 from cassette_import.context import Context, activation_of, escapes
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.events import Events
@@ -69,7 +69,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             enter(activation)
             result = None
             try:
-                ACTIVE.set(runtime.prefix_of(activation, level))
+                ACTIVE.set(prefix_of(activation, level))
                 if activation.tags:
                     result = conductor().overload(handler, ctx, function, arguments, keywords)
                 else:

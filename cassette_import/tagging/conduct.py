@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from cassette_import import primitives
 from cassette_import.active import ACTIVE, NAMES, PROVIDED, Activation
+from cassette_import.callees import FRAME_READERS
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import split
-from cassette_import.runtime import FRAME_READERS
 from cassette_import.tagging import flow, presence
 from cassette_import.tagging.entered import NEVER_PYTHON, VERBS, enters
 from cassette_import.tagging.idle import (

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any, Final
 
-from cassette_import.active import ACTIVE, Activation
+from cassette_import.active import ACTIVE, Activation, prefix_of
 from cassette_import.frames import hidden
-from cassette_import.runtime import prefix_of
 from cassette_import.tagging.activations import tag_of
 from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
 from cassette_import.tagging.tags import NO_METADATA, Metas, Tag, Tagged, metas_of, plain

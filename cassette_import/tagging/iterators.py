@@ -17,10 +17,10 @@ from types import FunctionType, GeneratorType
 from typing import Any, Final
 
 from cassette_import.active import ACTIVE
+from cassette_import.callees import Callee
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
-from cassette_import.runtime import Callee
 from cassette_import.tagging.conduct import Call, rule, store_of, tidy
 from cassette_import.tagging.entered import runs_overdubbed
 from cassette_import.tagging.flow import flows, items_of
