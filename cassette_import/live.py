@@ -12,6 +12,7 @@ import sys
 from collections.abc import Collection
 from itertools import chain, compress, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
+from typing import Final
 
 from cassette_import.namespaces import of_class, of_module
 
@@ -19,7 +20,8 @@ from cassette_import.namespaces import of_class, of_module
 def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     """All functions whose code comes from one of the files.
 
-    `gc.freeze` hides objects from `gc.get_objects`; functions of modules and classes are found all the same.
+    `gc.freeze` hides objects from `gc.get_objects`; functions that modules and classes hold, themselves or in containers,
+    are found all the same.
     """
     everywhere = _functions()
     found = [item for item in everywhere if item.__code__.co_filename in filenames]
@@ -63,8 +65,16 @@ def _functions_in(generation: int) -> list[FunctionType]:
     return list(chain(compress(objects, wanted), rest))
 
 
+_METHODS: Final = frozenset(map(id, (staticmethod, classmethod, MethodType)))
+_CONTAINERS: Final = frozenset(map(id, (list, tuple, dict, set, frozenset)))
+"""Types, by identity: a metaclass of the program may have no hash."""
+_MOST_ITEMS: Final = 10_000
+"""Containers with more items are data."""
+
+
 def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
-    """Those of them that stand in modules and classes, which are found without looking at all objects."""
+    """Those of them that stand in modules and classes, or in containers that stand there; they are found without
+    looking at all objects."""
     found: list[FunctionType] = []
     seen: set[int] = set()
     for module in list(sys.modules.values()):
@@ -78,12 +88,15 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            if type(item) in (staticmethod, classmethod, MethodType):
+            if id(type(item)) in _METHODS:
                 item = item.__func__
             if type(item) is FunctionType:
                 if item.__code__.co_filename in filenames:
                     found.append(item)
                 work.extend(cell.cell_contents for cell in item.__closure__ or () if cell != type(cell)())
+            elif id(type(item)) in _CONTAINERS:
+                if len(item) <= _MOST_ITEMS:
+                    work.extend(gc.get_referents(item))
             elif issubclass(type(item), type):
                 work.extend(of_class(item).values())
             elif issubclass(type(item), property):

@@ -809,6 +809,27 @@ def test_module_may_hold_objects_that_refuse_every_attribute(make_program):
         gc.unfreeze()
 
 
+def test_functions_in_the_tables_of_modules_are_met_where_the_collector_is_frozen(make_program, Recorder):
+    program = make_program(
+        """
+        TABLE = {"add": [lambda x: abs(x)], "sub": (lambda x: abs(-x),)}
+
+        class Commands:
+            known = {"run": lambda x: abs(x)}
+
+        def main(table=TABLE, known=Commands.known):
+            return [f(1) for pair in TABLE.values() for f in pair] + [f(2) for f in known.values()]
+        """
+    )
+    gc.freeze()
+    try:
+        with Recorder() as ctx:
+            assert program.main() == [1, 1, 2]
+    finally:
+        gc.unfreeze()
+    assert ctx.functions.count(abs) == 3
+
+
 # Threads and tasks
 
 
