@@ -20,8 +20,8 @@ from cassette_import.namespaces import of_class, of_module
 def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     """All functions whose code comes from one of the files.
 
-    `gc.freeze` hides objects from `gc.get_objects`; functions that modules and classes hold, themselves or in containers,
-    are found all the same.
+    `gc.freeze` hides objects from `gc.get_objects`; functions that modules and classes hold, themselves or in
+    containers, are found all the same.
     """
     everywhere = _functions()
     found = [item for item in everywhere if item.__code__.co_filename in filenames]
