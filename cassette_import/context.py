@@ -201,13 +201,21 @@ class Context:
 
     def _enter(self) -> None:
         """Enter, whatever is active here and whatever this context has of its own."""
-        if self.report_escapes and (watch := escapes().new_watch(self)) is not None:
+        watch = escapes().new_watch(self) if self.report_escapes else None
+        if watch is not None:
             watch.__enter__()
-        activation = activation_of(self)
-        enter(activation)
-        usual = self._usual
-        if activation.outer is INACTIVE and usual is not None and not (self._tagging or self._is_changed):
-            usual.variant = activation.variant
+        try:
+            activation = activation_of(self)
+            enter(activation)
+        except BaseException:
+            if watch is not None:
+                watch.__exit__(None, None, None)
+            raise
+        usual, variant = self._usual, activation.variant
+        is_usual = activation.outer is INACTIVE and not (self._tagging or self._is_changed)
+        # Another thread may have entered an instance with other events meanwhile.
+        if is_usual and usual is not None and variant is not None and variant.keys[0] is usual.key:
+            usual.variant = variant
 
     def __exit__(self, *exception: object) -> None:
         here = ACTIVE.get()

@@ -95,7 +95,18 @@ SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}
 wrapped."""
 
 CARRIERS: Final = set(
-    map(id, (BuiltinFunctionType, BuiltinMethodOfClass, MethodType, MethodWrapperType, functools.partial, StandIn))
+    map(
+        id,
+        (
+            BuiltinFunctionType,
+            BuiltinMethodOfClass,
+            MethodType,
+            MethodWrapperType,
+            functools.partial,
+            staticmethod,
+            StandIn,
+        ),
+    )
 )
 """Types of callables, by identity, that `split` finds something behind. A metaclass of the program may have no hash."""
 
@@ -155,6 +166,8 @@ def split(function: Any) -> tuple[Any, ...]:
         return (function,) if found is None else (found, function.__self__)
     if kind is functools.partial:
         return (*split(function.func), *function.args)
+    if kind is staticmethod:
+        return split(function.__func__)
     if kind is StandIn:
         return (function.shown,)
     if id(kind) in SPLITTERS:

@@ -28,7 +28,7 @@ from typing import Any, Final
 from cassette_import.active import NAMES
 from cassette_import.frames import hidden
 from cassette_import.functions import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, lookup, split
-from cassette_import.namespaces import of_class, of_module
+from cassette_import.namespaces import bases_of, of_class, of_module
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _NO_TYPES: Final[tuple[type, ...]] = ()
@@ -38,6 +38,7 @@ _FLAGS: Final = ("", "k", "a", "ka")
 _BUILTINS: Final = frozenset(map(id, (BuiltinFunctionType, BuiltinMethodOfClass)))
 _METHODS: Final = _BUILTINS | set(map(id, (MethodWrapperType, MethodType, FunctionType)))
 """Types by identity: a metaclass of the program may be asked for a hash, or whether it equals."""
+_PLAIN: Final = frozenset(map(id, (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)))
 _LRU_CACHE: Final = type(functools.lru_cache(print))
 _MOST_MISSES: Final = 8
 """A guard that does not come to hold is left alone after so many calls."""
@@ -63,6 +64,7 @@ class Guards:
         self._misses: dict[str, int] = {}
         self._given_up: dict[str, Callable[[Any], Any]] = {}
         self._names: set[str] = set()
+        self._targets: frozenset[int] = frozenset()
 
     def provide(self, code: CodeType) -> None:
         """Make the guards that a code object names."""
@@ -128,6 +130,7 @@ class Guards:
         given_up, ready = self._given_up, calls.ready
         pick, pick_with_callbacks = calls.pick_positional, calls.pick
         targets, names = calls.known_targets(), calls.names()
+        self._targets = targets
         methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
         """What calls methods of builtin types that are targets: given the receiver, or else the callee."""
 
@@ -194,8 +197,23 @@ class Guards:
         elif not self._may_hash or not _has_usual_hash(type(receiver)):
             self._given_up[guard] = find
             NAMES[name] = _NO_TYPES
+        elif kind == "u" and not self._is_safe_above(type(receiver), guard):
+            self._given_up[guard] = find
         elif (owner := _owner(callee, guard, receiver)) is not None:
             NAMES[name] = frozenset((*NAMES[name], owner))
+
+    def _is_safe_above(self, owner: type, guard: str) -> bool:
+        """Whether nothing that `super()` may find is a target: which class it is asked for is not known."""
+        name = guard.rpartition(".")[2]
+        for base in bases_of(owner) or ():
+            held: Any = of_class(base).get(name)
+            if held is None:
+                continue
+            if type(held) is staticmethod or type(held) is classmethod:
+                held = held.__func__
+            if id(type(held)) not in _PLAIN or id(held) in self._targets:
+                return False
+        return True
 
 
 def _metaclasses() -> Iterator[type]:

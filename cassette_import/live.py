@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import gc
 import operator
+import os
 import sys
 from collections.abc import Collection
 from itertools import chain, compress, repeat, starmap
@@ -15,6 +16,10 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Final
 
 from cassette_import.namespaces import of_class, of_module
+
+_OLDER: Final = os.walk
+"""A function that was there before this module; to count what is frozen tells nothing on 3.12, where some objects are
+from the beginning."""
 
 
 def functions_of(filenames: Collection[str]) -> list[FunctionType]:
@@ -25,7 +30,9 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     """
     everywhere = _functions()
     found = [item for item in everywhere if item.__code__.co_filename in filenames]
-    if not any(item is functions_of for item in everywhere):  # it would be there, but for `gc.freeze`
+    if (
+        sum(item is functions_of or item is _OLDER for item in everywhere) < 2
+    ):  # both would be there, but for `gc.freeze`
         known = set(map(id, found))
         for item in functions_of_modules(filenames):
             if id(item) not in known:

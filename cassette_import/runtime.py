@@ -285,7 +285,9 @@ class EventRunner:
         They need not be of code that runs only while the variant is active.
         """
         event, targets = self.event, self._targets
+        with_keywords: dict[int, Any] = {}  # which a partial object may carry
         if targets and self._kind is Events.CALLS:
+            with_keywords = HIGHER_ORDER.by_id
             targets = {**(HIGHER_ORDER.by_id if with_callbacks else HIGHER_ORDER.positional), **targets}
         python_methods = any(type(target) is FunctionType for target in self._targets.values())
 
@@ -316,7 +318,7 @@ class EventRunner:
                 key = id(callee)
             else:
                 key = id(split(callee)[0])
-            if key not in targets:
+            if key not in targets and (kind is not functools.partial or key not in with_keywords):
                 return callee
             return Callee(single.get(key, event), callee) if get().variant is variant else pick_elsewhere(callee)
 

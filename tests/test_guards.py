@@ -772,3 +772,86 @@ def test_a_partial_object_of_a_higher_order_function_hands_its_callback_on(make_
         """
     )
     assert in_context(program.main) == (["sine"], ["sine"], ["1"])
+
+
+def test_super_of_classes_that_share_a_line_meets_a_target(make_program):
+    program = make_program(
+        """
+        class Base:
+            def m(self):
+                return ["Base"]
+
+        class Mid(Base):
+            def m(self):
+                return ["Mid"]
+
+        class Leaf(Mid):
+            def all(self):
+                return [super(cls, self).m() for cls in (Leaf, Mid)]
+
+        def make(base):
+            class C(base):
+                def m(self):
+                    return ["C", *super().m()]
+            return C
+
+        class D(make(make(Base))):
+            pass
+        """
+    )
+
+    class Bases(Context):
+        pass
+
+    Bases.overdub.register(program.Base.m)(lambda ctx, f, self: ["hit"])
+    with Bases():
+        assert often(program.Leaf().all) == [["Mid"], ["hit"]]
+        assert often(program.D().m) == ["C", "C", "hit"]
+
+
+def test_a_partial_object_that_carries_a_callback_by_keyword_hands_it_on(make_program):
+    program = make_program(
+        """
+        import functools
+        import math
+
+        by_sine = functools.partial(sorted, key=math.sin)
+
+        def main(f=by_sine):
+            return by_sine([0.1, 0.2]), f([0.1, 0.2]), f([0.1, 0.2], reverse=True)
+        """
+    )
+
+    class Reversed(Context):
+        pass
+
+    Reversed.overdub.register(math.sin)(lambda ctx, f, x: -x)
+    with Reversed():
+        assert often(program.main) == ([0.2, 0.1], [0.2, 0.1], [0.1, 0.2])
+
+
+def test_a_static_method_that_is_called_as_an_object_is_a_target(make_program):
+    program = make_program(
+        """
+        import math
+
+        held = staticmethod(math.sin)
+
+        def main():
+            return held(1)
+        """
+    )
+    assert in_context(program.main) == "sine"
+
+
+def test_locals_under_the_name_of_a_parameter_shows_no_temporaries(make_program, Recorder):
+    program = make_program(
+        """
+        def main(x, locals=locals):
+            abs(x)
+            look = locals
+            return sorted(look())
+        """
+    )
+    with Recorder():
+        assert program.main(1) == ["locals", "look", "x"]

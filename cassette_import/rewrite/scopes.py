@@ -87,7 +87,9 @@ def fresh_survey(function: Function) -> Survey:
         used |= names
         called |= names_called
         suspendable = suspendable or suspends
-    # A parameter may hold the builtin, as in `def f(locals=locals)`; its name stands for anything unless it is called.
+    # A parameter may hold the builtin, as in `def f(locals=locals)`; that it has a default is not seen here. Else a
+    # name of the function's own stands for anything, unless it is called.
+    called |= {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     looks = not LOOKS_AT_LOCALS.isdisjoint(used - bound) or not LOOKS_AT_LOCALS.isdisjoint(called | declared)
     return Survey(frozenset(bound - declared), frozenset(declared), declares, suspendable, looks)
 
