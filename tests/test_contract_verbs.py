@@ -7,6 +7,9 @@ import gc
 import importlib
 import math
 import operator
+import subprocess
+import sys
+import textwrap
 import threading
 
 import pytest
@@ -807,6 +810,27 @@ def test_module_may_hold_objects_that_refuse_every_attribute(make_program):
         assert overdub(Ctx(), program.f, -1) == 1
     finally:
         gc.unfreeze()
+
+
+def test_functions_that_were_frozen_before_we_were_imported_are_met():
+    program = """
+        import colorsys, gc
+        gc.freeze()
+        from cassette_import import Context, install, overdub
+
+        class Differences(Context):
+            pass
+
+        Differences.overdub.register(max)(lambda ctx, f, *args: "max")
+        install("colorsys")
+        with Differences():
+            try:
+                print(colorsys.rgb_to_hsv(1, 2, 3))
+            except TypeError as error:
+                print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
+    assert "'str'" in done.stdout, done.stdout
 
 
 def test_functions_in_the_tables_of_modules_are_met_where_the_collector_is_frozen(make_program, Recorder):
