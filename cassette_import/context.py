@@ -219,29 +219,10 @@ class Context:
 
     def __exit__(self, *exception: object) -> None:
         here = ACTIVE.get()
-        if type(here) is not Alone or here.entered is not self or here.left or here.prefixes is not None:
-            self._exit(*exception)
-            return
-        # What `activations.depart` does for any activation, without a frame for each step.
-        here.left = True
-        del IN_USE.entered[here]
-        if not IN_USE.entered and not IN_USE.lasting:
-            NAMES["@on"] = False
-        here.heirs = here.variant = None
-        family, here.family = here.family, None  # another thread may have given it another one meanwhile
-        if family is not None:
-            family.active -= 1
-        token, here.token = here.token, None
-        try:
-            ACTIVE.reset(token) if token is not None else ACTIVE.set(INACTIVE)
-        except ValueError:  # in a copy of the context variables
-            ACTIVE.set(INACTIVE)
-
-    def _exit(self, *exception: object) -> None:
-        """Leave, whatever has happened to what is active here."""
-        here = ACTIVE.get()
         if here.entered is self and not here.left:
             activations.depart(here)
+            if type(here) is Alone:  # mostly; it was entered without a watch
+                return
         else:
             activations.exit_context(self)
         if self.report_escapes and (watch := escapes().last_watch(self)) is not None:

@@ -129,7 +129,7 @@ class Guards:
         """
         given_up, ready = self._given_up, calls.ready
         pick, pick_with_callbacks = calls.pick_positional, calls.pick
-        targets, names = calls.known_targets(), calls.names()
+        targets, names = calls.known_targets, calls.names
         self._targets = targets
         methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
         """What calls methods of builtin types that are targets: given the receiver, or else the callee."""
@@ -202,6 +202,7 @@ class Guards:
         elif (owner := _owner(callee, guard, receiver)) is not None:
             NAMES[name] = frozenset((*NAMES[name], owner))
 
+    @hidden
     def _is_safe_above(self, owner: type, guard: str) -> bool:
         """Whether nothing that `super()` may find is a target: which class it is asked for is not known."""
         name = guard.rpartition(".")[2]

@@ -79,6 +79,12 @@ class EventRunner:
         self.is_overloaded = overloads_everything or bool(targets if kind is Events.CALLS else own)
         """Whether an overload may take an event, or a callback that is handed on in one."""
         self._targets = targets
+        self.known_targets = frozenset((*targets, *(HIGHER_ORDER.by_id if targets else ())))
+        """The targets and the higher-order leaves, by identity."""
+        self.names = frozenset(
+            name for target in (*targets.values(), *HIGHER_ORDER.by_id.values()) for name in _names_of(target)
+        )
+        """The names of the builtin functions and methods among these; a bound method has the same."""
         self._overload_targets = overload_targets
         self._single = {
             key: lone(self, variant, targets[key], *found, of_target_itself=False) for key, found in singles.items()
@@ -163,15 +169,6 @@ class EventRunner:
             return found.fget if type(found) is property and id(found.fget) in targets else None
 
         return call
-
-    def known_targets(self) -> frozenset[int]:
-        """The targets and the higher-order leaves, by identity."""
-        return frozenset((*self._targets, *(HIGHER_ORDER.by_id if self._targets else ())))
-
-    def names(self) -> frozenset[str]:
-        """The names of the builtin functions and methods among the targets; a bound method has the same."""
-        higher_order = HIGHER_ORDER.by_id.values()
-        return frozenset(name for target in (*self._targets.values(), *higher_order) for name in _names_of(target))
 
     def _make_event(
         self, variant: Any, before: list[_Hook], after: list[_Hook], failed: list[_Hook]
@@ -299,7 +296,7 @@ class EventRunner:
                 return callee
             return Callee(event, callee) if get().variant is variant else pick_elsewhere(callee)
 
-        names, carriers = self.names(), CARRIERS
+        names, carriers = self.names, CARRIERS
         if self.conductor is None:
             of_leaf = handing_on(event, targets)
             self.of_leaves += (of_leaf,)

@@ -108,7 +108,7 @@ class Variant:
         NAMES[f"{self.prefix}.pick.1"], NAMES[f"{self.prefix}.pickk.1"] = calls.pick_positional, calls.pick
         self.guards.forget()
         self.guards.know_targets(calls.knows_targets)
-        NAMES[f"{self.prefix}.names"] = calls.names()
+        NAMES[f"{self.prefix}.names"] = calls.names
         NAMES[f"{self.prefix}.functions"] = calls.functions(with_callbacks=False)
         NAMES[f"{self.prefix}.functionsk"] = calls.functions(with_callbacks=True)
         shape = self._shape(tables)
