@@ -31,11 +31,12 @@ _FORK_SERVER: Final = "from multiprocessing.forkserver import"
 def start(described: str) -> None:
     """Join the run that the variable describes; do nothing if this process is none of the program's."""
     family = Family.join(described, cassette_import.__version__)
-    wanted = settings.from_environment(os.environ)
-    if family is None or wanted.disable or _is_ours() or _code().startswith(_HELPERS):
+    if family is None or _is_ours() or _code().startswith(_HELPERS):
         return
     try:
-        _start(family, wanted)
+        wanted = settings.from_environment(os.environ)
+        if not wanted.disable:
+            _start(family, wanted)
     except Exception as error:  # the program runs in any case; its standard error may be read by another program
         family.hand_in({"problem": f"{type(error).__name__}: {error}"})
 

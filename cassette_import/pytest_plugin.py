@@ -128,7 +128,11 @@ def _settings(config: pytest.Config) -> Settings:
         )
 
     command_line = told(vars(config.known_args_namespace).get)
-    return command_line.over(settings.from_environment(_environment())).over(told(config.getini))
+    try:
+        environment = settings.from_environment(_environment())
+    except settings.SettingsError as error:
+        raise pytest.UsageError(str(error)) from None
+    return command_line.over(environment).over(told(config.getini))
 
 
 def _new_session() -> Session:

@@ -15,6 +15,7 @@ __all__ = ["Settings", "SettingsError", "as_environment", "from_environment", "f
 _PREFIX: Final = "CASSETTE_IMPORT_"
 _FILE: Final = "pyproject.toml"
 _TABLE: Final = "cassette_import"
+_SWITCHES: Final = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 
 
 class SettingsError(ValueError):
@@ -60,7 +61,7 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
     `_DISABLE` say.
 
     Several contexts are separated by semicolons, since their options have commas. An empty variable says
-    nothing.
+    nothing. Raises `SettingsError` where a switch is neither on nor off.
     """
 
     def value(name: str) -> str | None:
@@ -68,7 +69,11 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
 
     def switch(name: str) -> bool | None:
         text = value(name)
-        return None if text is None else text.lower() not in ("0", "false", "no")
+        if text is None:
+            return None
+        if text.lower() not in _SWITCHES:
+            raise SettingsError(f"{_PREFIX}{name} must be 1 or 0, and is {text!r}")
+        return _SWITCHES[text.lower()]
 
     packages, exclude, context = value("PACKAGES"), value("EXCLUDE"), value("CONTEXT")
     return Settings(

@@ -580,6 +580,12 @@ def test_everything_can_be_switched_off_from_outside(folder):
     assert not (folder / "out.prof").exists()
 
 
+def test_a_switch_of_the_environment_that_is_neither_on_nor_off_is_one_line(folder):
+    done = cassette("run", "app.py", folder=folder, CASSETTE_IMPORT_DISABLE="maybe")
+    expected = "python -m cassette_import run: CASSETTE_IMPORT_DISABLE must be 1 or 0, and is 'maybe'\n"
+    assert (done.status, done.stderr) == (2, expected)
+
+
 def test_settings_that_are_no_table_are_one_line(folder):
     write(folder, "pyproject.toml", "[tool]\ncassette_import = 3\n")
     done = cassette("run", "app.py", folder=folder)

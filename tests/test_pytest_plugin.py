@@ -202,6 +202,12 @@ def test_everything_can_be_switched_off_from_outside(project):
     assert "cassette_import:" not in done.stdout
 
 
+def test_a_switch_of_the_environment_that_is_neither_on_nor_off_is_wrong_usage(project):
+    done = run_pytest("--cassette-packages=shop", folder=project, CASSETTE_IMPORT_DISABLE="maybe")
+    assert done.status == pytest.ExitCode.USAGE_ERROR
+    assert "CASSETTE_IMPORT_DISABLE must be 1 or 0, and is 'maybe'" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("option", "message"),
     [
