@@ -275,6 +275,24 @@ def test_circles_of_two_threads_of_a_context_die():
     assert [one() for one in found] == [None, None]
 
 
+@pytest.mark.parametrize("circle", [by_closure, by_suspended_generator], ids=lambda circle: circle.__name__)
+def test_hooks_of_the_context_are_not_looked_at(circle, monkeypatch):
+    if circle is by_suspended_generator and sys.version_info >= (3, 14):
+        pytest.skip("what is suspended is not followed there")
+    ctx = Tagging()
+    monkeypatch.setattr(circles, "MOST", 50)
+
+    def work():
+        one = circle(ctx)
+        one.refers_to = lambda: ctx
+        alive = weakref.ref(one)
+        del one
+        gc.collect()
+        return alive() is None
+
+    assert overdub(ctx, work)
+
+
 def test_what_leads_to_too_much_is_left_alone(monkeypatch):
     ctx = Tagging()
     monkeypatch.setattr(circles, "MOST", 100)

@@ -6,8 +6,8 @@ that counts only while another object lives. So before a full collection we do w
 entries lead to: references are counted, those among these objects subtracted, and who has one left is in use, and
 what it leads to; but an entry leads to its values only if its object is in use.
 
-What is not followed (modules that can be imported, frames) counts as somebody who holds what it refers to. So what is
-found is held by nobody. Knows objects and entries; must not know what metadata is.
+What is not followed (modules that can be imported and their classes, frames) counts as somebody who holds what it
+refers to. So what is found is held by nobody. Knows objects and entries; must not know what metadata is.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ MOST = 100_000
 
 _IS_HEAP_TYPE: Final = 1 << 9
 _flags: Final = vars(type)["__flags__"].__get__
+_name: Final = vars(type)["__name__"].__get__
+_class_namespace: Final = vars(type)["__dict__"].__get__
 _namespace: Final[Any] = vars(ModuleType)["__dict__"].__get__
 _now: Final = partial(time.monotonic)  # as it is today, whatever the program puts in its place
 _RESTS: Final = 20
@@ -116,6 +118,18 @@ def _followed(work: list[int], leads_to: list[list[int]]) -> set[int]:
 
 
 @hidden
+def _is_of_module(item: type) -> bool:
+    """Whether a class is in use because its module is.
+
+    Classes of contexts lead to every hook that was ever registered, and from there everywhere.
+    """
+    own = _class_namespace(item)
+    home, name = own.get("__module__"), _name(item)
+    module = sys.modules.get(home) if type(home) is str else None
+    return module is not None and issubclass(type(module), ModuleType) and _namespace(module).get(name) is item
+
+
+@hidden
 def _reached(entries: Sequence[Any]) -> list[Any] | None:
     """The objects of entries and what these lead to, each once; None if there are too many."""
     found: dict[int, Any] = {}
@@ -131,7 +145,7 @@ def _reached(entries: Sequence[Any]) -> list[Any] | None:
             kind = type(item)
             if id(item) in found or id(item) in skipped or id(kind) in UNFOLLOWED:
                 continue
-            if issubclass(kind, type) and not _flags(item) & _IS_HEAP_TYPE:
+            if issubclass(kind, type) and (not _flags(item) & _IS_HEAP_TYPE or _is_of_module(item)):
                 continue
             found[id(item)] = item
             fresh.append(item)
