@@ -65,7 +65,8 @@ class Catalogue:
         `types.coroutine` marks a generator function by copying its code, which may be ours by then.
         """
         # Names that start with "@py" are those of pytest's assertion rewriting (P1).
-        if not any(name.startswith("@") and not name.startswith("@py") for name in code.co_names):
+        names = code.co_names
+        if "@" not in "".join(names) or not any(name[:1] == "@" and name[:3] != "@py" for name in names):
             return code
         marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
         # A gate holds the number of its unit; bodies may be equal where a module was executed twice.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from types import CodeType
+from typing import Any, NamedTuple
 
 from cassette_import.frames import hide, unwatched
 
@@ -19,11 +20,21 @@ _DOCSTRING = "docstring"
 _COPIED_FLAGS = ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS | inspect.CO_NESTED)
 
 
+class _Template(NamedTuple):
+    """The gate of any function with so many parameters and free names, hidden, and what is to be put into it."""
+
+    code: CodeType
+    unit: int
+    """Where among its constants the number of the unit stands."""
+    documentation: int
+    here: int
+    made: dict[tuple[tuple[str, ...], str], CodeType]
+
+
 @functools.cache
 def _template(
     positional_only: int, positional: int, keyword_only: int, rest: bool, keywords: bool, free: int
-) -> CodeType:
-    """The gate of any function with so many parameters and free names."""
+) -> _Template:
     names = [f"p{number}" for number in range(positional)]
     keyword_names = [f"k{number}" for number in range(keyword_only)]
     parameters = [*names]
@@ -53,7 +64,28 @@ def _template(
         f"  return enter({_UNIT!r}, lambda: ({''.join(cell + ', ' for cell in cells)}))({', '.join(arguments)})\n"
     )
     scope = compile(source, "<gate>", "exec", dont_inherit=True, optimize=0).co_consts[0]
-    return next(const for const in scope.co_consts if isinstance(const, CodeType) and const.co_name == "gate")
+    gate = next(const for const in scope.co_consts if isinstance(const, CodeType) and const.co_name == "gate")
+    enter = tuple("@enter" if name == "enter" else name for name in gate.co_names)
+    consts = gate.co_consts
+    here = next(place for place, const in enumerate(consts) if isinstance(const, CodeType))
+    code = hide(gate).replace(co_names=enter)
+    return _Template(code, consts.index(_UNIT), consts.index(_DOCSTRING), here, {})
+
+
+def _here(template: _Template, free: tuple[str, ...], filename: str) -> CodeType:
+    """The function in a gate that hands over cells and globals; those of a file's functions are mostly the same."""
+    made = template.made.get((free, filename))
+    if made is None:
+        code = template.code.co_consts[template.here]
+        made = template.made[free, filename] = code.replace(co_freevars=free, co_filename=filename)
+    return made
+
+
+def _renamed(const: Any, names: dict[str, str]) -> Any:
+    """A constant that names parameters: one of them, or a tuple of several."""
+    if isinstance(const, str):
+        return names.get(const, const)
+    return tuple(names.get(name, name) for name in const) if isinstance(const, tuple) else const
 
 
 def make(plain: CodeType, unit: int) -> CodeType:
@@ -67,26 +99,18 @@ def make(plain: CodeType, unit: int) -> CodeType:
         bool(plain.co_flags & inspect.CO_VARKEYWORDS),
         len(plain.co_freevars),
     )
-    keyword_names = {f"k{number}": plain.co_varnames[positional + number] for number in range(keyword_only)}
-    documentation = plain.co_consts[0] if plain.co_consts and isinstance(plain.co_consts[0], str) else None
-    consts: list[object] = []
-    for const in template.co_consts:
-        if isinstance(const, CodeType):
-            consts.append(const.replace(co_freevars=plain.co_freevars, co_filename=plain.co_filename))
-        elif const == _UNIT:
-            consts.append(unit)
-        elif const == _DOCSTRING:
-            consts.append(documentation)
-        elif isinstance(const, str):
-            consts.append(keyword_names.get(const, const))
-        elif isinstance(const, tuple):
-            consts.append(tuple(keyword_names.get(name, name) for name in const))
-        else:
-            consts.append(const)
-    gate = hide(template).replace(
+    consts: list[Any] = list(template.code.co_consts)
+    if keyword_only:
+        names = {f"k{number}": plain.co_varnames[positional + number] for number in range(keyword_only)}
+        consts = [_renamed(const, names) for const in consts]
+    consts[template.unit] = unit
+    consts[template.documentation] = (
+        plain.co_consts[0] if plain.co_consts and isinstance(plain.co_consts[0], str) else None
+    )
+    consts[template.here] = _here(template, plain.co_freevars, plain.co_filename)
+    gate = template.code.replace(
         co_consts=tuple(consts),
-        co_names=tuple("@enter" if name == "enter" else name for name in template.co_names),
-        co_varnames=plain.co_varnames[: len(template.co_varnames)],
+        co_varnames=plain.co_varnames[: len(template.code.co_varnames)],
         co_freevars=plain.co_freevars,
         co_flags=plain.co_flags,
         co_name=plain.co_name,

@@ -6,7 +6,6 @@ know contexts.
 
 from __future__ import annotations
 
-import weakref
 from types import FunctionType
 
 from cassette_import.specialize import registry
@@ -23,5 +22,5 @@ def adopt(function: FunctionType, copy: FunctionType) -> None:
     copy.__code__ = unit.plain.replace(co_posonlyargcount=copy.__code__.co_posonlyargcount)
     own = registry.unit_of(copy.__code__)
     assert own is not None
-    own.known.append(weakref.ref(copy))
+    own.learn_of(copy)
     copy.__code__ = registry.gate_of(own)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import sys
 import warnings
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -184,8 +183,7 @@ class Registry(Catalogue):
         )
 
     def _gate(self, function: FunctionType, unit: Unit) -> None:
-        if not any(reference() is function for reference in unit.known):
-            unit.known.append(weakref.ref(function))
+        unit.learn_of(function)
         if function.__code__ is unit.gate:
             return  # it may be there for another variant, which the unit's code does not have
         if unit.code is None or any(armed not in unit.variants for armed in self._armed):
@@ -257,7 +255,7 @@ class Registry(Catalogue):
                 if unit.misses in (2, 8, 32, 128):  # looking through the heap is dear
                     self._find_on_heap(unit)
             elif entered.__code__ is not code:
-                unit.known.append(weakref.ref(entered))
+                unit.learn_of(entered)
                 entered.__code__ = code
         if entered is not None and not _same_cells(entered, here):
             entered = None
@@ -282,7 +280,7 @@ class Registry(Catalogue):
     def _find_on_heap(self, unit: Unit) -> None:
         for function in live.functions_of({unit.record.filename}):
             if self.known(function.__code__) is unit and unit.code is not None:
-                unit.known.append(weakref.ref(function))
+                unit.learn_of(function)
                 function.__code__ = unit.code
 
     # ---- specialising

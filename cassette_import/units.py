@@ -45,15 +45,21 @@ class Unit:
         self.code: CodeType | None = None
         self.variants: tuple[VariantLike, ...] = ()
         self.reason: str | None = None
-        self.known: list[weakref.ref[FunctionType]] = []
+        self.known: dict[int, weakref.ref[FunctionType]] = {}  # by identity: there may be thousands of a closure
         self.misses = 0
         self.spared = 0
 
     def functions(self) -> list[FunctionType]:
-        found = [function for reference in self.known if (function := reference()) is not None]
+        found = [function for reference in list(self.known.values()) if (function := reference()) is not None]
         if len(found) < len(self.known):
-            self.known = [weakref.ref(function) for function in found]
+            self.known = {id(function): weakref.ref(function) for function in found}
         return found
+
+    def learn_of(self, function: FunctionType) -> None:
+        """Know the function as one of the unit's."""
+        reference = self.known.get(id(function))
+        if reference is None or reference() is not function:
+            self.known[id(function)] = weakref.ref(function)
 
     def some_function(self) -> FunctionType:
         """A live function of the unit, or one like it, for a pass to look at."""

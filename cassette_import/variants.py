@@ -173,7 +173,7 @@ class Variant:
                 ContextShape(
                     (key.events if sees_everything else Events.NONE) | seen if any(hooks) else Events.NONE,
                     *hooks,
-                    without_arguments=frozenset(kind for kind in LEADING if is_blind_to_arguments(own[kind], kind)),
+                    without_arguments=tuple(kind for kind in LEADING if is_blind_to_arguments(own[kind], kind)),
                 )
             )
         passes = any(key.passes for key in self.keys)

@@ -31,7 +31,7 @@ class ContextShape:
     events: Events = Events.NONE
     prehook: bool = False
     posthook: bool = False
-    without_arguments: frozenset[str] = frozenset()
+    without_arguments: tuple[str, ...] = ()
     """Which of its hooks never look at the arguments of calls, nor at the operands of others."""
 
 
