@@ -89,7 +89,7 @@ class CalleeForm:
         if Events.CALLS not in self._blind_kinds:
             node.func = self._picked(At(node.func), node.func, Events.CALLS)
             return node
-        if not is_small(node):
+        if not is_small(node, whole=True):
             return self._blind.call(node)
         # Who comes while this is suspended, or is entered by the `with` statement around it, may look at more.
         blind: Any = clone(node)

@@ -193,9 +193,14 @@ def _forgets_first(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> bool:
     return True
 
 
-def is_small(node: ast.Call) -> bool:
-    """Whether the arguments may stand twice: few nodes, without functions of their own."""
+def is_small(node: ast.Call, whole: bool = False) -> bool:
+    """Whether the arguments, or the whole call, may stand twice: few nodes, without functions of their own.
+
+    Whoever lets the callee stand twice asks for the whole: each call of ``a().b().c()`` is in that of the next one.
+    """
     work: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if whole:
+        work.append(node.func)
     count = 0
     while work:
         part = work.pop()

@@ -1,0 +1,113 @@
+"""Bodies grow with what is written, however it nests."""
+
+import importlib
+
+import pytest
+
+from cassette_import import Context, Events
+
+
+class Nothing(Context):
+    pass
+
+
+@Nothing.overdub.register(importlib.reload)
+def _reload(ctx, f, module):
+    return module
+
+
+class Counting(Context, events=Events.ALL):
+    def prehook(self, f, *arguments, **keywords):
+        pass
+
+    def posthook(self, result, f, *arguments, **keywords):
+        pass
+
+
+class Looking(Context, events=Events.ALL):
+    def prehook(self, f, *arguments, **keywords):
+        self.last = arguments
+
+    def posthook(self, result, f, *arguments, **keywords):
+        self.last = result
+
+    def errorhook(self, exception, f, *arguments, **keywords):
+        self.last = exception
+
+
+class Tagging(Looking, tagging=True):
+    pass
+
+
+CONTEXTS = [Nothing, Counting, Looking, Tagging]
+
+NESTINGS = {
+    "chain_of_methods": "{}.m(1)",
+    "calls": "f({})",
+    "methods": "x.m({}, k=1)",
+    "splats": "f(*{}, **k)",
+    "operators": "({} + x)",
+    "conditions": "({} if x else k)",
+    "comparisons": "(x < {} < k)",
+    "subscripts": "{}[x]",
+    "indices": "x[{}:k]",
+    "attributes": "{}.a",
+    "displays": "[x, {}]",
+    "comprehensions": "[{} for x in k]",
+    "generator_expressions": "f({} for x in k)",
+    "lambdas": "(lambda x: {})(k)",
+}
+
+PLACES = {
+    "in_a_function": "def f(x, k):\n    return {}\n",
+    "in_a_generator": "def f(x, k):\n    yield {}\n",
+    "in_a_coroutine": "async def f(x, k):\n    return {}\n",
+    "in_a_with_statement": "def f(x, k):\n    with x:\n        return {}\n",
+    "in_a_try_statement": "def f(x, k):\n    try:\n        return {}\n    finally:\n        x.close()\n",
+    "in_a_lambda": "def f(x, k):\n    return lambda: {}\n",
+    "in_a_class": "def f(x, k):\n    class A:\n        a = {}\n",
+}
+
+
+def _size(code, seen):
+    """Bytes of instructions, those of nested functions included, each once."""
+    if id(code) in seen:
+        return 0
+    seen.add(id(code))
+    return len(code.co_code) + sum(_size(const, seen) for const in code.co_consts if hasattr(const, "co_code"))
+
+
+def _nested(nesting, depth):
+    text = "x"
+    for _ in range(depth):
+        text = nesting.format(text)
+    return text
+
+
+def _begin(function):
+    """Call the function, and begin what it makes; it will fail somewhere."""
+    try:
+        made = function(1, 2)
+        made.send(None)
+    except Exception:
+        pass
+
+
+@pytest.mark.parametrize("context", CONTEXTS, ids=lambda context: context.__name__)
+@pytest.mark.parametrize("place", PLACES)
+def test_three_times_the_nesting_gives_about_three_times_the_code(place, context, make_program):
+    source = "".join(
+        PLACES[place].format(_nested(nesting, depth)).replace(" f(", f" {name}_{depth}(", 1)
+        for name, nesting in NESTINGS.items()
+        for depth in (5, 15)
+    )
+    module = make_program({"__init__.py": source})
+    growth = {}
+    with context():
+        for name in NESTINGS:
+            functions = [getattr(module, f"{name}_{depth}") for depth in (5, 15)]
+            for function in functions:
+                _begin(function)
+            short, long = (_size(function.__code__, set()) for function in functions)
+            growth[name] = long / short
+    assert {name: factor for name, factor in growth.items() if factor > 5} == {}
