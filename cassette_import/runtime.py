@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
-from cassette_import.active import ACTIVE, Activation, prefix_of
+from cassette_import.active import ACTIVE, NAMES, Activation, prefix_of
 from cassette_import.callees import FRAME_READERS, Callee, handing_on, lone
 from cassette_import.events import Events
 from cassette_import.frames import hidden
@@ -354,12 +354,24 @@ def pick_anywhere(kind: Events) -> Callable[[Any], Any]:
     return pick
 
 
-def make_failed(runners: dict[int, EventRunner]) -> Callable[[Activation, Any, BaseException], None]:
+@hidden
+def _told(pending: Any, held: dict[str, Any]) -> tuple[int, int, list[Any], dict[str, Any]]:
+    """The event that a note is about, its operands read where the note says that they are."""
+    kind, below, places, names, _ = pending
+    values: list[Any] = []
+    for name, part in places:
+        value = part if not name else held[name] if name in held else NAMES[name]
+        values.append(getattr(value, part) if name and part is not None else value)
+    count = len(values) - len(names)
+    return kind, below, values[:count], dict(zip(names, values[count:], strict=True))
+
+
+def make_failed(runners: dict[int, EventRunner]) -> Callable[[Activation, Any, BaseException, dict[str, Any]], None]:
     """What a function's handler calls when the event that was going on in it has failed."""
 
     @hidden
-    def failed(activation: Activation, pending: Any, error: BaseException) -> None:
-        kind, below, operands, keywords = pending
+    def failed(activation: Activation, pending: Any, error: BaseException, held: dict[str, Any]) -> None:
+        kind, below, operands, keywords = pending if len(pending) == 4 else _told(pending, held)
         raised = error
         for number, hook in runners[kind].failed:
             if number < below:  # else its prehook had not been, or its posthook had

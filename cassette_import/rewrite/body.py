@@ -105,6 +105,7 @@ class _Rewriter:
         self.keep_functions = keep_functions
         self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
+        self.told: set[str] = set()  # temporaries that handlers tell errorhooks of
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         guarded: dict[Mode, GuardedForm] = {}
         if len(self.shapes) == 1 and self.shapes[0].guarded and self.entry.root is None and not keep_functions:
@@ -180,8 +181,8 @@ class _Rewriter:
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare and shape.watched:
-                forget = at.put(ast.Assign([at.store(PENDING)], at.constant(None)))
-                branch = [forget, at.watch(branch, f"{shape.prefix}.failed", PENDING)]
+                unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.told))]
+                branch = [at.put(ast.Assign(unbound, at.constant(None))), self._watched(at, branch, shape)]
             if not bare:
                 branch = [*self._prologue(at, shape, branch), *branch]
             chain = [
@@ -194,6 +195,9 @@ class _Rewriter:
                 )
             ]
         return chain
+
+    def _watched(self, at: At, block: list[ast.stmt], shape: Shape) -> ast.stmt:
+        return at.watch(block, f"{shape.prefix}.failed", PENDING, sorted(self.told))
 
     def _prologue(self, at: At, shape: Shape, branch: list[ast.stmt]) -> list[ast.stmt]:
         """The contexts as variables, if the branch calls hooks with them."""
@@ -247,7 +251,7 @@ class _Rewriter:
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
         if self.kept is not None and not hasattr(node, self.kept):
             return node
-        inlined = InlinedForm(shape or self.shapes[0], self.surroundings.file, self.surroundings.objects)
+        inlined = InlinedForm(shape or self.shapes[0], self.surroundings.file, self.surroundings.objects, self.told)
 
         def leave(node: ast.AST, mode: Mode, level: int) -> Any:
             return self._leave(node, mode, shape, inlined, level)
@@ -312,7 +316,7 @@ class _Rewriter:
             return node
         if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.watched:
             # The program may catch the exception, or clean up: the errorhook comes first.
-            node.body = [At(node.body[0]).watch(node.body, f"{inlined.shape.prefix}.failed", PENDING)]
+            node.body = [self._watched(At(node.body[0]), node.body, inlined.shape)]
         return _replaced(node, form, level)
 
 

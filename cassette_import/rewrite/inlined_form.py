@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
+from typing import Any
 
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
@@ -40,8 +41,11 @@ class InlinedForm:
 
     temporaries = True
 
-    def __init__(self, shape: Shape, file: str = "", objects: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, shape: Shape, file: str = "", objects: frozenset[str] = frozenset(), told: set[str] | None = None
+    ) -> None:
         self.shape = shape
+        self._told_of = told if told is not None else set()  # temporaries that handlers are to read
         self.blind = BlindForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
 
@@ -104,9 +108,9 @@ class InlinedForm:
         steps: list[ast.expr] = []
         for number, prehook in zip(levels, prehooks, strict=True):
             if number > 0:
-                steps.append(at.let(PENDING, at.pending(int(event), number, *operands())))
+                steps.append(self._going_on(at, event, number, operands))
             steps.append(prehook)
-        return [*steps, at.let(PENDING, at.pending(int(event), count, *operands()))]
+        return [*steps, self._going_on(at, event, count, operands)]
 
     def _pending_after(self, at: At, event: Events, operands: Operands, posthooks: list[ast.expr]) -> list[ast.expr]:
         """The posthooks, with a note of who is to be told if one of them fails: the contexts further out."""
@@ -116,11 +120,25 @@ class InlinedForm:
         steps: list[ast.expr] = []
         for number, posthook in zip(reversed(levels), posthooks, strict=True):
             if number > 0:
-                steps.append(at.let(PENDING, at.pending(int(event), number, *self._told(operands)())))
+                steps.append(self._going_on(at, event, number, self._told(operands)))
             else:
                 steps.append(at.let(PENDING, at.constant(None)))
             steps.append(posthook)
         return [*steps, at.let(PENDING, at.constant(None))] if 0 not in levels else steps
+
+    def _going_on(self, at: At, event: Events, below: int, operands: Operands) -> ast.expr:
+        """A note of the event: who is told of its operands, the contexts below a level.
+
+        It is a constant where temporaries hold them, which the handler reads; to make tuples would take as long as a
+        call of Python's.
+        """
+        positional, keywords = operands()
+        places = [_place(value) for value in (*positional, *(keyword.value for keyword in keywords))]
+        if None in places:
+            return at.let(PENDING, at.pending(int(event), below, positional, keywords))
+        self._told_of.update(place[0] for place in places if place is not None and _is_temporary(place[0]))
+        names = tuple(keyword.arg for keyword in keywords)
+        return at.let(PENDING, at.constant((int(event), below, (*places,), names, None)))
 
     def _told(self, operands: Operands) -> Operands:
         """What errorhooks are told of the operands."""
@@ -277,6 +295,20 @@ class InlinedForm:
         if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_ours(node):
             return node
         return At(node).call(At(node).load(f"{self.shape.prefix}.pick.1"), [node])
+
+
+def _place(value: ast.expr) -> tuple[str, Any] | None:
+    """Where an operand is to be found later: a variable's name and an attribute of that, or no name and a constant."""
+    if isinstance(value, ast.Constant):
+        return "", value.value
+    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        return value.value.id, value.attr
+    return (value.id, None) if isinstance(value, ast.Name) else None
+
+
+def _is_temporary(name: str) -> bool:
+    """Whether a name is that of a variable; what the runtime provides has other names."""
+    return name[2:3].isdigit()
 
 
 def _keep(

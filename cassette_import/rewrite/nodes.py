@@ -76,10 +76,13 @@ class At:
         named = self.put(ast.Dict(names, [keyword.value for keyword in keywords]))
         return self.put(ast.Tuple([self.constant(kind), self.constant(below), operands, named], _LOAD))
 
-    def watch(self, body: list[ast.stmt], failed: str, pending: str) -> ast.stmt:
-        """`try: body`, and if it raises: `failed(@a, pending, exception)` for the event that was going on."""
+    def watch(self, body: list[ast.stmt], failed: str, pending: str, temporaries: Sequence[str]) -> ast.stmt:
+        """`try: body`, and if it raises: `failed(@a, pending, exception, {…})` for the event that was going on, with
+        the variables by their names that hold what it was about."""
+        names: list[ast.expr | None] = [self.constant(name) for name in temporaries]
+        held = self.put(ast.Dict(names, [self.load(name) for name in temporaries]))
         going_on = self.put(ast.Compare(self.load(pending), [ast.IsNot()], [self.constant(None)]))
-        tell = self.call(self.load(failed), [self.load("@a"), self.load(pending), self.load("@x")])
+        tell = self.call(self.load(failed), [self.load("@a"), self.load(pending), self.load("@x"), held])
         forget = self.put(ast.Assign([self.store(pending)], self.constant(None)))
         handler = self.put(
             ast.ExceptHandler(
