@@ -25,7 +25,7 @@ from cassette_import.namespaces import of_class
 from cassette_import.rewrite.callee_form import BLINDLY
 from cassette_import.rewrite.locate import is_function
 from cassette_import.units import Unit, VariantLike
-from cassette_import.watchers import without_watchers
+from cassette_import.watchers import without_collections, without_watchers
 
 _NOT_YET: Final = -1
 """No generation: a variant that has to look at all functions again."""
@@ -102,21 +102,27 @@ class Registry(Catalogue):
 
     def arm(self, variant: VariantLike, roots: frozenset[str]) -> None:
         """See to it that every live function meets the variant at its entry: by a branch, or by a gate."""
-        with self.lock:
-            variant = self._serving(variant)
-            if variant not in self._armed:
-                self._armed = [other for other in self._armed if other.family is not variant.family]
-                self._armed.append(variant)
-                self._was_armed = True
-                self._tell_who_is_alone()
-            variant.guards.look_at_classes()
-            files = {name for name, record in self.records.items() if record.installed or name in roots}
-            for function in live.functions_of(files):
-                unit = self.unit_of(function.__code__)
-                if unit is not None and unit.reason is None:
-                    self._gate(function, unit)
-            executed = self._some_module_is_being_executed()
-            variant.armed[roots] = self.generation if not executed else _NOT_YET
+        resume_collections = without_collections()
+        try:
+            with self.lock:
+                self._arm(self._serving(variant), roots)
+        finally:
+            resume_collections()
+
+    def _arm(self, variant: VariantLike, roots: frozenset[str]) -> None:
+        if variant not in self._armed:
+            self._armed = [other for other in self._armed if other.family is not variant.family]
+            self._armed.append(variant)
+            self._was_armed = True
+            self._tell_who_is_alone()
+        variant.guards.look_at_classes()
+        files = {name for name, record in self.records.items() if record.installed or name in roots}
+        for function in live.functions_of(files):
+            unit = self.unit_of(function.__code__)
+            if unit is not None and unit.reason is None:
+                self._gate(function, unit)
+        executed = self._some_module_is_being_executed()
+        variant.armed[roots] = self.generation if not executed else _NOT_YET
 
     def arm_active(self) -> None:
         """The same for all variants that some thread or task is in: functions are there that they have not seen.

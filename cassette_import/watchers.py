@@ -7,6 +7,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from gc import disable, enable, isenabled  # as they are today, whatever the program puts in their place
+
+
+def without_collections() -> Callable[[], None]:
+    """Keep garbage from being collected until what is returned is called.
+
+    Otherwise what we make would have the program's garbage collected, and its finalizers run, in the middle of a call;
+    and where a program has many objects, collections take a third of the time that specialising takes.
+    """
+    if not isenabled():
+        return _nothing
+    disable()
+    return enable
+
+
+def _nothing() -> None:
+    pass
 
 
 def without_watchers() -> Callable[[], None]:
@@ -14,6 +31,7 @@ def without_watchers() -> Callable[[], None]:
     tracer, profiler = sys.gettrace(), sys.getprofile()
     if not callable(profiler):
         profiler = None  # a profiler in C, which cannot be set again from here
+    resume_collections = without_collections()  # which are reported to `gc.callbacks`
     asyncio_events = sys.modules.get("asyncio.events")
     loop = asyncio_events._get_running_loop() if asyncio_events is not None else None
     if asyncio_events is not None and loop is not None:
@@ -30,5 +48,6 @@ def without_watchers() -> Callable[[], None]:
             sys.setprofile(profiler)
         if tracer is not None:
             sys.settrace(tracer)
+        resume_collections()
 
     return resume
