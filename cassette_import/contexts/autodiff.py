@@ -11,7 +11,7 @@
 A number carries its derivative, or its place on the tape, as metadata, through attributes, containers and calls of
 functions in the module of `f` and in installed packages. What is not differentiable, such as a comparison or `int`,
 and what C code computes out of sight, has derivative zero. Where the program has imported NumPy, arrays have
-derivatives too, and what functions compute of them that no rule is known for is an error; see `autodiff_arrays`.
+derivatives too, and what functions compute of them that no rule is known for is an error; see `arrays`.
 """
 
 from __future__ import annotations
@@ -203,9 +203,9 @@ def _arrays() -> Any:
     """What knows arrays, if the program does."""
     if "numpy" not in sys.modules:
         return None
-    from cassette_import.contexts import autodiff_arrays
+    from cassette_import.contexts.arrays import modes
 
-    return autodiff_arrays
+    return modes
 
 
 def _check(f: Any) -> None:

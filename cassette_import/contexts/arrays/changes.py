@@ -14,9 +14,8 @@ from typing import Any, Final
 import numpy
 
 from cassette_import import NotOverdubbable
-from cassette_import.contexts import autodiff_array_rules as rules
-from cassette_import.contexts.autodiff import go_on, made, own_part
-from cassette_import.contexts.autodiff_array_calls import (
+from cassette_import.contexts.arrays import rules
+from cassette_import.contexts.arrays.calls import (
     Array,
     follow,
     handles,
@@ -25,8 +24,9 @@ from cassette_import.contexts.autodiff_array_calls import (
     native,
     unknown,
 )
-from cassette_import.contexts.autodiff_array_kinds import elementwise
-from cassette_import.contexts.autodiff_array_terms import shape_of
+from cassette_import.contexts.arrays.kinds import elementwise
+from cassette_import.contexts.arrays.terms import shape_of
+from cassette_import.contexts.autodiff import go_on, made, own_part
 from cassette_import.tagging.tags import plain
 
 _AUGMENTED: Final = tuple(function for function in rules.SAME if function.__name__.startswith("i"))

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy
 
 from cassette_import.active import ACTIVE
-from cassette_import.contexts import autodiff_array_moves as moves
+from cassette_import.contexts.arrays import moves
 from cassette_import.events import Events
 from cassette_import.tagging.tags import Tagged, plain
 

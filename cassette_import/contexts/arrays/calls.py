@@ -15,9 +15,9 @@ import numpy
 
 from cassette_import import NotOverdubbable
 from cassette_import.active import ACTIVE
+from cassette_import.contexts.arrays.contents import owner_of
+from cassette_import.contexts.arrays.terms import Term
 from cassette_import.contexts.autodiff import go_on, made, own_part
-from cassette_import.contexts.autodiff_array_contents import owner_of
-from cassette_import.contexts.autodiff_array_terms import Term
 from cassette_import.events import Events
 from cassette_import.functions import underlying
 from cassette_import.tagging.tags import Tagged, plain

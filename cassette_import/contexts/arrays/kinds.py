@@ -12,10 +12,8 @@ from typing import Any, Final
 
 import numpy
 
-from cassette_import.contexts import autodiff_array_moves as moves
-from cassette_import.contexts import autodiff_array_rules as rules
-from cassette_import.contexts.autodiff import go_on, made, own_part
-from cassette_import.contexts.autodiff_array_calls import (
+from cassette_import.contexts.arrays import moves, rules
+from cassette_import.contexts.arrays.calls import (
     Array,
     check_place,
     follow,
@@ -30,8 +28,8 @@ from cassette_import.contexts.autodiff_array_calls import (
     result,
     unknown,
 )
-from cassette_import.contexts.autodiff_array_composed import COMPOSED, einsum_of_diagonals
-from cassette_import.contexts.autodiff_array_terms import (
+from cassette_import.contexts.arrays.composed import COMPOSED, einsum_of_diagonals
+from cassette_import.contexts.arrays.terms import (
     LINEAR_ALGEBRA,
     Term,
     accumulated,
@@ -45,6 +43,7 @@ from cassette_import.contexts.autodiff_array_terms import (
     summed,
     taken,
 )
+from cassette_import.contexts.autodiff import go_on, made, own_part
 from cassette_import.tagging.iterators import items_outside
 from cassette_import.tagging.tags import plain
 

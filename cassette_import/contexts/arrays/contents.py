@@ -15,8 +15,8 @@ import numpy
 from numpy.lib.stride_tricks import as_strided
 
 from cassette_import import NotOverdubbable
-from cassette_import.contexts.autodiff_array_moves import CONSTANT, numbered, where_moved
-from cassette_import.contexts.autodiff_array_terms import Term, taken
+from cassette_import.contexts.arrays.moves import CONSTANT, numbered, where_moved
+from cassette_import.contexts.arrays.terms import Term, taken
 from cassette_import.tagging.flow import CONTENTS
 
 Join = Callable[[list[tuple[Term, Any]]], Any]

@@ -21,10 +21,8 @@ import numpy
 
 from cassette_import import NO_METADATA, NotOverdubbable
 from cassette_import.active import ACTIVE
-from cassette_import.contexts import autodiff_array_changes as changes
-from cassette_import.contexts import autodiff_array_kinds as kinds
-from cassette_import.contexts.autodiff import Differentiating, Forward, Node, Reverse, differentiate
-from cassette_import.contexts.autodiff_array_calls import (
+from cassette_import.contexts.arrays import changes, kinds
+from cassette_import.contexts.arrays.calls import (
     HANDLERS,
     handles,
     has_numbers,
@@ -33,8 +31,9 @@ from cassette_import.contexts.autodiff_array_calls import (
     refuse,
     unruled,
 )
-from cassette_import.contexts.autodiff_array_contents import Contents
-from cassette_import.contexts.autodiff_array_terms import Term, broadcast, call, shape_of
+from cassette_import.contexts.arrays.contents import Contents
+from cassette_import.contexts.arrays.terms import Term, broadcast, call, shape_of
+from cassette_import.contexts.autodiff import Differentiating, Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff_values import is_number
 from cassette_import.events import Events
 from cassette_import.tagging.iterators import CURSORS

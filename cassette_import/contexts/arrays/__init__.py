@@ -1,0 +1,1 @@
+"""Derivatives through NumPy, for `autodiff`, which imports `modes` where the program has imported NumPy."""
