@@ -42,6 +42,11 @@ class Catalogue:
         found = self._codes.get(id(code))
         return found[1] if found is not None else None
 
+    def plain_of(self, code: CodeType) -> CodeType:
+        """The code as it was written, of a code object in any state."""
+        unit = self.known(code)
+        return code if unit is None else unit.plain
+
     def unit_of(self, code: CodeType) -> Unit | None:
         """The unit of a code object in any of its states; a new one for code that is met for the first time."""
         known = self.known(code)

@@ -19,6 +19,7 @@ from cassette_import.anyone import Anyone, anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
 from cassette_import.catalogue import OURSELVES, Catalogue
 from cassette_import.code_keepers import hand_on
+from cassette_import.code_readers import give_plain_code
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.events import Events
 from cassette_import.namespaces import of_class
@@ -121,6 +122,7 @@ class Registry(Catalogue):
             unit = self.unit_of(function.__code__)
             if unit is not None and unit.reason is None:
                 self._gate(function, unit)
+        give_plain_code(self.plain_of)
         executed = self._some_module_is_being_executed()
         variant.armed[roots] = self.generation if not executed else _NOT_YET
 
@@ -249,6 +251,7 @@ class Registry(Catalogue):
         assert isinstance(here, FunctionType)
         entered: FunctionType | None = None
         functions = list(unit.functions())
+        give_plain_code(self.plain_of)
         hand_on([unit.plain, unit.gate, *(function.__code__ for function in functions)], code)
         for function in functions:
             function.__code__ = code

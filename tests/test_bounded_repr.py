@@ -117,13 +117,23 @@ def test_a_class_that_takes_long_is_asked_once(monkeypatch):
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize("error", [ValueError, RecursionError, MemoryError])
+@pytest.mark.parametrize("error", [ValueError, RecursionError, MemoryError, SystemExit])
 def test_a_class_that_cannot_be_shown_is_named(error):
     class Broken:
         def __repr__(self):
             raise error
 
     assert Shortener(60)([Broken()]).startswith("[<Broken instance at 0x")
+
+
+def test_classes_are_not_asked_if_nobody_wants_to():
+    class Asking:
+        def __repr__(self):
+            raise AssertionError
+
+    show = Shortener(60, reprs=False)
+    assert show([Asking(), {"a": 1}]).startswith("[<Asking instance at 0x")
+    assert show(Point(Asking(), 1)).startswith("Point(x=<Asking instance at 0x")
 
 
 def test_an_attribute_that_cannot_be_read_does_not_matter():

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from cassette_import import Events, overdub
+from cassette_import import Events, install, overdub
 from cassette_import.contexts import Trace
 
 PROGRAM = """
@@ -115,6 +115,70 @@ def test_values_are_cut_short_and_kept_on_one_line_and_never_fail(program):
 
 def test_what_a_repr_calls_is_not_traced(program):
     assert not any("repr" in line for line in traced(program.show_off))
+
+
+def test_a_repr_is_not_called_while_its_package_is_being_imported(make_package, import_fresh):
+    """sympy's symbols import its printers, which want modules that are half made."""
+    name = make_package(
+        {
+            "__init__.py": """
+                from . import number
+                """,
+            "number.py": """
+                class Number:
+                    def __repr__(self):
+                        from .sub import options
+                        return options.text
+
+                def check(x):
+                    return x
+
+                check(Number())
+                half = 2
+                from . import sub
+                sub.options.text
+                """,
+            "sub/__init__.py": """
+                from .options import text
+                from ..number import half
+                """,
+            "sub/options.py": """
+                text = "number"
+                """,
+        }
+    )
+    install([name])
+    file = io.StringIO()
+    with Trace(file=file, width=60):
+        module = import_fresh(name)
+        module.number.check(module.number.Number())
+    shown = [line.strip() for line in file.getvalue().splitlines() if "check(" in line]
+    assert re.fullmatch(r"\S*check\(<Number instance at 0x\w+>\) -> <Number instance at 0x\w+>", shown[0])
+
+
+def test_a_trace_calls_no_repr_of_the_program_if_told_so(make_program):
+    program = make_program(
+        {
+            "__init__.py": """
+                class Rows:
+                    asked = 0
+
+                    def __repr__(self):
+                        Rows.asked += 1
+                        return "rows"
+
+                def first(rows):
+                    return rows
+
+                def main():
+                    first(Rows())
+                    return Rows.asked
+                """
+        }
+    )
+    file = io.StringIO()
+    assert overdub(Trace(file=file, reprs=False), program.main) == 0
+    assert "first(<Rows instance at 0x" in file.getvalue()
 
 
 def test_other_events_are_shown_if_asked_for(program):

@@ -1,7 +1,8 @@
 """Values as short text: what a trace shows of arguments and results.
 
 It never fails, and does not run long: containers are shown up to a few items whatever their size, long text is cut
-before it is formatted, and a class whose `__repr__` once took long is not asked again. Secrets, known by the names
+before it is formatted, and a class whose `__repr__` once took long is not asked again, nor is one whose module is being
+imported. Secrets, known by the names
 that they go by, are masked. Must not know what the text is for.
 """
 
@@ -12,10 +13,13 @@ import dataclasses
 import fnmatch
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final
+
+from cassette_import.namespaces import of_module
 
 __all__ = ["MASK", "Secrets", "Shortener"]
 
@@ -31,6 +35,8 @@ _NAMED_TUPLES: Final = collections.namedtuple.__code__.co_filename
 _SMALL: Final = frozenset(map(id, (type(None), bool, float)))
 """Types by identity: a metaclass of the program may be asked for a hash."""
 _SMALL_NUMBER: Final = 10**15
+_FAILURES: Final = Exception, SystemExit, GeneratorExit
+"""What is not for the program; Ctrl-C is."""
 _NAME: Final = re.compile(r"[\w.-]{1,80}")
 
 
@@ -92,6 +98,8 @@ class Shortener:
         How many characters one value that is no container may take; a container may take eight times as many.
     secrets:
         What to mask.
+    reprs:
+        Whether a class of the program is asked for its `__repr__`; if not, its name is shown.
 
     Example
     -------
@@ -102,10 +110,12 @@ class Shortener:
     ('range(0, 3)', '<int of 333 bits>')
     """
 
-    def __init__(self, width: int, secrets: Secrets | None = None) -> None:
+    def __init__(self, width: int, secrets: Secrets | None = None, *, reprs: bool = True) -> None:
         self._width = max(width, 8)
         self._secrets = secrets or Secrets()
+        self._asks = reprs
         self._slow: set[type] = set()
+        self._settled: set[type] = set()
 
     def __call__(self, value: Any) -> str:
         """The value on one line."""
@@ -116,7 +126,7 @@ class Shortener:
                 return repr(value)
         try:
             text = self._show(value, _LEVELS)
-        except Exception:  # whatever the program's own classes do
+        except _FAILURES:  # whatever the program's own classes do
             text = _anonymous(value)
         if self._secrets.are_masked or len(text) > _WHOLE * self._width:
             text = self._cut(self._secrets.masked(text), _WHOLE * self._width)
@@ -142,16 +152,28 @@ class Shortener:
 
     def _own(self, value: Any, kind: type) -> str:
         """What the class itself makes of it."""
-        if kind in self._slow:
+        if not self._asks or kind in self._slow or (kind not in self._settled and self._is_being_imported(kind)):
             return _anonymous(value)
         began = perf_counter()
         try:
             return repr(value)
-        except Exception:  # RecursionError, or whatever it likes
+        except _FAILURES:  # RecursionError, or whatever it likes
             return _anonymous(value)
         finally:
             if perf_counter() - began > _PATIENCE:
                 self._slow.add(kind)
+
+    def _is_being_imported(self, kind: type) -> bool:
+        """Whether the class's module, or a package around it, is not complete: its `__repr__` may import what the
+        program imports later, and find the one half made where it wants the other."""
+        name = kind.__module__
+        while name:
+            spec = of_module(module).get("__spec__") if type(module := sys.modules.get(name)) is ModuleType else None
+            if getattr(spec, "_initializing", False):
+                return True
+            name = name.rpartition(".")[0]
+        self._settled.add(kind)
+        return False
 
     def _cut(self, text: str, width: int = 0) -> str:
         width = width or self._width

@@ -15,7 +15,7 @@ from typing import IO, Any, ClassVar, Final
 
 from cassette_import import Context, Events
 
-from .bounded_repr import Secrets
+from .bounded_repr import Secrets, Shortener
 from .naming import module_of, thread_name
 from .options import seeing
 from .report import Writer
@@ -67,6 +67,9 @@ class Trace(Context, events=Events.CALLS):
         results that go by such a name are shown as ``***``, and so are their values wherever they turn up later.
     width:
         The longest representation of one value, in characters.
+    reprs:
+        Whether values of the program's classes show themselves. If not, they are shown by the name of the class:
+        a ``__repr__`` may do more than to show, as that of Django's query sets, which asks the database.
     file:
         A stream to write to, instead of standard error.
     events:
@@ -92,6 +95,7 @@ class Trace(Context, events=Events.CALLS):
         predicate: Predicate | str | None = None,
         mask: str = "",
         width: int = 60,
+        reprs: bool = True,
         file: IO[str] | None = None,
         events: Events | str | None = None,
     ) -> Trace:
@@ -106,6 +110,7 @@ class Trace(Context, events=Events.CALLS):
         predicate: Predicate | str | None = None,
         mask: str = "",
         width: int = 60,
+        reprs: bool = True,
         file: IO[str] | None = None,
         events: Events | str | None = None,
     ) -> None:
@@ -120,11 +125,11 @@ class Trace(Context, events=Events.CALLS):
         if self._predicate is not None and not callable(self._predicate):
             raise TypeError(f"predicate is a function of a call, or module:function, not {predicate!r}")
         self._has_filters = bool(self._packages) or self._predicate is not None
-        self._width = width
         self._secrets = Secrets(mask)
+        self._show = Shortener(width, self._secrets, reprs=reprs)
         # The stream as it is now: what the program may put in its place is the program's.
         stream = sys.stderr if file is None else file
-        self._output: Output = Tree(stream, width=width, secrets=self._secrets, whole_lines=file is None)
+        self._output: Output = Tree(stream, show=self._show, secrets=self._secrets, whole_lines=file is None)
         self._thread = _Thread()
         self._numbers = itertools.count(1)
         self._shown = self._deeper = self._others = self._failures = 0
@@ -194,7 +199,7 @@ class Trace(Context, events=Events.CALLS):
         """Write to a file from now on."""
         file: Any = Unbuffered(path)
         kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
-        self._output = kind(file, width=self._width, secrets=self._secrets)
+        self._output = kind(file, show=self._show, secrets=self._secrets)
 
     def summary(self) -> str:
         """How many calls there were; the calls themselves have been written by now."""

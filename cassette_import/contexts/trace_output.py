@@ -66,10 +66,10 @@ class Output:
     Otherwise a call is written when it begins, and stands in the file even if it never ends.
     """
 
-    def __init__(self, stream: IO[str], *, width: int, secrets: Secrets, whole_lines: bool = False) -> None:
+    def __init__(self, stream: IO[str], *, show: Shortener, secrets: Secrets, whole_lines: bool = False) -> None:
         self._stream = stream
         self._secrets = secrets
-        self._show = Shortener(width, secrets)
+        self._show = show
         self._whole_lines = whole_lines
         self._works = True
         self._start = perf_counter()
@@ -211,8 +211,8 @@ class ChromeTrace(Output):
     The format allows for a list that was not ended: what a killed program left behind can be looked at.
     """
 
-    def __init__(self, stream: IO[str], *, width: int, secrets: Secrets, whole_lines: bool = False) -> None:
-        super().__init__(stream, width=width, secrets=secrets, whole_lines=whole_lines)
+    def __init__(self, stream: IO[str], *, show: Shortener, secrets: Secrets, whole_lines: bool = False) -> None:
+        super().__init__(stream, show=show, secrets=secrets, whole_lines=whole_lines)
         self._lanes: set[int] = set()
         self._is_begun = self._is_finished = False
 
