@@ -8,6 +8,7 @@ import dis
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
+from typing import Final
 
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.scopes import COMPREHENSIONS, FUNCTIONS, Function, clone
@@ -91,41 +92,78 @@ def nested_functions(code: CodeType) -> Iterator[CodeType]:
 
 
 class Index:
-    """All functions of a module's tree."""
+    """All functions of a module's tree. Those of statements are looked up without going through expressions; where
+    lambdas stand is found out when the first one is asked for."""
 
     def __init__(self, module: ast.Module) -> None:
-        self._places: dict[tuple[str, int], list[Place]] = {}
-        work: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(module, ())]
+        self._module = module
+        self._definitions: _Places = {}
+        self._lambdas: _Places | None = None
+        work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
         while work:
             node, scopes = work.pop()
-            inner = scopes
-            if isinstance(node, FUNCTIONS):
-                name, line = _name_and_line(node)
-                self._places.setdefault((name, line), []).append(Place(node, scopes))
-                inner = (*scopes, node)
-                outer_fields = ("decorator_list", "args", "returns", "type_params")
-                for field, _, child in children(node):
-                    work.append((child, scopes if field in outer_fields else inner))
-                continue
-            if isinstance(node, ast.ClassDef):
-                for field, _, child in children(node):
-                    work.append((child, (*scopes, node) if field == "body" else scopes))
-                continue
-            if isinstance(node, COMPREHENSIONS):
-                inner = (*scopes, node)
-            work.extend((child, inner) for _, _, child in children(node))
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                _add(self._definitions, node, scopes)
+            inner = (*scopes, node) if isinstance(node, _NAMED_SCOPES) else scopes
+            for field in _STATEMENTS:
+                work.extend((child, inner) for child in getattr(node, field, ()))
 
     def find(self, code: CodeType) -> Place | None:
         """The place of a code object, or None if it is not to be told which it is."""
         name, line, start = key_of(code)
         count = code.co_argcount + code.co_kwonlyargcount  # the bound of a type parameter has a name, and no parameters
-        candidates = [place for place in self._places.get((name, line), []) if len(_parameters(place.node)) == count]
+        candidates = [
+            place for place in self._places(name).get((name, line), []) if len(_parameters(place.node)) == count
+        ]
         if len(candidates) > 1:
             arguments = _parameter_names(code)
             candidates = [place for place in candidates if _parameters(place.node) == arguments]
         if len(candidates) > 1 and start is not None:
             candidates = [place for place in candidates if _body_start(place.node) == start]
         return candidates[0] if len(candidates) == 1 else None
+
+    def _places(self, name: str) -> _Places:
+        if name != _LAMBDA:
+            return self._definitions
+        if self._lambdas is None:
+            self._lambdas = _lambdas(self._module)
+        return self._lambdas
+
+
+_Scopes = tuple[ast.AST, ...]
+_Places = dict[tuple[str, int], list[Place]]
+_LAMBDA: Final = "<lambda>"
+_NAMED_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
+"""The fields that hold statements, or what holds some; statements have none of these names for an expression."""
+
+
+def _add(places: _Places, node: Function, scopes: _Scopes) -> None:
+    places.setdefault(_name_and_line(node), []).append(Place(node, scopes))
+
+
+def _lambdas(module: ast.Module) -> _Places:
+    found: _Places = {}
+    work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
+    while work:
+        node, scopes = work.pop()
+        inner = scopes
+        if isinstance(node, FUNCTIONS):
+            if isinstance(node, ast.Lambda):
+                _add(found, node, scopes)
+            inner = (*scopes, node)
+            outer_fields = ("decorator_list", "args", "returns", "type_params")
+            for field, _, child in children(node):
+                work.append((child, scopes if field in outer_fields else inner))
+            continue
+        if isinstance(node, ast.ClassDef):
+            for field, _, child in children(node):
+                work.append((child, (*scopes, node) if field == "body" else scopes))
+            continue
+        if isinstance(node, COMPREHENSIONS):
+            inner = (*scopes, node)
+        work.extend((child, inner) for _, _, child in children(node))
+    return found
 
 
 def _name_and_line(node: Function) -> tuple[str, int]:
