@@ -17,12 +17,12 @@ from cassette_import import live
 from cassette_import.active import ACTIVE, INACTIVE, NAMES, PROVIDED, Activation
 from cassette_import.anyone import Anyone, anyone, can_be_suspended
 from cassette_import.bodies import BUSY, bodies, on_a_fresh_stack
-from cassette_import.catalogue import OURSELVES, Catalogue
+from cassette_import.catalogue import OURSELVES
 from cassette_import.code_keepers import hand_on
 from cassette_import.code_readers import give_plain_code
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.events import Events
-from cassette_import.namespaces import of_class
+from cassette_import.finding import Finding, same_cells, twin
 from cassette_import.rewrite.callee_form import BLINDLY
 from cassette_import.rewrite.locate import is_function
 from cassette_import.units import Unit, VariantLike
@@ -38,7 +38,7 @@ _MOST_SPARED: Final = 2
 """How often a function that is called outside of contexts gets its plain code back."""
 
 
-class Registry(Catalogue):
+class Registry(Finding):
     """What is live of all that there is; there is one, `registry`."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Registry(Catalogue):
         assert isinstance(here, FunctionType)
         if not unit.plain.co_flags & inspect.CO_GENERATOR or unit.plain.co_flags & inspect.CO_ITERABLE_COROUTINE:
             return unit
-        function = self._named(unit, here)
+        function = self.named(unit, here)
         if function is None or not function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
             return unit
         return self.unit_of(function.__code__) or unit
@@ -222,7 +222,7 @@ class Registry(Catalogue):
         resume_watching = without_watchers()
         try:
             if getattr(BUSY, "now", False):
-                return _twin(unit.plain, here)  # a function that specialising itself needs
+                return twin(unit.plain, here)  # a function that specialising itself needs
             BUSY.now = True
             try:
                 with self.lock:
@@ -255,42 +255,20 @@ class Registry(Catalogue):
         hand_on([unit.plain, unit.gate, *(function.__code__ for function in functions)], code)
         for function in functions:
             function.__code__ = code
-            if _same_cells(function, here):
+            if same_cells(function, here):
                 entered = function
         if entered is None:
-            entered = self._find_by_name(unit, here)
+            entered = self.find_by_name(unit, here)
             if entered is None:
                 unit.misses += 1
-                if unit.misses in (2, 8, 32, 128):  # looking through the heap is dear
-                    self._find_on_heap(unit)
+                if unit.misses > 1:
+                    self.find_on_heap(unit)
             elif entered.__code__ is not code:
                 unit.learn_of(entered)
                 entered.__code__ = code
-        if entered is not None and not _same_cells(entered, here):
+        if entered is not None and not same_cells(entered, here):
             entered = None
-        return entered if entered is not None else _twin(code, here)
-
-    def _find_by_name(self, unit: Unit, here: FunctionType) -> FunctionType | None:
-        """The function that was called, if it stands where its qualified name says."""
-        found = self._named(unit, here)
-        return found if found is not None and self.unit_of(found.__code__) is unit else None
-
-    def _named(self, unit: Unit, here: FunctionType) -> FunctionType | None:
-        names = unit.plain.co_qualname.split(".")
-        found: Any = here.__globals__.get(names[0])
-        for name in names[1:]:
-            found = of_class(found).get(name) if isinstance(found, type) else None
-        if isinstance(found, (staticmethod, classmethod)):
-            found = found.__func__
-        elif isinstance(found, property):
-            found = found.fget
-        return found if type(found) is FunctionType and _same_cells(found, here) else None
-
-    def _find_on_heap(self, unit: Unit) -> None:
-        for function in live.functions_of({unit.record.filename}):
-            if self.known(function.__code__) is unit and unit.code is not None:
-                unit.learn_of(function)
-                function.__code__ = unit.code
+        return entered if entered is not None else twin(code, here)
 
     # ---- specialising
 
@@ -374,22 +352,6 @@ class Registry(Catalogue):
                     const = self.gate_of(unit) if unit is not None else const
             consts.append(const)
         return code.replace(co_consts=tuple(consts))
-
-
-def _same_cells(function: FunctionType, here: FunctionType) -> bool:
-    mine, other = function.__closure__ or (), here.__closure__ or ()
-    return (
-        function.__globals__ is here.__globals__
-        and len(mine) == len(other)
-        and all(left is right for left, right in zip(mine, other, strict=True))
-    )
-
-
-def _twin(code: CodeType, here: Callable[[], Any]) -> FunctionType:
-    """A function with the code, globals and cells of the one that was called; its arguments are all given by the
-    gate."""
-    assert isinstance(here, FunctionType)
-    return FunctionType(code, here.__globals__, code.co_name, None, here.__closure__)
 
 
 registry: Final = Registry()

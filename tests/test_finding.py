@@ -1,0 +1,50 @@
+"""Which function was called is found without looking at all objects for each."""
+
+import importlib
+
+from cassette_import import Context, Events, install, live
+
+
+class Counting(Context, events=Events.ALL):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def prehook(self, f, *arguments, **keywords):
+        self.calls += 1
+
+
+def test_many_decorators_need_few_looks_at_all_objects(make_package, monkeypatch):
+    decorators = "".join(
+        f"""
+def decorator_{number}(function):
+    def wrapper(x):
+        return function(x)
+    return wrapper
+
+@decorator_{number}
+def one_{number}(x): return x
+
+@decorator_{number}
+def other_{number}(x): return x
+
+ALL += [one_{number}, other_{number}]
+"""
+        for number in range(30)
+    )
+    name = make_package({"__init__.py": f"ALL = []\n{decorators}"})
+    install([name])
+    looks = []
+    functions_of = live.functions_of
+
+    def counted(files):
+        looks.append(files)
+        return functions_of(files)
+
+    monkeypatch.setattr(live, "functions_of", counted)
+    with Counting():
+        looks.clear()
+        module = importlib.import_module(name)
+        for _ in range(3):
+            assert [function(3) for function in module.ALL] == [3] * 60
+        assert len(looks) <= 5
