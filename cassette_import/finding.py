@@ -32,13 +32,17 @@ class Finding(Catalogue):
         return found if found is not None and self.unit_of(found.__code__) is unit else None
 
     def named(self, unit: Unit, here: FunctionType) -> FunctionType | None:
+        """What stands where the unit's qualified name says, if it has the cells of the one that was called.
+
+        Something else may stand there that a decorator made, and it is not asked anything, its class neither.
+        """
         names = unit.plain.co_qualname.split(".")
         found: Any = here.__globals__.get(names[0])
         for name in names[1:]:
-            found = of_class(found).get(name) if isinstance(found, type) else None
-        if isinstance(found, (staticmethod, classmethod)):
+            found = of_class(found).get(name) if issubclass(type(found), type) else None
+        if type(found) in (staticmethod, classmethod):
             found = found.__func__
-        elif isinstance(found, property):
+        elif type(found) is property:
             found = found.fget
         return found if type(found) is FunctionType and same_cells(found, here) else None
 

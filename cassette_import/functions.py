@@ -60,9 +60,14 @@ def _methods_of(owner: type) -> dict[str, Any]:
     return known
 
 
+def _is_a(value: Any, kinds: Any) -> bool:
+    """`isinstance`, without asking the program's object for its `__class__`."""
+    return issubclass(type(value), kinds)
+
+
 def _method(receiver: Any, owner: type, name: str) -> Any:
     """The C method behind a bound one; None for a function that only looks like one."""
-    if isinstance(receiver, type):
+    if _is_a(receiver, type):
         found = lookup(receiver, name)
         if type(found) is ClassMethodDescriptorType:
             return found
@@ -157,7 +162,7 @@ def split(function: Any) -> tuple[Any, ...]:
         found = None if known is None else known.get(function.__name__)
         if found is None:
             found = _method(receiver, owner, function.__name__)
-            if isinstance(receiver, type) or found is None:
+            if _is_a(receiver, type) or found is None:
                 return (function,) if found is None else (found, receiver)
             _methods_of(owner)[function.__name__] = found
         return found, receiver
@@ -201,9 +206,9 @@ def keywords_of(function: Any) -> dict[str, Any]:
 def underlying(target: Any) -> Any:
     """The function by which a target is known, however it was reached: `Session.send`, `session.send`,
     `list.append`, …"""
-    if isinstance(target, (staticmethod, classmethod)):
+    if _is_a(target, (staticmethod, classmethod)):
         return underlying(target.__func__)
-    if isinstance(target, property):
+    if _is_a(target, property):
         return underlying(target.fget)
     return split(target)[0]
 
@@ -231,9 +236,9 @@ def python_function(function: Any) -> FunctionType | None:
             function = function.__func__
         elif kind is functools.partial:
             function = function.func
-        elif isinstance(function, (staticmethod, classmethod)):
+        elif _is_a(function, (staticmethod, classmethod)):
             function = function.__func__
-        elif isinstance(function, type):
+        elif _is_a(function, type):
             found = lookup(type(function), "__call__") if type(function) is not type else None
             if type(found) is not FunctionType:
                 found = lookup(function, "__init__")

@@ -361,7 +361,10 @@ def _told(pending: Any, held: dict[str, Any]) -> tuple[int, int, list[Any], dict
     values: list[Any] = []
     for name, part in places:
         value = part if not name else held[name] if name in held else NAMES[name]
-        values.append(getattr(value, part) if name and part is not None else value)
+        if name and part == "*":
+            values += split(value)
+        else:
+            values.append(getattr(value, part) if name and part is not None else value)
     count = len(values) - len(names)
     return kind, below, values[:count], dict(zip(names, values[count:], strict=True))
 

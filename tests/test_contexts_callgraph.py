@@ -350,3 +350,23 @@ def test_bad_input_is_one_line_and_status_2(options, message, folder):
     done = cassette("run", *options, "app.py", folder=folder)
     assert (done.status, done.stdout) == (2, "")
     assert re.fullmatch(f"python -m cassette_import run: {message}\n", done.stderr)
+
+
+@pytest.mark.parametrize("context", ["callgraph", "call-types", "profile", "trace"])
+def test_no_context_asks_an_object_for_its_class(context, tmp_path):
+    (tmp_path / "app.py").write_text(
+        "class Proxy:\n"
+        "    asked = 0\n"
+        "    @property\n"
+        "    def __class__(self):\n"
+        "        Proxy.asked += 1\n"
+        "        return int\n"
+        "    def __call__(self):\n"
+        "        return 1\n"
+        "def take(proxy, *, other): return proxy\n"
+        "proxy = Proxy()\n"
+        "proxy(), take(proxy, other=proxy)\n"
+        "print('asked', Proxy.asked)\n"
+    )
+    done = cassette("run", "-c", context, "app.py", folder=tmp_path)
+    assert done.stdout.startswith("asked 0\n")

@@ -15,8 +15,9 @@ from typing import Any
 from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.entry import Entry, Surroundings
 from cassette_import.rewrite.expressions import expression
+from cassette_import.rewrite.going_on import PENDING
 from cassette_import.rewrite.guarded_form import GuardedForm
-from cassette_import.rewrite.inlined_form import PENDING, InlinedForm
+from cassette_import.rewrite.inlined_form import InlinedForm
 from cassette_import.rewrite.marks import AROUND, CHANGING, changing_kinds, mark
 from cassette_import.rewrite.nodes import At
 from cassette_import.rewrite.operation import Form

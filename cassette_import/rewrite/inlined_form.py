@@ -16,7 +16,6 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
-from typing import Any
 
 from cassette_import.events import Events
 from cassette_import.primitives import EVENT_OF
@@ -24,14 +23,12 @@ from cassette_import.rewrite import tagged_form
 from cassette_import.rewrite.blind_form import BlindForm
 from cassette_import.rewrite.callee_form import CalleeForm
 from cassette_import.rewrite.expressions import is_ours
+from cassette_import.rewrite.going_on import PENDING, note, split_one
 from cassette_import.rewrite.guarded_form import GuardedForm
 from cassette_import.rewrite.marks import DEBUGGER, has
 from cassette_import.rewrite.nodes import At, debugged, is_plain_super
 from cassette_import.rewrite.operation import Operation, Slot
-from cassette_import.rewrite.shape import TAGGED, Interest, Shape
-
-PENDING = "@p"
-"""Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
+from cassette_import.rewrite.shape import TAGGED, ContextShape, Interest, Shape
 
 Operands = Callable[[], tuple[list[ast.expr], list[ast.keyword]]]
 
@@ -94,14 +91,17 @@ class InlinedForm:
     def _alone(positional: list[ast.expr]) -> list[ast.expr]:
         """What was called, without what it was called with."""
         first = positional[0]
-        if isinstance(first, ast.Starred):  # `*@parts`: the function and what it carries
-            return [At(first).put(ast.Subscript(first.value, At(first).constant(0), ast.Load()))]
-        return [first]
+        if not isinstance(first, ast.Starred):
+            return [first]
+        at, carried = At(first), first.value
+        callee = split_one(carried)
+        if callee is not None:  # `*@split(@f0)`, whose first part is in @q0
+            return [at.load(f"@q{callee[2:]}")]
+        return [at.put(ast.Subscript(carried, at.constant(0), ast.Load()))]  # of `*@q0`
 
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
-        """The prehooks, with a note of who is to be told if what comes next fails: those whose prehook has been."""
+        """The prehooks, each with a note of who is to be told if it fails: those whose prehook has been."""
         operands = self._told(operands)
-        count = len(self.shape.contexts)
         levels = [
             number for number, context in enumerate(self.shape.contexts) if event in context.events and context.prehook
         ]
@@ -110,7 +110,7 @@ class InlinedForm:
             if number > 0:
                 steps.append(self._going_on(at, event, number, operands))
             steps.append(prehook)
-        return [*steps, self._going_on(at, event, count, operands)]
+        return steps
 
     def _pending_after(self, at: At, event: Events, operands: Operands, posthooks: list[ast.expr]) -> list[ast.expr]:
         """The posthooks, with a note of who is to be told if one of them fails: the contexts further out."""
@@ -127,18 +127,9 @@ class InlinedForm:
         return [*steps, at.let(PENDING, at.constant(None))] if 0 not in levels else steps
 
     def _going_on(self, at: At, event: Events, below: int, operands: Operands) -> ast.expr:
-        """A note of the event: who is told of its operands, the contexts below a level.
-
-        It is a constant where temporaries hold them, which the handler reads; to make tuples would take as long as a
-        call of Python's.
-        """
-        positional, keywords = operands()
-        places = [_place(value) for value in (*positional, *(keyword.value for keyword in keywords))]
-        if None in places:
-            return at.let(PENDING, at.pending(int(event), below, positional, keywords))
-        self._told_of.update(place[0] for place in places if place is not None and _is_temporary(place[0]))
-        names = tuple(keyword.arg for keyword in keywords)
-        return at.let(PENDING, at.constant((int(event), below, (*places,), names, None)))
+        told = at.let(PENDING, note(at, event, below, *operands(), self._told_of))
+        # What is no constant holds operands; it is not to stand among the steps, where it would live as long as they.
+        return told if isinstance(told.value, ast.Constant) else at.same(told, at.constant(None))
 
     def _told(self, operands: Operands) -> Operands:
         """What errorhooks are told of the operands."""
@@ -146,13 +137,25 @@ class InlinedForm:
             return operands
         return lambda: (self._alone(operands()[0]), [])
 
-    def _event(self, at: At, event: Events, operands: Operands, native: ast.expr, result: str) -> ast.expr:
-        """`(prehooks…, result := native, posthooks…)[…]`."""
+    def _event(
+        self,
+        at: At,
+        event: Events,
+        operands: Operands,
+        native: ast.expr,
+        result: str,
+        later: tuple[list[ast.expr], Operands] | None = None,
+    ) -> ast.expr:
+        """`(prehooks…, result := native, posthooks…)[…]`. With `later`, steps after the prehooks, and what the
+        operands are from then on."""
         before = self._hooks(at, "pre", event, operands, result)
-        after = self._hooks(at, "post", event, operands, result)
+        steps, told = later if later is not None else ([], operands)
+        after = self._hooks(at, "post", event, told, result)
         if event in self.shape.watched:
             before = self._pending_before(at, event, operands, before)
-            after = self._pending_after(at, event, operands, after)
+            steps.append(self._going_on(at, event, len(self.shape.contexts), self._told(told)))
+            after = self._pending_after(at, event, told, after)
+        before += steps
         return at.pick([*before, at.let(result, native) if after else native, *after], len(before))
 
     # ---- primitives
@@ -236,7 +239,7 @@ class InlinedForm:
         return self._inlined_call(At(node), node, level)
 
     def _inlined_call(self, at: At, node: ast.Call, level: int) -> ast.expr:
-        function, result, parts, prefix = f"@f{level}", f"@r{level}", f"@q{level}", self.shape.prefix
+        function, result, prefix = f"@f{level}", f"@r{level}", self.shape.prefix
         steps: list[ast.expr] = [At(node.func).let(function, node.func)]
         used = [function, result]
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -277,9 +280,8 @@ class InlinedForm:
             return at.pick([*steps, native(), at.clear(used)], len(steps))
         positional, keywords = arguments()
         partial: ast.expr = at.call(at.load(f"{prefix}.event.1"), [at.load(function), *positional], keywords)
-        split = at.let(parts, at.call(at.load("@split"), [at.load(function)]))
-        anything = at.pick([split, event(lambda: at.put(ast.Starred(at.load(parts), ast.Load())))], 1)
-        used.append(parts)
+        anything = self._carrying(at, f"@q{level}", function, with_leading, native(), result)
+        used.append(f"@q{level}")
         value = at.either(at.kind_is(function, at.kind("partial")), partial, anything)
         value = at.either(at.is_whole(function), event(lambda: at.load(function)), value)
         if isinstance(node.func, ast.Attribute):
@@ -290,25 +292,53 @@ class InlinedForm:
             value = at.either(at.kind_is(function, at.kind("method")), bound, value)
         return at.pick([*steps, value, at.clear(used)], len(steps))
 
+    def _carrying(
+        self,
+        at: At,
+        parts: str,
+        function: str,
+        with_leading: Callable[[Callable[[], ast.expr]], Operands],
+        native: ast.expr,
+        result: str,
+    ) -> ast.expr:
+        """The event of a callee that may carry arguments, as a method of C does: it is taken apart for hooks.
+
+        What it carries is kept only as long as hooks ask for it: `array.resize` refuses if there are more references to
+        the array than there would be.
+        """
+
+        def split() -> ast.expr:
+            return at.call(at.load("@split"), [at.load(function)])
+
+        def first(value: ast.expr) -> ast.expr:
+            return at.let(parts, at.put(ast.Subscript(value, at.constant(0), ast.Load())))
+
+        alone = with_leading(lambda: at.load(parts))
+        contexts = self.shape.contexts
+        later = alone
+        if any(self._asks(context, hook) for context in contexts for hook in ("posthook", "errorhook")):
+            later = with_leading(lambda: at.put(ast.Starred(split(), ast.Load())))
+        if not any(self._asks(context, "prehook") for context in contexts):
+            return at.pick([first(split()), self._event(at, Events.CALLS, alone, native, result, ([], later))], 1)
+        carried = with_leading(lambda: at.put(ast.Starred(at.load(parts), ast.Load())))
+        event = self._event(at, Events.CALLS, carried, native, result, ([first(at.load(parts))], later))
+        # Compared, since what stands in the tuple whose part is picked lives until then.
+        return at.pick([at.same(at.let(parts, split()), at.constant(None)), event], 1)
+
+    def _asks(self, context: ContextShape, hook: str) -> bool:
+        """Whether a context has a hook of calls that looks at their arguments."""
+        has = {
+            "prehook": context.prehook,
+            "posthook": context.posthook,
+            "errorhook": Events.CALLS in self.shape.watched,
+        }
+        return has[hook] and Events.CALLS in context.events and hook not in context.without_arguments
+
     def decorator(self, node: ast.expr) -> ast.expr:
         """`@decorator`: the callee form, since the call itself is the interpreter's."""
         if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_ours(node):
             return node
         return At(node).call(At(node).load(f"{self.shape.prefix}.pick.1"), [node])
-
-
-def _place(value: ast.expr) -> tuple[str, Any] | None:
-    """Where an operand is to be found later: a variable's name and an attribute of that, or no name and a constant."""
-    if isinstance(value, ast.Constant):
-        return "", value.value
-    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
-        return value.value.id, value.attr
-    return (value.id, None) if isinstance(value, ast.Name) else None
-
-
-def _is_temporary(name: str) -> bool:
-    """Whether a name is that of a variable; what the runtime provides has other names."""
-    return name[2:3].isdigit()
 
 
 def _keep(

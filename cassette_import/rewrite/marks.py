@@ -40,6 +40,7 @@ AROUND = "_around"
 _NO_GLOBALS = frozenset({"super", "__class__", "__debug__"})  # names that mean something to the compiler
 
 
+_CELLS_HIDE = sys.version_info < (3, 13)  # PEP 667
 _COMPREHENSIONS_HIDE = sys.version_info[:2] == (3, 12)  # PEP 709 is there, PEP 667 is not
 
 
@@ -128,6 +129,7 @@ def _inside(node: ast.AST, scope: _Scope) -> list[tuple[ast.AST, _Scope]]:
         names = scope.local_names | _type_parameters(node)
         # There, reading `f_locals` deletes names from the namespace that comprehensions in the body have as well.
         opaque = _COMPREHENSIONS_HIDE and any(isinstance(part, COMPREHENSIONS) for part in ast.walk(node))
+        opaque = opaque or (_CELLS_HIDE and _binds_class(node.body))
         inner = _Scope(node.name.lstrip("_") or None, names, True, None, *_names_of_class(node), opaque)
         bases = scope._replace(local_names=names)
         return [(child, inner if field == "body" else bases) for field, _, child in children(node)]
@@ -163,6 +165,15 @@ def _names_of_class(node: ast.ClassDef) -> tuple[frozenset[str], frozenset[str]]
         elif not isinstance(part, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
             work += parts(part)
     return frozenset(bound), frozenset(declared)
+
+
+def _binds_class(block: list[ast.stmt]) -> bool:
+    """Whether a class body may bind `__class__`, which is also the name of the cell that `super()` looks at."""
+    return any(
+        "__class__" in (getattr(part, "name", None), part.id if isinstance(part, ast.Name) else None)
+        for statement in block
+        for part in ([statement] if isinstance(statement, FUNCTIONS) else ast.walk(statement))
+    )
 
 
 def _type_parameters(node: ast.AST) -> frozenset[str]:

@@ -1,6 +1,52 @@
 """Classes: bodies, construction, inheritance, private names."""
 
 PROGRAMS = {
+    "classes_that_say_what_their_instances_are": """
+        class Lazy:
+            def method(self):
+                return super().__repr__()
+
+            __class__ = property(lambda self: int)
+            after = id(1)
+        def main():
+            class Late:
+                if len("a"):
+                    __class__ = property(lambda self: str)
+                after = len("ab")
+                def method(self): return __class__
+            class Written:
+                before = len("abc")
+                @property
+                def __class__(self): return float
+                after = len("abcd")
+                def method(self): return super().__init__
+            kinds = [isinstance(made(), kind) for made, kind in ((Lazy, int), (Late, str), (Written, float))]
+            return kinds, Late().method() is Late, sorted(vars(Lazy)), sorted(vars(Late)), sorted(vars(Written))
+    """,
+    "proxies_that_load_what_they_stand_for": """
+        import threading
+        class Lazy:
+            def __init__(self, load):
+                self.load, self.lock = load, threading.Lock()
+            def __getattribute__(self, name):
+                if name in ("load", "lock"):
+                    return object.__getattribute__(self, name)
+                if not object.__getattribute__(self, "lock").acquire(timeout=1):
+                    return "asked while it loads"
+                try:
+                    return name, getattr(self.load(), name)
+                finally:
+                    self.lock.release()
+        @Lazy
+        def clock():
+            return 3
+        class Holder:
+            @Lazy
+            def clock():
+                return 4
+        def main():
+            return clock.real, Holder.clock.real
+    """,
     "names_in_class_bodies": """
         import collections, enum, dataclasses
         G = 1
