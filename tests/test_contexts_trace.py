@@ -105,7 +105,7 @@ def test_no_more_levels_are_shown_than_were_asked_for(program):
 
 
 def test_values_are_cut_short_and_kept_on_one_line_and_never_fail(program):
-    lines = [line for line in traced(program.show_off, width=40) if line.startswith("take(")]
+    lines = [line for line in traced(program.show_off, width=40, reprs=True) if line.startswith("take(")]
     assert lines[0] == "take(<Sulky instance at 0x>) -> <Sulky instance at 0x>"
     assert lines[1] == "take(<Endless instance at 0x>) -> <Endless instance at 0x>"
     assert lines[2] == r"take(roses\nare red\x1b) -> roses\nare red\x1b"
@@ -114,7 +114,7 @@ def test_values_are_cut_short_and_kept_on_one_line_and_never_fail(program):
 
 
 def test_what_a_repr_calls_is_not_traced(program):
-    assert not any("repr" in line for line in traced(program.show_off))
+    assert not any("repr" in line for line in traced(program.show_off, reprs=True))
 
 
 def test_a_repr_is_not_called_while_its_package_is_being_imported(make_package, import_fresh):
@@ -149,14 +149,14 @@ def test_a_repr_is_not_called_while_its_package_is_being_imported(make_package, 
     )
     install([name])
     file = io.StringIO()
-    with Trace(file=file, width=60):
+    with Trace(file=file, reprs=True):
         module = import_fresh(name)
         module.number.check(module.number.Number())
     shown = [line.strip() for line in file.getvalue().splitlines() if "check(" in line]
     assert re.fullmatch(r"\S*check\(<Number instance at 0x\w+>\) -> <Number instance at 0x\w+>", shown[0])
 
 
-def test_a_trace_calls_no_repr_of_the_program_if_told_so(make_program):
+def test_a_trace_calls_no_repr_of_the_program(make_program):
     program = make_program(
         {
             "__init__.py": """
@@ -177,7 +177,7 @@ def test_a_trace_calls_no_repr_of_the_program_if_told_so(make_program):
         }
     )
     file = io.StringIO()
-    assert overdub(Trace(file=file, reprs=False), program.main) == 0
+    assert overdub(Trace(file=file), program.main) == 0
     assert "first(<Rows instance at 0x" in file.getvalue()
 
 

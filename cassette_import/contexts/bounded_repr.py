@@ -1,9 +1,9 @@
 """Values as short text: what a trace shows of arguments and results.
 
-It never fails, and does not run long: containers are shown up to a few items whatever their size, long text is cut
-before it is formatted, and a class whose `__repr__` once took long is not asked again, nor is one whose module is being
-imported. Secrets, known by the names
-that they go by, are masked. Must not know what the text is for.
+It never fails, and does not run long: containers are shown up to a few items whatever their size, and long text is cut
+before it is formatted. The program's own `__repr__` methods are called only if somebody wants it; then a class that
+once took long is not asked again, nor is one whose module is being imported. Secrets, known by the names that they go
+by, are masked. Must not know what the text is for.
 """
 
 from __future__ import annotations
@@ -19,13 +19,18 @@ from time import perf_counter
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from cassette_import.functions import lookup
 from cassette_import.namespaces import of_module
+
+from .plain_state import attributes, shows_itself
 
 __all__ = ["MASK", "Secrets", "Shortener"]
 
 MASK: Final = "***"
 _ITEMS: Final = 6
 _LEVELS: Final = 3
+_ATTRIBUTES: Final = 3
+_MOST_FIELDS: Final = 100
 _WHOLE: Final = 8
 """How many times as long as a simple value a container may be."""
 _PATIENCE: Final = 0.02
@@ -37,6 +42,7 @@ _SMALL: Final = frozenset(map(id, (type(None), bool, float)))
 _SMALL_NUMBER: Final = 10**15
 _FAILURES: Final = Exception, SystemExit, GeneratorExit
 """What is not for the program; Ctrl-C is."""
+_CONTAINERS: Final = list, tuple, dict
 _NAME: Final = re.compile(r"[\w.-]{1,80}")
 
 
@@ -99,7 +105,7 @@ class Shortener:
     secrets:
         What to mask.
     reprs:
-        Whether a class of the program is asked for its `__repr__`; if not, its name is shown.
+        Whether a class of the program is asked for its `__repr__`; if not, some attributes are shown.
 
     Example
     -------
@@ -110,7 +116,7 @@ class Shortener:
     ('range(0, 3)', '<int of 333 bits>')
     """
 
-    def __init__(self, width: int, secrets: Secrets | None = None, *, reprs: bool = True) -> None:
+    def __init__(self, width: int, secrets: Secrets | None = None, *, reprs: bool = False) -> None:
         self._width = max(width, 8)
         self._secrets = secrets or Secrets()
         self._asks = reprs
@@ -137,7 +143,7 @@ class Shortener:
         shower = _SHOWERS.get(kind)
         if shower is not None:
             return shower(self, value, levels)
-        own_repr = kind.__repr__
+        own_repr = lookup(kind, "__repr__")
         shower = _BY_REPR.get(own_repr)  # subclasses that show themselves as their base does
         if shower is not None:
             return shower(self, value, levels)
@@ -146,13 +152,28 @@ class Shortener:
                 pairs = zip(getattr(kind, "_fields", ()), tuple.__iter__(value), strict=False)
                 return self._call(kind.__name__, (), pairs, levels)
             if _has_generated_repr(kind, own_repr):
-                fields = [field.name for field in dataclasses.fields(kind) if field.repr]
-                return self._call(kind.__qualname__, (), [(name, getattr(value, name)) for name in fields], levels)
+                return self._call(kind.__qualname__, (), self._fields(value, kind), levels)
+        if not self._asks and not shows_itself(kind):
+            return self._state(value, kind, levels)
         return self._cut(self._own(value, kind))
+
+    def _fields(self, value: Any, kind: type) -> list[tuple[str, Any]]:
+        names = [field.name for field in dataclasses.fields(kind) if field.repr]
+        if self._asks:
+            return [(name, getattr(value, name)) for name in names]
+        held = dict(attributes(value, _MOST_FIELDS))
+        return [(name, held[name]) for name in names if name in held]
+
+    def _state(self, value: Any, kind: type, levels: int) -> str:
+        """The class and some attributes, simple ones by value."""
+        parts = [_SHOWERS[base](self, value, levels) for base in _CONTAINERS if issubclass(kind, base)]
+        if levels:
+            parts += [f"{name}={self.named(name, item, 0)}" for name, item in attributes(value, _ATTRIBUTES)]
+        return self._cut(f"<{kind.__qualname__} {' '.join(parts)}>", 2 * self._width) if parts else _anonymous(value)
 
     def _own(self, value: Any, kind: type) -> str:
         """What the class itself makes of it."""
-        if not self._asks or kind in self._slow or (kind not in self._settled and self._is_being_imported(kind)):
+        if kind in self._slow or (kind not in self._settled and self._is_being_imported(kind)):
             return _anonymous(value)
         began = perf_counter()
         try:

@@ -68,8 +68,9 @@ class Trace(Context, events=Events.CALLS):
     width:
         The longest representation of one value, in characters.
     reprs:
-        Whether values of the program's classes show themselves. If not, they are shown by the name of the class:
-        a ``__repr__`` may do more than to show, as that of Django's query sets, which asks the database.
+        Whether objects of classes with a ``__repr__`` in Python show themselves. If not, they are shown by the name of
+        the class and some attributes, and no code of the program runs: a ``__repr__`` may do more than to show, as
+        that of Django's query sets, which asks the database.
     file:
         A stream to write to, instead of standard error.
     events:
@@ -95,7 +96,7 @@ class Trace(Context, events=Events.CALLS):
         predicate: Predicate | str | None = None,
         mask: str = "",
         width: int = 60,
-        reprs: bool = True,
+        reprs: bool = False,
         file: IO[str] | None = None,
         events: Events | str | None = None,
     ) -> Trace:
@@ -110,7 +111,7 @@ class Trace(Context, events=Events.CALLS):
         predicate: Predicate | str | None = None,
         mask: str = "",
         width: int = 60,
-        reprs: bool = True,
+        reprs: bool = False,
         file: IO[str] | None = None,
         events: Events | str | None = None,
     ) -> None:
