@@ -5,8 +5,9 @@ Knows units and live functions; must not know variants.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from time import monotonic
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from cassette_import.catalogue import Catalogue
 from cassette_import.namespaces import of_class
 from cassette_import.units import Unit
 
+_now: Final = partial(time.monotonic)  # as it is today, whatever the program puts in its place
 _RESTS: Final = 20
 """How many times as long as the last look through the heap took nobody looks again."""
 
@@ -52,7 +54,7 @@ class Finding(Catalogue):
         In a program with millions of objects that takes longer than what it is for, so it takes a small part of the
         time at most.
         """
-        began = monotonic()
+        began = _now()
         if began < self._rest_until:
             return
         files = {name for name, record in self.records.items() if record.units}
@@ -62,7 +64,7 @@ class Finding(Catalogue):
                 unit.learn_of(function)
                 if unit.code is not None and (unit is wanted or function.__code__ is unit.gate):
                     function.__code__ = unit.code
-        ended = monotonic()
+        ended = _now()
         self._rest_until = ended + _RESTS * (ended - began)
 
 
