@@ -15,13 +15,13 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from time import perf_counter
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.functions import lookup
 from cassette_import.namespaces import of_module
 
+from .clock import perf_counter
 from .plain_state import attributes, shows_itself
 
 __all__ = ["MASK", "Secrets", "Shortener"]

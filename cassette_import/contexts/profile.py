@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Mapping
-from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar
 
@@ -19,6 +18,7 @@ from cassette_import import Context, Events
 from cassette_import.progress import tell_of_bodies
 
 from . import flamegraph, profile_report
+from .clock import perf_counter
 from .naming import described, thread_name
 from .profile_tree import NO_CHILDREN, NOBODY, Node, Thread, UncorrectedThread, folded, kind_of, site_of
 from .report import Writer

@@ -6,9 +6,9 @@ Here the cost of measuring is taken off. Knows the trees that a profile builds; 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from .clock import perf_counter
 from .naming import Label
 from .profile_overhead import NOTHING, Costs, costs
 from .profile_tree import walk

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import os
 import threading
-from time import perf_counter
 from typing import IO, Any, Final, NamedTuple
 
 from .bounded_repr import MASK, Secrets, Shortener
+from .clock import perf_counter
 from .naming import display, parameter_names
 
 __all__ = ["ChromeTrace", "JsonLines", "Lane", "Output", "Tree", "Unbuffered"]
