@@ -168,12 +168,19 @@ def _failed_instruction(frame: FrameType) -> int:
     return frame.f_lasti
 
 
+_OF_ARGUMENTS: Final = (
+    *("LOAD_FAST", "LOAD_CONST", "BUILD_", "MAP_ADD", "DICT_", "COPY"),
+    *("PUSH_NULL", "PRECALL", "CACHE", "EXTENDED_ARG", "CALL"),
+)
+"""How instructions begin that stand between the load of a function and its call."""
+
+
 def _is_telling_of_a_failure(frame: FrameType) -> bool:
-    """Whether the call that the frame is at is that of `@7.failed(@a, @p, @x)`."""
+    """Whether the call that the frame is at is that of `@7.failed(@a, @p, @x, {"@f0": @f0, …})`."""
     before = [one for one in dis.get_instructions(frame.f_code) if one.offset < frame.f_lasti]
     for instruction in reversed(before):
         if instruction.opname.startswith("LOAD_GLOBAL") or instruction.opname.startswith("LOAD_NAME"):
             return str(instruction.argval).startswith("@") and str(instruction.argval).endswith(_TELLS_OF_FAILURE)
-        if not instruction.opname.startswith(("LOAD_FAST", "PUSH_NULL", "PRECALL", "CACHE", "EXTENDED_ARG", "CALL")):
+        if not instruction.opname.startswith(_OF_ARGUMENTS):
             return False
     return False

@@ -504,3 +504,20 @@ def test_a_file_that_is_gone_has_no_text(program, ctx, monkeypatch):
     linecache.checkcache(program.__file__)
     monkeypatch.delitem(linecache.cache, program.__file__, raising=False)
     assert ctx.before[0][1].source == ""
+
+
+def test_in_an_errorhook_that_is_told_of_many_arguments(make_program):
+    arguments = ", ".join(f"x + {number}" for number in range(40))
+    program = make_program(
+        {"__init__.py": f"def fail(*all): raise ValueError\ndef main(x):\n    return fail({arguments})\n"}
+    )
+
+    class Looking(Context):
+        def errorhook(self, error, f, *args):
+            self.args, self.site = args, callsite()
+
+    ctx = Looking()
+    with pytest.raises(ValueError):
+        overdub(ctx, program.main, 2)
+    assert ctx.args == tuple(range(2, 42))
+    assert ctx.site.source == f"fail({arguments})"
