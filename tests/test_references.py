@@ -86,8 +86,9 @@ def test_a_method_of_C_finds_as_many_references_as_ever(makers, make_package, ca
     program.work(count)
     install([name])
     _inside([make() for make in makers], lambda: program.work(count))
-    plain, *rest = found
-    assert rest == [plain]
+    plain, inside = found
+    # From 3.14 on a variable lends its reference to a call of a method; a bound method has one of its own.
+    assert inside - plain in ((0, 1) if sys.version_info >= (3, 14) else (0,))
 
 
 def _inside(contexts, work):
