@@ -171,3 +171,62 @@ def _function(number, code, place):
     line = next(line for line in place.splitlines() if "{}" in line)
     lines = code.replace("\n    ", "\n" + line.replace("{}", ""))
     return place.format(lines).replace("def work():", f"def work_{number}():")
+
+
+class Refusing(Context):
+    """Raises at the calls of one function, whatever it is called with."""
+
+    def prehook(self, f, *arguments, **keywords):
+        if f is list.append:
+            raise LookupError("refused")
+
+
+class Told(Context):
+    """What is told of failing events."""
+
+    def __init__(self):
+        super().__init__()
+        self.failed = []
+
+    def errorhook(self, exception, f, *arguments, **keywords):
+        self.failed.append((f, arguments, keywords))
+
+
+class ToldAlone(Told):
+    """The same, of the function only."""
+
+    def errorhook(self, exception, f, *arguments, **keywords):
+        self.failed.append(f)
+
+
+class Asking(Refusing):
+    """The same, and looks at the arguments."""
+
+    def prehook(self, f, *arguments, **keywords):
+        self.count = len(arguments)
+        if f is list.append:
+            raise LookupError("refused")
+
+
+@pytest.mark.parametrize("inner", [Refusing, Asking])
+@pytest.mark.parametrize(("outer", "told"), [(Told, (list.append, ([], 3), {})), (ToldAlone, list.append)])
+def test_an_outer_context_is_told_of_the_event_whose_prehook_failed(outer, told, inner, make_program):
+    program = make_program({"__init__.py": "def work(items):\n    items.append(3)\n"})
+    context = outer()
+    with pytest.raises(LookupError):
+        _inside([context, inner()], lambda: program.work([]))
+    assert context.failed[0] == told
+
+
+@pytest.mark.parametrize("others", [(), (Names,), (Watching,), (Names, Watching)])
+@pytest.mark.parametrize("is_outer", [True, False])
+@pytest.mark.parametrize(("kind", "told"), [(Told, (list.remove, ([], 3), {})), (ToldAlone, list.remove)])
+def test_a_context_with_an_errorhook_alone_is_told_what_the_method_belongs_to(
+    kind, told, is_outer, others, make_program
+):
+    program = make_program({"__init__.py": "def work(items):\n    items.remove(3)\n"})
+    context, rest = kind(), [other() for other in others]
+    with pytest.raises(ValueError, match="not in list"):
+        _inside([context, *rest] if is_outer else [*rest, context], lambda: program.work([]))
+    assert context.failed[0] == told
+    assert [other.wrong for other in rest] == [[] for _ in rest]

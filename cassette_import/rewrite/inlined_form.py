@@ -133,9 +133,12 @@ class InlinedForm:
 
     def _told(self, operands: Operands) -> Operands:
         """What errorhooks are told of the operands."""
-        if not all("errorhook" in context.without_arguments for context in self.shape.contexts):
+        if not self._tells_functions_only():
             return operands
         return lambda: (self._alone(operands()[0]), [])
+
+    def _tells_functions_only(self) -> bool:
+        return all("errorhook" in context.without_arguments for context in self.shape.contexts)
 
     def _event(
         self,
@@ -152,7 +155,7 @@ class InlinedForm:
         steps, told = later if later is not None else ([], operands)
         after = self._hooks(at, "post", event, told, result)
         if event in self.shape.watched:
-            before = self._pending_before(at, event, operands, before)
+            before = self._pending_before(at, event, operands if self._tells_functions_only() else told, before)
             steps.append(self._going_on(at, event, len(self.shape.contexts), self._told(told)))
             after = self._pending_after(at, event, told, after)
         before += steps
@@ -327,12 +330,11 @@ class InlinedForm:
 
     def _asks(self, context: ContextShape, hook: str) -> bool:
         """Whether a context has a hook of calls that looks at their arguments."""
-        has = {
-            "prehook": context.prehook,
-            "posthook": context.posthook,
-            "errorhook": Events.CALLS in self.shape.watched,
-        }
-        return has[hook] and Events.CALLS in context.events and hook not in context.without_arguments
+        if hook == "errorhook":
+            has = Events.CALLS in self.shape.watched
+        else:
+            has = Events.CALLS in context.events and (context.prehook if hook == "prehook" else context.posthook)
+        return has and hook not in context.without_arguments
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """`@decorator`: the callee form, since the call itself is the interpreter's."""
