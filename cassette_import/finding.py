@@ -62,8 +62,8 @@ class Finding(Catalogue):
             unit = self.known(function.__code__)
             if unit is not None and unit.reason is None:
                 unit.learn_of(function)
-                if unit.code is not None and (unit is wanted or function.__code__ is unit.gate):
-                    function.__code__ = unit.code
+            if unit is wanted and wanted.code is not None:
+                function.__code__ = wanted.code  # others get theirs when they are entered: it may be out of date
         ended = _now()
         self._rest_until = ended + _RESTS * (ended - began)
 
