@@ -5,18 +5,16 @@ Knows units and live functions; must not know variants.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from functools import partial
 from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import import live
 from cassette_import.catalogue import Catalogue
+from cassette_import.clock import monotonic
 from cassette_import.namespaces import of_class
 from cassette_import.units import Unit
 
-_now: Final = partial(time.monotonic)  # as it is today, whatever the program puts in its place
 _RESTS: Final = 20
 """How many times as long as the last look through the heap took nobody looks again."""
 
@@ -54,7 +52,7 @@ class Finding(Catalogue):
         In a program with millions of objects that takes longer than what it is for, so it takes a small part of the
         time at most.
         """
-        began = _now()
+        began = monotonic()
         if began < self._rest_until:
             return
         files = {name for name, record in self.records.items() if record.units}
@@ -64,7 +62,7 @@ class Finding(Catalogue):
                 unit.learn_of(function)
             if unit is wanted and wanted.code is not None:
                 function.__code__ = wanted.code  # others get theirs when they are entered: it may be out of date
-        ended = _now()
+        ended = monotonic()
         self._rest_until = ended + _RESTS * (ended - began)
 
 

@@ -24,7 +24,7 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.frames import unwatched
-from cassette_import.namespaces import bases_of, of_class
+from cassette_import.namespaces import bases_of, is_a, of_class
 
 BuiltinMethodOfClass: Final[type] = type(re.compile("").sub)
 """The type of bound C methods that are told the class that defines them (PEP 573), which `types` has no name for."""
@@ -60,14 +60,9 @@ def _methods_of(owner: type) -> dict[str, Any]:
     return known
 
 
-def _is_a(value: Any, kinds: Any) -> bool:
-    """`isinstance`, without asking the program's object for its `__class__`."""
-    return issubclass(type(value), kinds)
-
-
 def _method(receiver: Any, owner: type, name: str) -> Any:
     """The C method behind a bound one; None for a function that only looks like one."""
-    if _is_a(receiver, type):
+    if is_a(receiver, type):
         found = lookup(receiver, name)
         if type(found) is ClassMethodDescriptorType:
             return found
@@ -162,7 +157,7 @@ def split(function: Any) -> tuple[Any, ...]:
         found = None if known is None else known.get(function.__name__)
         if found is None:
             found = _method(receiver, owner, function.__name__)
-            if _is_a(receiver, type) or found is None:
+            if is_a(receiver, type) or found is None:
                 return (function,) if found is None else (found, receiver)
             _methods_of(owner)[function.__name__] = found
         return found, receiver
@@ -206,9 +201,9 @@ def keywords_of(function: Any) -> dict[str, Any]:
 def underlying(target: Any) -> Any:
     """The function by which a target is known, however it was reached: `Session.send`, `session.send`,
     `list.append`, …"""
-    if _is_a(target, (staticmethod, classmethod)):
+    if is_a(target, (staticmethod, classmethod)):
         return underlying(target.__func__)
-    if _is_a(target, property):
+    if is_a(target, property):
         return underlying(target.fget)
     return split(target)[0]
 
@@ -236,9 +231,9 @@ def python_function(function: Any) -> FunctionType | None:
             function = function.__func__
         elif kind is functools.partial:
             function = function.func
-        elif _is_a(function, (staticmethod, classmethod)):
+        elif is_a(function, (staticmethod, classmethod)):
             function = function.__func__
-        elif _is_a(function, type):
+        elif is_a(function, type):
             found = lookup(type(function), "__call__") if type(function) is not type else None
             if type(found) is not FunctionType:
                 found = lookup(function, "__init__")

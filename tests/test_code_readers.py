@@ -5,6 +5,7 @@ import textwrap
 
 import pytest
 from command_line import cassette, run
+from counting import Counting
 
 import cassette_import
 from cassette_import import Context, code_readers
@@ -40,15 +41,6 @@ def make(shift):
 
 moved = make(10)
 """
-
-
-class Counting(Context):
-    def __init__(self):
-        super().__init__()
-        self.calls = 0
-
-    def prehook(self, f, *arguments, **keywords):
-        self.calls += 1
 
 
 @pytest.fixture

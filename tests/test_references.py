@@ -4,6 +4,7 @@ import importlib
 import sys
 
 import pytest
+from counting import Counting
 
 from cassette_import import Context, install
 from cassette_import.contexts import CallGraph, CallTypes, Noop, Profile, Trace
@@ -22,15 +23,6 @@ def work(count):
     items.sort(key=lambda item: count(probe))
     return items
 """
-
-
-class Counting(Context):
-    def __init__(self):
-        super().__init__()
-        self.calls = 0
-
-    def prehook(self, f, *arguments, **keywords):
-        self.calls += 1
 
 
 class LookingBefore(Context):

@@ -3,8 +3,7 @@
 import gc
 
 import pytest
-
-from cassette_import import Context
+from counting import Counting
 
 PROGRAM = """
 class Node:
@@ -18,15 +17,6 @@ class Node:
 def work():
     return Node(Node(), Node(Node())).size()
 """
-
-
-class Counting(Context):
-    def __init__(self):
-        super().__init__()
-        self.calls = 0
-
-    def prehook(self, f, *arguments, **keywords):
-        self.calls += 1
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from cassette_import.clock import perf_counter
 from cassette_import.functions import lookup
 from cassette_import.namespaces import of_module
 
-from .clock import perf_counter
 from .plain_state import attributes, shows_itself
 
 __all__ = ["MASK", "Secrets", "Shortener"]

@@ -15,10 +15,10 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import import Context, Events
+from cassette_import.clock import perf_counter
 from cassette_import.progress import tell_of_bodies
 
 from . import flamegraph, profile_report
-from .clock import perf_counter
 from .naming import described, thread_name
 from .profile_tree import NO_CHILDREN, NOBODY, Node, Thread, UncorrectedThread, folded, kind_of, site_of
 from .report import Writer

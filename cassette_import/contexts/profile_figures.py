@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from .clock import perf_counter
+from cassette_import.clock import perf_counter
+
 from .naming import Label
 from .profile_overhead import NOTHING, Costs, costs
 from .profile_tree import walk

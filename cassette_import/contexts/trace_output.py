@@ -11,8 +11,9 @@ import os
 import threading
 from typing import IO, Any, Final, NamedTuple
 
+from cassette_import.clock import perf_counter
+
 from .bounded_repr import MASK, Secrets, Shortener
-from .clock import perf_counter
 from .naming import display, parameter_names
 
 __all__ = ["ChromeTrace", "JsonLines", "Lane", "Output", "Tree", "Unbuffered"]

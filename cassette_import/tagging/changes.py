@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
+from cassette_import.namespaces import is_a
 from cassette_import.tagging import flow
 from cassette_import.tagging.collecting import in_order, take_pairs
 from cassette_import.tagging.conduct import Call, rule
 from cassette_import.tagging.idle import always, are_whole, claiming
 from cassette_import.tagging.iterators import may_carry, observed
 from cassette_import.tagging.parts import keep_elements, keep_pairs
-from cassette_import.tagging.shadow import SEQUENCES, has, is_a, items_in, size_of
+from cassette_import.tagging.shadow import SEQUENCES, has, items_in, size_of
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, metas_of, plain
 
 _Parts = Any

@@ -15,13 +15,14 @@ from __future__ import annotations
 import gc
 import operator
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType, ModuleType
 from typing import Any, Final
 
+from cassette_import.clock import monotonic
 from cassette_import.frames import hidden
+from cassette_import.namespaces import of_class, of_module
 
 MOST = 100_000
 """How many objects are looked at; if the entries lead to more, none are."""
@@ -29,9 +30,6 @@ MOST = 100_000
 _IS_HEAP_TYPE: Final = 1 << 9
 _flags: Final = vars(type)["__flags__"].__get__
 _name: Final = vars(type)["__name__"].__get__
-_class_namespace: Final = vars(type)["__dict__"].__get__
-_namespace: Final[Any] = vars(ModuleType)["__dict__"].__get__
-_now: Final = partial(time.monotonic)  # as it is today, whatever the program puts in its place
 _RESTS: Final = 20
 
 UNFOLLOWED: Final[set[int]] = set(map(id, (FrameType, type(None))))
@@ -48,13 +46,13 @@ _not_before = 0.0
 def lost(entries: Iterable[Any]) -> list[Any]:
     """The entries whose objects nobody reaches but by what the store holds; none if it is too early to look again."""
     global _not_before
-    began = _now()
+    began = monotonic()
     unique = list({id(entry): entry for entry in entries}.values())
     if not unique or (began < _not_before and gc.get_count()[0] > gc.get_threshold()[0]):
         return []
     members = _reached(unique)
     found = [] if members is None else _unused(unique, members)
-    ended = _now()
+    ended = monotonic()
     _not_before = ended + _RESTS * (ended - began)
     return found
 
@@ -123,10 +121,10 @@ def _is_of_module(item: type) -> bool:
 
     Classes of contexts lead to every hook that was ever registered, and from there everywhere.
     """
-    own = _class_namespace(item)
+    own = of_class(item)
     home, name = own.get("__module__"), _name(item)
     module = sys.modules.get(home) if type(home) is str else None
-    return module is not None and issubclass(type(module), ModuleType) and _namespace(module).get(name) is item
+    return module is not None and issubclass(type(module), ModuleType) and of_module(module).get(name) is item
 
 
 @hidden
@@ -134,7 +132,7 @@ def _reached(entries: Sequence[Any]) -> list[Any] | None:
     """The objects of entries and what these lead to, each once; None if there are too many."""
     found: dict[int, Any] = {}
     modules = [module for module in list(sys.modules.values()) if issubclass(type(module), ModuleType)]
-    skipped = {id(part) for module in modules for part in (module, _namespace(module))}
+    skipped = {id(part) for module in modules for part in (module, of_module(module))}
     work: list[Any] = []
     for entry in entries:
         found[id(entry.slots)] = entry.slots

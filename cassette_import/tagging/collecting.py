@@ -12,12 +12,13 @@ from typing import Any
 
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
+from cassette_import.namespaces import is_a
 from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import Call, leaf, rule
 from cassette_import.tagging.idle import always, are_whole
 from cassette_import.tagging.iterators import Stepper, callback, may_carry, observed, start, step
 from cassette_import.tagging.parts import keep_elements, keep_pairs
-from cassette_import.tagging.shadow import Store, is_a
+from cassette_import.tagging.shadow import Store
 from cassette_import.tagging.tags import Metas, Tagged, metas_of, plain
 
 

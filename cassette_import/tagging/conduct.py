@@ -19,6 +19,7 @@ from cassette_import.callees import FRAME_READERS
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import split
+from cassette_import.namespaces import is_a
 from cassette_import.tagging import flow, presence
 from cassette_import.tagging.entered import NEVER_PYTHON, VERBS, enters
 from cassette_import.tagging.idle import (
@@ -31,7 +32,7 @@ from cassette_import.tagging.idle import (
     is_stepped,
     plainly,
 )
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, let_go_of_last, let_go_since
+from cassette_import.tagging.shadow import SEQUENCES, Store, let_go_of_last, let_go_since
 from cassette_import.tagging.tags import LOCAL, Tagged, metas_of, plain, wrapped
 
 Rule = Callable[["Call"], Any]

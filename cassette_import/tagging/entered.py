@@ -11,8 +11,8 @@ from typing import Any, Final
 from cassette_import.active import ACTIVE, Activation
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup, python_function
+from cassette_import.namespaces import is_a
 from cassette_import.specialize import registry
-from cassette_import.tagging.shadow import is_a
 
 VERBS: Final[set[int]] = set()
 """Functions of ours that take wrapped values."""

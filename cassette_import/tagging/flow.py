@@ -16,8 +16,9 @@ from typing import Any, Final
 
 from cassette_import.active import ACTIVE, Activation, prefix_of
 from cassette_import.frames import hidden
+from cassette_import.namespaces import is_a
 from cassette_import.tagging.activations import tag_of
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a
+from cassette_import.tagging.shadow import SEQUENCES, Store
 from cassette_import.tagging.tags import NO_METADATA, Metas, Tag, Tagged, metas_of, plain
 
 _CONTAINERS: Final = (*SEQUENCES, dict, set, frozenset)

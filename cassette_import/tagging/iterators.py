@@ -21,11 +21,12 @@ from cassette_import.callees import Callee
 from cassette_import.events import Events
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
+from cassette_import.namespaces import is_a
 from cassette_import.tagging.conduct import Call, rule, store_of, tidy
 from cassette_import.tagging.entered import runs_overdubbed
 from cassette_import.tagging.flow import flows, items_of
 from cassette_import.tagging.idle import always, are_whole, claiming, is_stepped
-from cassette_import.tagging.shadow import SEQUENCES, Store, is_a, size_of
+from cassette_import.tagging.shadow import SEQUENCES, Store, size_of
 from cassette_import.tagging.tags import LOCAL, Metas, Tagged, plain
 
 LAZY_TYPES: Final = tuple(

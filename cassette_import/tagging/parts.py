@@ -15,10 +15,11 @@ from typing import Any
 from cassette_import import primitives
 from cassette_import.frames import hidden
 from cassette_import.functions import lookup
+from cassette_import.namespaces import is_a
 from cassette_import.tagging import flow
 from cassette_import.tagging.conduct import CONSTRUCTED, TYPE_RULES, Call, leaf, rule
 from cassette_import.tagging.idle import claiming, nobody_watches
-from cassette_import.tagging.shadow import SEQUENCES, Store, has, is_a, items_in, size_of
+from cassette_import.tagging.shadow import SEQUENCES, Store, has, items_in, size_of
 from cassette_import.tagging.tags import LOCAL, Tagged, bound, metas_of, plain, wrapped
 
 # ---- attributes

@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.frames import hidden
+from cassette_import.namespaces import is_a
 from cassette_import.tagging import circles
 from cassette_import.tagging.presence import METADATA, begin, noted
 from cassette_import.tagging.tags import LOCAL, Metas, Tag, Tagged, metas_of, plain
@@ -28,11 +29,6 @@ SEQUENCES: Final = (list, tuple, deque)
 _FIRST_LOOK: Final = 512
 _MOST_HELD: Final = 2048
 _OLDEST_GENERATION: Final = 2
-
-
-def is_a(value: Any, kinds: Any) -> bool:
-    """`isinstance`, without asking the program's object for its `__class__`."""
-    return issubclass(type(value), kinds)
 
 
 _CONTAINERS: Final = (list, tuple, deque, dict, set, frozenset)
