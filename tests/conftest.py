@@ -64,7 +64,7 @@ def nothing_is_left_active():
     for example; some are held by modules that stay.
     """
     yield
-    cassette = sys.modules.get("cassette_import.activations")
+    cassette = sys.modules.get("cassette_import.activation.entering")
     if cassette is None:
         return
     if not cassette.NAMES.get("@on"):

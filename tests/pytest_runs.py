@@ -14,7 +14,7 @@ def write(folder, name, source):
 
 def run_pytest(*words, folder, plugins=(), **variables):
     """Run pytest with our plugin, with those named, and with no others."""
-    loaded = [word for plugin in ("cassette_import.pytest_plugin", *plugins) for word in ("-p", plugin)]
+    loaded = [word for plugin in ("cassette_import.frontends.pytest_plugin.hooks", *plugins) for word in ("-p", plugin)]
     return run(
         *("-m", "pytest", "-p", "no:cacheprovider", *loaded, *words),
         folder=folder,

@@ -7,11 +7,11 @@ import ast
 import warnings
 
 from cassette_import import Context, Events
-from cassette_import.bodies import Bodies
-from cassette_import.context import variant_for
-from cassette_import.rewrite.locate import nested_functions
-from cassette_import.units import Record, Unit
-from cassette_import.variants import Key, variants
+from cassette_import.activation.context import variant_for
+from cassette_import.activation.variants import Key, variants
+from cassette_import.rewriting.trees.code_matching import nested_functions
+from cassette_import.specialization.body_compiler import Bodies
+from cassette_import.specialization.function_unit import Record, Unit
 
 FILENAME = "<rewritten>"
 

@@ -14,8 +14,8 @@ import types
 
 import pytest
 
-from cassette_import.contexts import bounded_repr
-from cassette_import.contexts.bounded_repr import Secrets, Shortener
+from cassette_import.contexts.trace import bounded_repr
+from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
 
 Pair = collections.namedtuple("Pair", "left right")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from cassette_import import cache
+from cassette_import.specialization import disk_cache
 
-ROOT = Path(cache.__file__).parent.parent
+ROOT = Path(disk_cache.__file__).parent.parent
 TAG = "noop1f"
 
 
@@ -44,14 +44,14 @@ class Source:
         return {"": code, "f": code.co_consts[0], "answer": 42}
 
     def write(self, tag=TAG):
-        return cache.write(self.path, tag, self.hash, self.value)
+        return disk_cache.write(self.path, tag, self.hash, self.value)
 
     def read(self, tag=TAG):
-        return cache.read(self.path, tag, self.hash)
+        return disk_cache.read(self.path, tag, self.hash)
 
     @property
     def cached(self):
-        return Path(cache.location(self.path, TAG))
+        return Path(disk_cache.location(self.path, TAG))
 
 
 @pytest.fixture
@@ -74,16 +74,16 @@ def test_C1_the_name_tells_python_version_ours_and_what_was_done(source, monkeyp
 
 
 def test_C1_tags_do_not_disturb_each_other(source):
-    cache.write(source.path, "one", source.hash, 1)
-    cache.write(source.path, "two", source.hash, 2)
-    assert cache.read(source.path, "one", source.hash) == 1
-    assert cache.read(source.path, "two", source.hash) == 2
-    assert cache.read(source.path, "three", source.hash) is None
+    disk_cache.write(source.path, "one", source.hash, 1)
+    disk_cache.write(source.path, "two", source.hash, 2)
+    assert disk_cache.read(source.path, "one", source.hash) == 1
+    assert disk_cache.read(source.path, "two", source.hash) == 2
+    assert disk_cache.read(source.path, "three", source.hash) is None
 
 
 def test_C2_another_state_of_this_package_reads_nothing(source, monkeypatch):
     source.write()
-    monkeypatch.setattr(cache, "_fingerprint", lambda: b"8 others")
+    monkeypatch.setattr(disk_cache, "_fingerprint", lambda: b"8 others")
     assert source.read() is None
     assert source.write()
     assert source.read() == source.value
@@ -94,12 +94,12 @@ def test_C2_the_fingerprint_is_that_of_the_files(tmp_path, monkeypatch):
     (package / "rewrite").mkdir(parents=True)
     (package / "rewrite" / "body.py").write_text("1")
     (package / "contexts").mkdir()
-    monkeypatch.setattr(cache, "__file__", str(package / "cache.py"))
-    first = cache._fingerprint.__wrapped__()
+    monkeypatch.setattr(disk_cache, "__file__", str(package / "cache.py"))
+    first = disk_cache._fingerprint.__wrapped__()
     (package / "contexts" / "noop.py").write_text("2")
-    assert cache._fingerprint.__wrapped__() == first
+    assert disk_cache._fingerprint.__wrapped__() == first
     (package / "rewrite" / "body.py").write_text("2")
-    assert cache._fingerprint.__wrapped__() != first
+    assert disk_cache._fingerprint.__wrapped__() != first
 
 
 def test_C3_an_edit_is_seen_whatever_the_times_say(source):
@@ -170,7 +170,7 @@ def test_C5_a_moved_tree_names_its_new_place(source, tmp_path):
 
 def test_C5_code_of_other_files_keeps_its_name(source, tmp_path):
     other = compile("1", "<gate>", "exec")
-    cache.write(source.path, TAG, source.hash, [{"a": (other,)}, source.value])
+    disk_cache.write(source.path, TAG, source.hash, [{"a": (other,)}, source.value])
     source.file.parent.rename(tmp_path / "moved")
     moved = Source(tmp_path / "moved" / "mod.py")
     [gate, value] = moved.read()
@@ -193,7 +193,7 @@ def test_C6_many_processes_leave_one_whole_file(source):
     processes = [subprocess.Popen(command, env=environment) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     files = os.listdir(source.file.parent / "__pycache__")
-    assert files == [os.path.basename(cache.location(source.path, "tag"))]
+    assert files == [os.path.basename(disk_cache.location(source.path, "tag"))]
 
 
 def test_C6_interrupted_writing_leaves_what_was_there(source, monkeypatch):
@@ -204,7 +204,7 @@ def test_C6_interrupted_writing_leaves_what_was_there(source, monkeypatch):
 
     monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        cache.write(source.path, TAG, source.hash, "new")
+        disk_cache.write(source.path, TAG, source.hash, "new")
     assert source.read() == source.value
     assert os.listdir(source.cached.parent) == [source.cached.name]
 
@@ -236,7 +236,7 @@ def test_C7_a_read_only_folder_is_read_and_not_written(source, monkeypatch):
 
     # Not by chmod, which means nothing to root, who may run the tests.
     monkeypatch.setattr(os, "open", refused)
-    assert not cache.write(source.path, TAG, source.hash, "new")
+    assert not disk_cache.write(source.path, TAG, source.hash, "new")
     assert source.read() == source.value
 
 
@@ -244,28 +244,28 @@ def test_C7_pycache_is_a_file(source):
     (source.file.parent / "__pycache__").write_text("")
     assert not source.write()
     assert source.read() is None
-    assert cache.find(source.path) == []
+    assert disk_cache.find(source.path) == []
 
 
 def test_C7_an_interpreter_without_caches(source, monkeypatch):
     monkeypatch.setattr(sys.implementation, "cache_tag", None)
-    assert cache.location(source.path, TAG) is None
+    assert disk_cache.location(source.path, TAG) is None
     assert not source.write()
     assert source.read() is None
-    assert cache.find(source.path) == []
+    assert disk_cache.find(source.path) == []
 
 
 @pytest.mark.parametrize("name", ["<stdin>", "<frozen os>", "no/such/file.py", "archive.zip/pkg/mod.py", "nul\0.py"])
 def test_F8_what_is_no_file_has_no_cache(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("archive.zip").write_bytes(b"")
-    assert not cache.write(name, TAG, b"8 bytes.", 1)
-    assert cache.read(name, TAG, b"8 bytes.") is None
+    assert not disk_cache.write(name, TAG, b"8 bytes.", 1)
+    assert disk_cache.read(name, TAG, b"8 bytes.") is None
     assert os.listdir(tmp_path) == ["archive.zip"]
 
 
 def test_what_cannot_be_marshalled_is_not_written(source):
-    assert not cache.write(source.path, TAG, source.hash, {"f": object()})
+    assert not disk_cache.write(source.path, TAG, source.hash, {"f": object()})
     assert source.read() is None
 
 
@@ -274,8 +274,8 @@ def test_C11_a_prefix_for_caches_is_honoured(source, tmp_path, monkeypatch):
     assert source.write()
     assert source.cached.is_relative_to(tmp_path / "elsewhere")
     assert source.read() == source.value
-    assert cache.find(source.path) == [source.cached]
-    assert cache.find(source.file.parent) == [source.cached]
+    assert disk_cache.find(source.path) == [source.cached]
+    assert disk_cache.find(source.file.parent) == [source.cached]
     assert not (source.file.parent / "__pycache__").exists()
 
 
@@ -300,7 +300,7 @@ def test_D3_levels_of_optimisation_have_files_of_their_own(source):
         command = [sys.executable, *options, "-c", textwrap.dedent(program), str(ROOT), source.path]
         outputs.append(subprocess.check_output(command, env=environment, text=True).strip())
     assert outputs == ["None", "None", "None", "0", "1"]
-    assert len(cache.find(source.path)) == 3
+    assert len(disk_cache.find(source.path)) == 3
 
 
 def test_find_gives_ours_of_this_source_and_no_others(source):
@@ -315,17 +315,17 @@ def test_find_gives_ours_of_this_source_and_no_others(source):
     left_over = folder / (source.cached.name + ".123-456-abcd.tmp")
     for file in [other_python, left_over, folder / f"mod.{sys.implementation.cache_tag}-pytest-9.pyc"]:
         file.write_bytes(b"")
-    expected = {source.cached, Path(cache.location(source.path, "other2")), other_python, left_over}
-    assert set(cache.find(source.path)) == expected
-    assert len(cache.find(source.file.parent)) == len(expected) + len(names)
-    assert set(cache.find(source.file.parent / "mod.n.py")).isdisjoint(expected)
+    expected = {source.cached, Path(disk_cache.location(source.path, "other2")), other_python, left_over}
+    assert set(disk_cache.find(source.path)) == expected
+    assert len(disk_cache.find(source.file.parent)) == len(expected) + len(names)
+    assert set(disk_cache.find(source.file.parent / "mod.n.py")).isdisjoint(expected)
 
 
 def test_find_of_a_script_without_a_suffix(tmp_path):
     script, other = Source(tmp_path / "script"), Source(tmp_path / "script2.py")
     assert script.write()
     assert other.write()
-    assert cache.find(script.path) == [script.cached]
+    assert disk_cache.find(script.path) == [script.cached]
 
 
 def test_clear_removes_ours_only(source):
@@ -333,8 +333,8 @@ def test_clear_removes_ours_only(source):
     plain = Path(py_compile.compile(source.path, doraise=True))
     below = Source(source.file.parent / "sub" / "deep.py")
     below.write()
-    assert set(cache.clear([source.path, source.file.parent])) == {source.cached, below.cached}
+    assert set(disk_cache.clear([source.path, source.file.parent])) == {source.cached, below.cached}
     assert plain.exists()
     assert source.file.exists()
-    assert cache.find(source.file.parent) == []
-    assert cache.clear([source.path, "no/such/folder"]) == []
+    assert disk_cache.find(source.file.parent) == []
+    assert disk_cache.clear([source.path, "no/such/folder"]) == []

@@ -13,9 +13,10 @@ from importlib.machinery import SourceFileLoader
 
 import pytest
 
-from cassette_import import Context, cache, install
+from cassette_import import Context, install
 from cassette_import.contexts import Noop
-from cassette_import.importer import Loader
+from cassette_import.importing.finder import Loader
+from cassette_import.specialization import disk_cache
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_C8_writing_a_cache_imports_nothing(make_package, bytecode, monkeypatch,
     digest = importlib.util.source_hash(file.read_bytes())
     with monkeypatch.context() as patch:
         patch.setattr(builtins, "__import__", refuse)
-        written, read = cache.write(str(file), "tag", digest, value), cache.read(str(file), "tag", digest)
+        written, read = disk_cache.write(str(file), "tag", digest, value), disk_cache.read(str(file), "tag", digest)
     assert (written, read) == (True, value)
 
 

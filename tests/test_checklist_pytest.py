@@ -187,7 +187,7 @@ def project(tmp_path):
 
 
 def run_pytest(project, *words, plugins=(), runner=("-m", "pytest"), **variables):
-    loaded = [word for plugin in ("cassette_import.pytest_plugin", *plugins) for word in ("-p", plugin)]
+    loaded = [word for plugin in ("cassette_import.frontends.pytest_plugin.hooks", *plugins) for word in ("-p", plugin)]
     words = *runner, "-p", "no:cacheprovider", *loaded, *words
     return run(*words, folder=project, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **variables)
 

@@ -10,8 +10,10 @@ import tomllib
 import pytest
 from command_line import PROJECT, cassette, run
 
-from cassette_import import cli, contexts, settings
+from cassette_import import contexts
 from cassette_import.contexts import READY_MADE
+from cassette_import.frontends import settings
+from cassette_import.frontends.command_line import main
 
 APP = """
     import sys
@@ -544,7 +546,7 @@ def test_wrong_usage_is_one_line_and_status_2(words, message, folder):
 )
 def test_everything_from_the_script_or_module_on_belongs_to_the_program(words, program):
     """M4."""
-    assert cli.build_parser().parse_args(["run", *words]).program == program
+    assert main.build_parser().parse_args(["run", *words]).program == program
 
 
 # ---- settings
@@ -698,14 +700,14 @@ def test_doctor_tells_of_modules_that_come_without_source(folder):
 
 
 def test_the_cache_can_be_listed_and_cleared(folder, monkeypatch):
-    from cassette_import import cache
+    from cassette_import.specialization import disk_cache
 
     source = folder / "beside.py"
     monkeypatch.setattr("sys.dont_write_bytecode", False)
-    assert cache.write(str(source), "x", b"12345678", {"a": 1})
+    assert disk_cache.write(str(source), "x", b"12345678", {"a": 1})
     listed = cassette("cache", "beside", folder=folder)
     assert listed.status == 0
-    assert listed.stdout.splitlines() == [str(file) for file in cache.find(source)]
+    assert listed.stdout.splitlines() == [str(file) for file in disk_cache.find(source)]
     assert cassette("cache", "--clear", "beside", folder=folder).stdout == listed.stdout
-    assert cache.find(source) == []
+    assert disk_cache.find(source) == []
     assert cassette("cache", "beside", folder=folder).stdout == ""

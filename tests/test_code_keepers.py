@@ -3,8 +3,8 @@
 import pytest
 
 from cassette_import import uninstall
-from cassette_import.code_keepers import KEEPERS
 from cassette_import.contexts import Noop, Profile
+from cassette_import.specialization.code_consumers import KEEPERS
 
 KEEPER = """
     import sys
@@ -63,7 +63,9 @@ KEEPER = """
 @pytest.fixture(params=["set()", "Weakly()"])
 def program(request, make_program, monkeypatch):
     module = make_program(KEEPER.replace("MADE", request.param))
-    monkeypatch.setattr("cassette_import.code_keepers.KEEPERS", [*KEEPERS, (module.__name__, "keeper")])
+    monkeypatch.setattr(
+        "cassette_import.specialization.code_consumers.KEEPERS", [*KEEPERS, (module.__name__, "keeper")]
+    )
     assert module.main() == module.EXPECTED
     return module
 

@@ -8,7 +8,8 @@ from command_line import cassette, run
 from counting import Counting
 
 import cassette_import
-from cassette_import import Context, code_readers
+from cassette_import import Context
+from cassette_import.specialization import code_readers
 
 WRITER = """
 from types import CodeType

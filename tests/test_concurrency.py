@@ -17,8 +17,8 @@ import traceback
 import pytest
 
 from cassette_import import Context, canrecurse, current, fallback, install, overdub, recurse
-from cassette_import.active import ACTIVE, INACTIVE, NAMES
-from cassette_import.live import functions_of
+from cassette_import.interpreter.heap import functions_of
+from cassette_import.runtime.state import ACTIVE, INACTIVE, NAMES
 
 SOURCE = """
     import asyncio
@@ -382,7 +382,7 @@ def test_a_process_that_is_forked_while_another_thread_specialises_can_do_so_too
     run("""
         import os, signal, threading, warnings
         from cassette_import import Context
-        from cassette_import.specialize import registry
+        from cassette_import.specialization.registry import registry
         assert Context
         warnings.simplefilter("ignore")
         holding, go_on = threading.Event(), threading.Event()

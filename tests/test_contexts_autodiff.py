@@ -10,8 +10,8 @@ import pytest
 
 from cassette_import import NotOverdubbable, install
 from cassette_import.contexts.autodiff import derivative, gradient, jvp, vjp
-from cassette_import.contexts.autodiff_rules import PARTIALS
-from cassette_import.specialize import registry
+from cassette_import.contexts.autodiff.rules import PARTIALS
+from cassette_import.specialization.registry import registry
 
 
 def central(f, x, step=1e-5):

@@ -288,8 +288,8 @@ def test_boxes_do_not_overlap(graph, tmp_path):
 
 
 def test_a_chain_of_any_length_is_drawn(tmp_path):
-    from cassette_import.contexts.callgraph_formats import Function, Graph
-    from cassette_import.contexts.callgraph_svg import svg
+    from cassette_import.contexts.callgraph.formats import Function, Graph
+    from cassette_import.contexts.callgraph.svg import svg
 
     chain = [Function("f.py", number, "m", f"f{number}") for number in range(3000)]
     calls = {(one, other): 1 for one, other in itertools.pairwise(chain)}

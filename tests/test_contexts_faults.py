@@ -174,7 +174,7 @@ def test_a_result_is_corrupted_at_random(program):
     "value", [True, 7, 0, -3, 1.5, 0.0, float("inf"), "text", b"text", [1, 2], (1, 2), {1: 2}, {1}]
 )
 def test_a_random_corruption_is_another_value_of_the_same_type(value):
-    from cassette_import.contexts.fault_options import corrupted
+    from cassette_import.contexts.faults.options import corrupted
 
     for seed in range(20):
         wrong = corrupted(value, random.Random(seed))
@@ -183,7 +183,7 @@ def test_a_random_corruption_is_another_value_of_the_same_type(value):
 
 
 def test_what_is_unknown_or_empty_is_corrupted_into_none():
-    from cassette_import.contexts.fault_options import corrupted
+    from cassette_import.contexts.faults.options import corrupted
 
     assert [corrupted(value, random.Random(1)) for value in (None, object(), [], "")] == [None] * 4
 

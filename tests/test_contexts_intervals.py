@@ -14,7 +14,7 @@ pytest.importorskip("flint")
 
 from cassette_import import NotOverdubbable, Tagged, install
 from cassette_import.contexts.intervals import Interval, NotEnclosed, Undecided, enclosure
-from cassette_import.contexts.intervals_rules import RULES
+from cassette_import.contexts.intervals.rules import RULES
 
 POINTS = {math.acosh: (1.7,), math.ldexp: (0.7, 3), math.log: (0.7, 1.3), math.fmod: (0.7, 1.3)}
 

@@ -12,7 +12,7 @@ from command_line import cassette
 
 from cassette_import import overdub
 from cassette_import.contexts import Memoize, Substitute
-from cassette_import.contexts.memoize_keys import CannotRemember, Key
+from cassette_import.contexts.memoize.argument_keys import CannotRemember, Key
 
 PROGRAM = """
     import asyncio

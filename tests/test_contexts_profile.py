@@ -12,10 +12,12 @@ import weakref
 
 import pytest
 
-from cassette_import import Events, overdub, progress
-from cassette_import.bodies import bodies
-from cassette_import.contexts import Profile, profile_figures, profile_overhead
+from cassette_import import Events, overdub
+from cassette_import.contexts import Profile
 from cassette_import.contexts import profile as profile_module
+from cassette_import.contexts.profile import overhead, statistics
+from cassette_import.specialization import progress
+from cassette_import.specialization.body_compiler import bodies
 
 PROGRAM = """
     import asyncio
@@ -454,7 +456,7 @@ def test_call_sites_and_the_tree_are_the_same_story(program, tmp_path):
     with Profile(sites=True) as profile:
         program.fib(8)
         program.survive()
-    sites = profile_figures.Reading(profile).call_sites()
+    sites = statistics.Reading(profile).call_sites()
     calls = sum(figures.calls for site, figures in sites.items() if site.label[2] == "fib")
     assert calls == stats(profile, tmp_path)["fib"][1]
     assert [site.caller for site in sites if site.label[2] == "fail"] == ["survive"]
@@ -489,7 +491,7 @@ def test_a_block_in_a_block_is_counted_once(program, tmp_path):
 def test_what_measuring_costs_is_left_out_unless_asked_for(program):
     with Profile() as profile, Profile(overhead=False) as raw:
         program.fib(12)
-    reading, untouched = profile_figures.Reading(profile), profile_figures.Reading(raw)
+    reading, untouched = statistics.Reading(profile), statistics.Reading(raw)
     assert reading.left_out > 0
     assert untouched.left_out == 0
     assert "measuring took" in profile.summary()
@@ -504,7 +506,7 @@ def test_own_times_and_what_was_left_out_add_up_to_the_time_in_the_block(program
             program.survive()
             program.call_closures(10)
         took = time.perf_counter() - began
-    reading = profile_figures.Reading(profile)
+    reading = statistics.Reading(profile)
     total = sum(figures.own for figures, _ in reading.functions().values()) + reading.left_out
     assert total == pytest.approx(took, rel=0.05)
 
@@ -514,7 +516,7 @@ def test_no_time_is_negative(program, tmp_path):
         program.fib(10)
         program.use_builtins()
     assert all(own >= 0 and cumulative >= 0 for _, _, own, cumulative, _ in stats(profile, tmp_path).values())
-    assert all(figures.cumulative >= 0 for figures in profile_figures.Reading(profile).call_sites().values())
+    assert all(figures.cumulative >= 0 for figures in statistics.Reading(profile).call_sites().values())
 
 
 def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
@@ -535,9 +537,9 @@ def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
 def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(program, monkeypatch):
     with Profile() as profile:
         program.fib(18)
-    dear = profile_overhead.Costs({"function": profile_overhead.Cost(1.0, 1.0)}, hooks=1.0)
-    monkeypatch.setitem(profile_overhead._KNOWN, Profile, dear)
-    reading = profile_figures.Reading(profile)
+    dear = overhead.Costs({"function": overhead.Cost(1.0, 1.0)}, hooks=1.0)
+    monkeypatch.setitem(overhead._KNOWN, Profile, dear)
+    reading = statistics.Reading(profile)
     figures = {label[2]: entry for label, (entry, _) in reading.functions().items()}["fib"]
     assert figures.own > 0
     assert reading.left_out < figures.calls * 0.001
@@ -546,11 +548,11 @@ def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(p
 def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_in_all_others(monkeypatch):
     """A program has hundreds of functions, and there is always one."""
     now = 0.0
-    for module in (profile_module, profile_figures):
+    for module in (profile_module, statistics):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     # The hooks take no time here, and that is taken for a part of what they usually do.
-    cost = profile_overhead.Costs({"function": profile_overhead.Cost(0.001, 0.0)}, hooks=profile_figures._UNUSUAL)
-    monkeypatch.setitem(profile_overhead._KNOWN, Profile, cost)
+    cost = overhead.Costs({"function": overhead.Cost(0.001, 0.0)}, hooks=statistics._UNUSUAL)
+    monkeypatch.setitem(overhead._KNOWN, Profile, cost)
     profile = Profile()
     namespace = {}
     for number in range(30):
@@ -561,7 +563,7 @@ def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_
             profile.prehook(function)
             now += 0.0 if function is functions[0] else 0.003
             profile.posthook(None, function)
-    shown = sum(entry.own for entry, _ in profile_figures.Reading(profile).functions().values())
+    shown = sum(entry.own for entry, _ in statistics.Reading(profile).functions().values())
     assert shown == pytest.approx(29 * 400 * 0.002)
 
 
@@ -575,16 +577,16 @@ def timed_by_hand(profile, monkeypatch, calls, hook, body):
         return now
 
     monkeypatch.setattr(profile_module, "perf_counter", clock)
-    monkeypatch.setattr(profile_figures, "perf_counter", lambda: now)
+    monkeypatch.setattr(statistics, "perf_counter", lambda: now)
     for _ in range(calls):
         profile.prehook(len)
         now += body
         profile.posthook(0, len)
-    return profile_figures.Reading(profile)
+    return statistics.Reading(profile)
 
 
 def test_the_time_that_the_hooks_take_is_skipped(monkeypatch):
-    monkeypatch.setitem(profile_overhead._KNOWN, Profile, profile_overhead.NOTHING)
+    monkeypatch.setitem(overhead._KNOWN, Profile, overhead.NOTHING)
     reading = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
     shown = sum(entry.own for entry, _ in reading.functions().values())
     assert shown == pytest.approx(10 * (0.25 + 1.0))  # the second look at the clock ends the call, whatever it takes
@@ -600,8 +602,8 @@ def test_the_time_that_the_hooks_take_is_shown_if_wanted(monkeypatch):
 @pytest.mark.parametrize("slower", [1.0, 3.0])
 def test_the_cost_of_events_is_more_where_the_hooks_take_longer(slower, monkeypatch):
     hook = 0.001 * slower
-    cost = profile_overhead.Costs({"builtin": profile_overhead.Cost(0.5, 0.0)}, hooks=0.002)
-    monkeypatch.setitem(profile_overhead._KNOWN, Profile, cost)
+    cost = overhead.Costs({"builtin": overhead.Cost(0.5, 0.0)}, hooks=0.002)
+    monkeypatch.setitem(overhead._KNOWN, Profile, cost)
     reading = timed_by_hand(Profile(), monkeypatch, 2000, hook=hook, body=1.0)
     shown = sum(entry.own for entry, _ in reading.functions().values())
     assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
@@ -611,15 +613,15 @@ def test_more_than_events_can_cost_is_taken_for_other_programs(monkeypatch):
     profile = Profile()
     profile.prehook(len)
     profile.posthook(0, len)
-    disturbed = profile_overhead._Round(profile, plain=0.0, whole=1000.0, hooks=0.001)
-    monkeypatch.setattr(profile_overhead, "_rounds", lambda *arguments: [disturbed] * 3)
-    known = {"builtin": profile_overhead.Cost(0.5, 0.5)}
-    factor, _ = profile_overhead._in_a_program(Profile, None, [], known)
-    assert factor == profile_overhead._MOST
+    disturbed = overhead._Round(profile, plain=0.0, whole=1000.0, hooks=0.001)
+    monkeypatch.setattr(overhead, "_rounds", lambda *arguments: [disturbed] * 3)
+    known = {"builtin": overhead.Cost(0.5, 0.5)}
+    factor, _ = overhead._in_a_program(Profile, None, [], known)
+    assert factor == overhead._MOST
 
 
 def test_the_programs_that_tell_what_calls_cost_are_overdubbed_themselves(Recorder):
-    with profile_overhead._programs() as programs:
+    with overhead._programs() as programs:
         recorder = Recorder()
         overdub(recorder, programs["calls_of_functions"], [0, 1, 2])
     assert [function.__name__ for function in recorder.functions if function.__name__[:1] == "_"] == [
@@ -639,13 +641,13 @@ def test_the_time_that_compiling_takes_is_not_the_programs(make_program, monkeyp
         now += 100.0
         return make(unit, variants)
 
-    for module in (profile_module, profile_figures, progress):
+    for module in (profile_module, statistics, progress):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     monkeypatch.setattr(bodies, "make", slow)
-    monkeypatch.setitem(profile_overhead._KNOWN, Profile, profile_overhead.NOTHING)
+    monkeypatch.setitem(overhead._KNOWN, Profile, overhead.NOTHING)
     with Profile() as profile:
         program.main()
-    reading = profile_figures.Reading(profile)
+    reading = statistics.Reading(profile)
     assert now >= 300.0
     assert sum(entry.cumulative for entry, _ in reading.functions().values()) == 0.0
     assert reading.left_out == now

@@ -20,8 +20,8 @@ import pytest
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
 from cassette_import.contexts.boundaries import boundary
-from cassette_import.contexts.encoding import BadValue, Decoder, Encoder
-from cassette_import.contexts.recordings import BadRecording, Departure, read
+from cassette_import.contexts.recording.encoding import BadValue, Decoder, Encoder
+from cassette_import.contexts.recording.recording_file import BadRecording, Departure, read
 
 OUTSIDE = {}
 """What the functions of the boundary below answer with; empty in a replay."""

@@ -14,7 +14,8 @@ import threading
 
 import pytest
 
-from cassette_import import Context, Events, canrecurse, current, fallback, install, overdub, recurse, reflect, source
+from cassette_import import Context, Events, canrecurse, current, fallback, install, overdub, recurse, reflect
+from cassette_import.specialization import source_file
 
 PROGRAM = """
     import math
@@ -1198,13 +1199,13 @@ def test_specialising_reads_files_out_of_sight_of_who_forbids_it_in_event_loops(
         async def main():
             return helper()
     """)
-    plain, loops = source._read_file, []
+    plain, loops = source_file._read_file, []
 
     def read(filename):
         loops.append(asyncio._get_running_loop())
         return plain(filename)
 
-    monkeypatch.setattr(source, "_read_file", read)
+    monkeypatch.setattr(source_file, "_read_file", read)
 
     class Own(Context):
         def prehook(self, f, *args):

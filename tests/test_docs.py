@@ -181,7 +181,7 @@ def test_an_example_that_is_not_run_says_why(document: Path) -> None:
     ],
 )
 def test_a_command_in_the_documentation_parses(command: str) -> None:
-    cli = pytest.importorskip("cassette_import.cli")
+    cli = pytest.importorskip("cassette_import.frontends.command_line.main")
     if not hasattr(cli, "build_parser"):
         pytest.skip("the command line has no build_parser()")
     status: object = 0

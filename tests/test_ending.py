@@ -230,10 +230,10 @@ def test_modules_of_ours_can_be_imported_in_functions_of_atexit(tmp_path):
         "import atexit\n"
         "@atexit.register\n"
         "def late():\n"
-        " import cassette_import.active\n"
+        " import cassette_import.runtime.state\n"
         " from cassette_import import Context, contexts\n"
-        " print(cassette_import.active.ACTIVE is ACTIVE, issubclass(contexts.Noop, Context), contexts.Noop is Noop)\n"
-        "from cassette_import.active import ACTIVE\n"
+        " print(cassette_import.runtime.state.ACTIVE is ACTIVE, issubclass(contexts.Noop, Context), contexts.Noop is Noop)\n"
+        "from cassette_import.runtime.state import ACTIVE\n"
         "from cassette_import.contexts import Noop\n"
     )
     assert run("main.py", folder=tmp_path) == (0, "True True True\n", "")

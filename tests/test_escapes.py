@@ -7,7 +7,7 @@ import pytest
 from command_line import cassette
 
 from cassette_import import Context, disablehooks, escapes, install, overdub, recurse, similarcontext
-from cassette_import.active import ACTIVE, IN_USE, INACTIVE
+from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 
 PROGRAM = """
     import json

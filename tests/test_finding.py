@@ -2,7 +2,8 @@
 
 import importlib
 
-from cassette_import import Context, Events, install, live
+from cassette_import import Context, Events, install
+from cassette_import.interpreter import heap
 
 
 class Counting(Context, events=Events.ALL):
@@ -35,13 +36,13 @@ ALL += [one_{number}, other_{number}]
     name = make_package({"__init__.py": f"ALL = []\n{decorators}"})
     install([name])
     looks = []
-    functions_of = live.functions_of
+    functions_of = heap.functions_of
 
     def counted(files):
         looks.append(files)
         return functions_of(files)
 
-    monkeypatch.setattr(live, "functions_of", counted)
+    monkeypatch.setattr(heap, "functions_of", counted)
     with Counting():
         looks.clear()
         module = importlib.import_module(name)

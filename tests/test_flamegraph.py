@@ -6,9 +6,10 @@ import re
 import pytest
 from browser import Page
 
-from cassette_import.contexts import Profile, profile_figures
+from cassette_import.contexts import Profile
 from cassette_import.contexts import profile as profile_module
-from cassette_import.contexts.flamegraph import page
+from cassette_import.contexts.profile import statistics
+from cassette_import.contexts.profile.flamegraph import page
 
 
 def outer():
@@ -27,7 +28,7 @@ def other():
 def profile(monkeypatch):
     """`outer` calls `inner`, which takes long, and `other`, which does not; made without a program, by our clock."""
     now = 0.0
-    for module in (profile_module, profile_figures):
+    for module in (profile_module, statistics):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     made = Profile(overhead=False)
     made.prehook(outer)

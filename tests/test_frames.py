@@ -2,7 +2,7 @@
 
 import sys
 
-from cassette_import.frames import hidden
+from cassette_import.interpreter.hidden_frames import hidden
 
 
 def name_of_caller():

@@ -10,8 +10,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from cassette_import import Context, live, overdub
-from cassette_import.active import NAMES
+from cassette_import import Context, overdub
+from cassette_import.interpreter import heap
+from cassette_import.runtime.state import NAMES
 
 PROGRAM = """
     import math
@@ -505,8 +506,8 @@ def test_a_function_beside_a_root_that_is_called_outside_does_not_have_all_funct
     def beside(x):
         return abs(x)
 
-    looked = Mock(wraps=live.functions_of)
-    monkeypatch.setattr(live, "functions_of", looked)
+    looked = Mock(wraps=heap.functions_of)
+    monkeypatch.setattr(heap, "functions_of", looked)
     context = Sines()
     for _ in range(50):
         assert overdub(context, function, -1) == beside(-1) == 1

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from cassette_import import Context, Events, callsite, overdub
-from cassette_import.harmless import only_keeps, reads_no_arguments, touches_only_itself
+from cassette_import.runtime.dispatch.hook_analysis import only_keeps, reads_no_arguments, touches_only_itself
 
 
 class Hooks(Context):

@@ -27,11 +27,11 @@ from pathlib import Path
 
 import pytest
 
-from cassette_import import importer
 from cassette_import.errors import CassetteWarning
-from cassette_import.importer import Finder, Loader, Selection, decide, locate
+from cassette_import.importing import finder as finder_module
+from cassette_import.importing.finder import Finder, Loader, Selection, decide, locate
 
-ROOT = Path(importer.__file__).parent.parent
+ROOT = Path(finder_module.__file__).parent.parent
 
 
 class Registry:
@@ -65,7 +65,7 @@ class Registry:
 @pytest.fixture
 def registry(monkeypatch):
     fake = Registry()
-    monkeypatch.setattr(importer, "registry", fake)
+    monkeypatch.setattr(finder_module, "registry", fake)
     return fake
 
 
@@ -86,7 +86,7 @@ def finder(registry, monkeypatch):
     """A finder for `made` and all below it."""
     ours = Finder()
     ours.selections = (Selection(["made"]),)
-    monkeypatch.setattr(importer, "finder", ours)
+    monkeypatch.setattr(finder_module, "finder", ours)
     sys.meta_path.insert(0, ours)
     return ours
 
@@ -154,7 +154,7 @@ def test_F11_names_and_patterns_are_excluded_alike():
 def test_F12_never_ourselves():
     selection = Selection(["*", "cassette_import"])
     assert not selection.covers("cassette_import")
-    assert not selection.covers("cassette_import.rewrite.body")
+    assert not selection.covers("cassette_import.rewriting.rewriter")
     assert selection.covers("cassette_imported")
 
 
@@ -664,7 +664,7 @@ def test_S6_a_warning_of_the_compiler_is_given_once(finder, registry, made):
 HOOK = """
 import sys
 sys.path.insert(0, {root!r})
-from cassette_import import importer
+from cassette_import.importing import finder as finder_module
 
 class Registry:
     def admit(self, module_name, filename): pass
@@ -672,9 +672,9 @@ class Registry:
     def wants_gates(self, filename=None): return {active}
     def module_code(self, module_name, filename, source, plain): return plain.replace()
 
-importer.registry = Registry()
-importer.finder.selections = (importer.Selection(["made"]),)
-sys.meta_path.insert(0, importer.finder)
+finder_module.registry = Registry()
+finder_module.finder.selections = (finder_module.Selection(["made"]),)
+sys.meta_path.insert(0, finder_module.finder)
 """
 
 
@@ -760,7 +760,7 @@ PYTEST_CONFTEST = (
 import pytest
 
 def pytest_collection_finish(session):
-    for name, decision in importer.finder.decisions.items():
+    for name, decision in finder_module.finder.decisions.items():
         print("DECISION", name, decision.action, decision.loader)
 """
 )

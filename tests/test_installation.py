@@ -13,9 +13,10 @@ from pathlib import Path
 import importlib_metadata  # noqa: F401  # changes sys.meta_path, so not in the middle of a test
 import pytest
 
-from cassette_import import importer, installation
 from cassette_import.errors import CassetteError, NotOverdubbable
-from cassette_import.installation import Installation, install, installed, uninstall
+from cassette_import.importing import finder as finder_module
+from cassette_import.importing import installation
+from cassette_import.importing.installation import Installation, install, installed, uninstall
 
 ROOT = Path(installation.__file__).parent.parent
 
@@ -57,8 +58,8 @@ class Registry:
 def registry(monkeypatch):
     """A new registry and an empty list of installations; afterwards everything is as it was."""
     fake = Registry()
-    finder = importer.Finder()
-    for module in [importer, installation]:
+    finder = finder_module.Finder()
+    for module in [finder_module, installation]:
         monkeypatch.setattr(module, "registry", fake)
         monkeypatch.setattr(module, "finder", finder)
     monkeypatch.setattr(installation, "_installations", [])
@@ -71,7 +72,7 @@ def registry(monkeypatch):
 
 
 def _is_finder(entry):
-    return isinstance(entry, importer.Finder)
+    return isinstance(entry, finder_module.Finder)
 
 
 @pytest.fixture
@@ -168,7 +169,7 @@ def test_importlib_metadata_is_imported_for_that_message_only(made):
     program = """
         import sys
         sys.path.insert(0, sys.argv[1])
-        from cassette_import.installation import install
+        from cassette_import.importing.installation import install
         install("made"), install("colorsys")
         import made.a
         assert "importlib_metadata" not in sys.modules
@@ -236,7 +237,9 @@ def test_a_module_without_python_source_is_not_overdubbable(made, name):
     assert installed() == ()
 
 
-@pytest.mark.parametrize("name", ["cassette_import", "cassette_import.cache", "cassette_import.contexts.*"])
+@pytest.mark.parametrize(
+    "name", ["cassette_import", "cassette_import.specialization.disk_cache", "cassette_import.contexts.*"]
+)
 def test_F12_never_ourselves(name):
     with pytest.raises(NotOverdubbable, match="does the overdubbing"):
         install(name)

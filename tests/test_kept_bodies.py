@@ -46,7 +46,7 @@ MODULE = """
 DRIVER = """
     import os, sys
     import cassette_import
-    from cassette_import.bodies import Bodies
+    from cassette_import.specialization.body_compiler import Bodies
 
     compiled = []
     make = Bodies._compile

@@ -18,8 +18,9 @@ from pathlib import Path
 import pytest
 
 import cassette_import
-from cassette_import.contexts import Profile, profile, profile_figures, profile_overhead, profile_workloads
-from cassette_import.contexts.profile_figures import Reading
+from cassette_import.contexts import Profile, profile
+from cassette_import.contexts.profile import overhead, overhead_workloads, statistics
+from cassette_import.contexts.profile.statistics import Reading
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
@@ -67,9 +68,9 @@ LONG = """
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     """The processor's time instead of the wall's."""
-    for module in (profile, profile_figures, profile_workloads):
+    for module in (profile, statistics, overhead_workloads):
         monkeypatch.setattr(module, "perf_counter", time.process_time)
-    monkeypatch.setattr(profile_overhead, "_KNOWN", {})
+    monkeypatch.setattr(overhead, "_KNOWN", {})
 
 
 @pytest.fixture
@@ -95,8 +96,8 @@ def of_cprofile(function, *arguments, cost=(0.0, 0.0)):
 
 def cost_of_cprofile(count=20_000):
     """What `cProfile` adds to the own time of a call and to that of its caller, found out as we find out ours."""
-    numbers = profile_workloads.order(count)
-    workload, empty = profile_workloads.calls_of_functions, profile_workloads.no_calls
+    numbers = overhead_workloads.order(count)
+    workload, empty = overhead_workloads.calls_of_functions, overhead_workloads.no_calls
     plain, loop = (min(one(numbers) for _ in range(5)) for one in (workload, empty))
     rounds = [of_cprofile(workload, numbers) for _ in range(5)]
     called = min(sum(own for calls, own, _ in one.values() if calls > 1) for one in rounds)

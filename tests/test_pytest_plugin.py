@@ -55,7 +55,7 @@ def test_it_does_nothing_and_imports_next_to_nothing_until_it_is_asked(project):
         def test_nothing_is_there():
             assert not any(type(finder).__module__.startswith("cassette_import") for finder in sys.meta_path)
             ours = {name for name in sys.modules if name.startswith("cassette_import")}
-            assert ours == {"cassette_import", "cassette_import.pytest_plugin"}
+            assert ours == {"cassette_import", "cassette_import.frontends.pytest_plugin.hooks"}
         """,
     )
     done = run_pytest(folder=project)
@@ -389,7 +389,7 @@ def test_coverage_sees_the_same_lines_and_branches(project):
     write(project, ".coveragerc", "[run]\nbranch = true\nsource = shop\n")
 
     def covered(*options):
-        words = "-p", "no:cacheprovider", "-p", "cassette_import.pytest_plugin", *options
+        words = "-p", "no:cacheprovider", "-p", "cassette_import.frontends.pytest_plugin.hooks", *options
         done = run(
             *("-m", "coverage", "run", "-m", "pytest", *words), folder=project, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"
         )

@@ -15,7 +15,7 @@ import pytest
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
 from cassette_import.contexts.boundaries import boundary
-from cassette_import.contexts.recordings import BadRecording, Departure, read
+from cassette_import.contexts.recording.recording_file import BadRecording, Departure, read
 
 OUTSIDE = {}
 """What is there while recording; empty in a replay."""
@@ -244,7 +244,7 @@ def test_in_a_recording_that_was_cut_short_all_threads_come_as_far_as_they_came(
     replay = Replay(str(file))
     overdub(replay, two_ask, (2, 5))
     assert "was cut short before this call" in str(replay.departure)
-    assert not any(lane.calls for lane in replay.recording.lanes.values())
+    assert not any(lane.calls for lane in replay.recording.thread_sequences.values())
 
 
 # ---- lines that were changed

@@ -5,9 +5,9 @@ import textwrap
 
 import pytest
 
-from cassette_import.events import Events
-from cassette_import.rewrite.body import overdub_function
-from cassette_import.rewrite.shape import ContextShape, Shape
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.rewriter import overdub_function
+from cassette_import.rewriting.shape import ContextShape, Shape
 
 FUNCTION = textwrap.dedent(
     """

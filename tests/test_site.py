@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cassette_import.contexts.named import context_types
+from cassette_import.contexts.lookup import context_types
 
 ROOT = Path(__file__).resolve().parent.parent
 

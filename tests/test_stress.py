@@ -19,7 +19,7 @@ import threading
 import pytest
 
 from cassette_import import Context, current, fallback, overdub
-from cassette_import.active import ACTIVE, IN_USE
+from cassette_import.runtime.state import ACTIVE, IN_USE
 
 SOURCE = """
     import asyncio

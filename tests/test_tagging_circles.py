@@ -11,7 +11,7 @@ import weakref
 import pytest
 
 from cassette_import import Context, metadata, overdub, tag
-from cassette_import.tagging import circles
+from cassette_import.runtime.tagging import reference_cycles
 
 
 class Tagging(Context, tagging=True):
@@ -21,8 +21,8 @@ class Tagging(Context, tagging=True):
 @pytest.fixture(autouse=True)
 def no_rest(monkeypatch):
     """Whether a collection was asked for is guessed by how much was made since the last one: look in all of them."""
-    monkeypatch.setattr(circles, "_not_before", 0.0)
-    monkeypatch.setattr(circles, "_RESTS", 0)
+    monkeypatch.setattr(reference_cycles, "_not_before", 0.0)
+    monkeypatch.setattr(reference_cycles, "_RESTS", 0)
 
 
 class Thing:
@@ -280,7 +280,7 @@ def test_hooks_of_the_context_are_not_looked_at(circle, monkeypatch):
     if circle is by_suspended_generator and sys.version_info >= (3, 14):
         pytest.skip("what is suspended is not followed there")
     ctx = Tagging()
-    monkeypatch.setattr(circles, "MOST", 50)
+    monkeypatch.setattr(reference_cycles, "MOST", 50)
 
     def work():
         one = circle(ctx)
@@ -295,7 +295,7 @@ def test_hooks_of_the_context_are_not_looked_at(circle, monkeypatch):
 
 def test_what_leads_to_too_much_is_left_alone(monkeypatch):
     ctx = Tagging()
-    monkeypatch.setattr(circles, "MOST", 100)
+    monkeypatch.setattr(reference_cycles, "MOST", 100)
 
     def work():
         alive = weakref.ref(by_long_chain(ctx))

@@ -11,7 +11,7 @@ import pytest
 import tagging_firsts as firsts
 
 from cassette_import import Context, install, metadata, overdub, tag
-from cassette_import.tagging import presence
+from cassette_import.runtime.tagging import presence
 
 
 class Tagging(Context, tagging=True):

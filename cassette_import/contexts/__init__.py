@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .call_types import CallTypes
-    from .callgraph import CallGraph
-    from .faults import Faults
-    from .intervals import Intervals
-    from .memoize import Memoize
-    from .noop import Noop
-    from .profile import Profile
-    from .provenance import Provenance
-    from .record import Record
-    from .replay import Replay
-    from .substitute import Substitute
-    from .taint import Taint
-    from .trace import Trace
+    from cassette_import.contexts.call_types.context import CallTypes
+    from cassette_import.contexts.callgraph.context import CallGraph
+    from cassette_import.contexts.faults.context import Faults
+    from cassette_import.contexts.intervals.context import Intervals
+    from cassette_import.contexts.memoize.context import Memoize
+    from cassette_import.contexts.noop import Noop
+    from cassette_import.contexts.profile.context import Profile
+    from cassette_import.contexts.provenance.context import Provenance
+    from cassette_import.contexts.recording.record import Record
+    from cassette_import.contexts.recording.replay import Replay
+    from cassette_import.contexts.substitute import Substitute
+    from cassette_import.contexts.taint.context import Taint
+    from cassette_import.contexts.trace.context import Trace
 
 __all__ = [
     "READY_MADE",
@@ -55,8 +55,8 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
         "noop": f"{__name__}.noop:Noop",
         "profile": f"{__name__}.profile:Profile",
         "provenance": f"{__name__}.provenance:Provenance",
-        "record": f"{__name__}.record:Record",
-        "replay": f"{__name__}.replay:Replay",
+        "record": f"{__name__}.recording.record:Record",
+        "replay": f"{__name__}.recording.replay:Replay",
         "substitute": f"{__name__}.substitute:Substitute",
         "taint": f"{__name__}.taint:Taint",
         "trace": f"{__name__}.trace:Trace",

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from cassette_import import Context, Events
-
-from .options import seeing
+from cassette_import.contexts.common.options import seeing
 
 __all__ = ["Noop"]
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cassette_import.frames import hidden
-
-from .aimed import Aimed
-from .report import Writer
-from .targets import Aim, Target, aimed_at, located
+from cassette_import.contexts.common.interception import Aimed
+from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.targets import Aim, Target, aimed_at, located
+from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Substitute"]
 

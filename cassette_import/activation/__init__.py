@@ -1,0 +1,4 @@
+"""Contexts, and what entering one makes active.
+
+Knows the runtime and the registry of specialised functions; must not know source or syntax.
+"""

@@ -1,0 +1,232 @@
+"""The escape report: which Python functions a context could not follow, how often they were called, and why.
+
+A context that is asked for it (`report_escapes`) has a second context around it that counts; one that is not asked pays
+nothing. Knows contexts and the registry of code; must not know how code is rewritten.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType, MappingProxyType
+from typing import Any, ClassVar, Final
+
+from cassette_import.activation.context import Context, original
+from cassette_import.importing.finder import OURSELVES, finder
+from cassette_import.interpreter.callables import code_of, python_function
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.overload_resolution import Table
+from cassette_import.runtime.state import ACTIVE
+from cassette_import.specialization.function_unit import Unit
+from cassette_import.specialization.registry import registry
+from cassette_import.specialization.source_file import SourceFile
+
+__all__ = ["Escape", "EscapeWatch", "escapes", "told"]
+
+_WATCH: Final = "_escape_watch"
+_SAID: Final = "its module is installed"
+
+
+@dataclass(frozen=True, order=True)
+class Escape:
+    """A Python function that ran as a leaf: its body, and what that called, was not overdubbed."""
+
+    function: str
+    """The qualified name; of a class that was called, that of its `__init__` or `__new__`."""
+    module: str
+    filename: str
+    lineno: int
+    reason: str
+    calls: int
+    """How often overdubbed code called it."""
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.function}: {_number(self.calls, 'call')}; {self.reason}"
+
+
+class _Called:
+    """A function that was called and may have escaped."""
+
+    __slots__ = ("code", "count", "module", "reason", "unit")
+
+    def __init__(self, code: CodeType, unit: Unit | None, module: str, reason: str) -> None:
+        self.code = code
+        self.unit = unit
+        self.module = module
+        self.reason = reason
+        self.count = 0
+
+
+class EscapeWatch(Context, events=Events.CALLS):
+    """Counts the calls of Python functions that are not overdubbed.
+
+    Parameters
+    ----------
+    contexts:
+        Those for which it counts: what they have an overload for does not run, and so does not escape.
+    """
+
+    leaf_hooks: ClassVar[bool] = True
+    inherit: ClassVar[bool] = True
+
+    def __init__(self, contexts: Iterable[Context] = ()) -> None:
+        super().__init__()
+        self._contexts = tuple(contexts)
+        self._called: dict[tuple[int, str], _Called] = {}
+        self._lock = threading.Lock()
+
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Count the call, if it is one of Python code."""
+        function = python_function(f)
+        activation = ACTIVE.get()
+        if function is None or activation.suspended is not None:  # what hooks do is not the program
+            return
+        code = function.__code__
+        record = registry.records.get(code.co_filename)
+        # A record alone says nothing: "<string>" may have one because of another function in another "<string>".
+        is_overdubbed = record is not None and (record.installed or code.co_filename in activation.roots)
+        unit = registry.unit_of(code) if is_overdubbed else None
+        if unit is not None:
+            code = unit.plain  # code objects come and go while functions are specialised
+        reason = _reason(function, is_overdubbed)
+        if reason is None:
+            return
+        with self._lock:
+            called = self._called.get((id(code), reason))
+            if called is None:
+                called = self._called[id(code), reason] = _Called(code, unit, str(function.__module__), reason)
+            called.count += 1
+
+    def escapes(self) -> list[Escape]:
+        """What escaped so far, most often called first."""
+        with self._lock:
+            seen = [(called, called.count) for called in self._called.values()]
+        replaced = _overloaded(self._contexts)
+        found = []
+        for called, count in seen:
+            known, code = _final_reason(called), called.code
+            if known is not None and code not in replaced:
+                place = code.co_filename, code.co_firstlineno
+                found.append(Escape(code.co_qualname, called.module, *place, known, count))
+        return sorted(found, key=lambda escape: (-escape.calls, escape))
+
+    def summary(self) -> str:
+        """The report as a table, for the terminal."""
+        return "\n".join(told(self.escapes()))
+
+    @property
+    def formats(self) -> Mapping[str, Any]:
+        """None: it is told on the terminal."""
+        return MappingProxyType({})
+
+
+def _reason(function: FunctionType, is_overdubbed: bool) -> str | None:
+    """Why a function that is called now is a leaf, as far as is known before it runs; None for what is ours."""
+    module: Any = function.__module__
+    if not isinstance(module, str):
+        return "it belongs to no module"
+    if module == OURSELVES or module.startswith(f"{OURSELVES}."):
+        return None
+    if is_overdubbed or finder.covers(module):
+        return _SAID
+    if any(selection.names(module) for selection in finder.selections):
+        return f"{module} is excluded"
+    return f"{module} is not installed"
+
+
+def _final_reason(called: _Called) -> str | None:
+    """Why a function escaped, now that it has run; None if it did not."""
+    code, module, reason = called.code, called.module, called.reason
+    record = registry.records.get(code.co_filename)
+    if reason == _SAID:
+        if called.unit is not None:
+            return None if called.unit.reason is None else f"it is left alone: {called.unit.reason}"
+        decision = finder.decisions.get(module)
+        if decision is not None and decision.action == "left alone":
+            return f"{module} is left alone: {decision.reason}"
+    source = record.source if record is not None else SourceFile(code.co_filename)
+    if record is None:
+        source.refresh(module, getattr(sys.modules.get(module), "__dict__", None))
+    # A loader has one source for all that its module compiles by itself; what is in `<…>` is in no file.
+    if not source.available or (code.co_filename.startswith("<") and not linecache.getlines(code.co_filename)):
+        return "there is no source"
+    return "its code is not what its source says" if reason == _SAID else reason
+
+
+def _overloaded(contexts: Iterable[Context]) -> set[CodeType]:
+    """The code of the functions that contexts have an overload for."""
+    found = set()
+    for one in contexts:
+        for target in Table(type(one), "overdub").targets.values():
+            code = code_of(target)
+            unit = registry.unit_of(code) if code is not None and code.co_filename in registry.records else None
+            if code is not None:
+                found.add(code if unit is None else unit.plain)
+    return found
+
+
+def escapes(ctx: Context) -> list[Escape]:
+    """What ran as a leaf in a context although it is Python, most often called first.
+
+    Parameters
+    ----------
+    ctx:
+        A context with `report_escapes`, or a copy of it. It may be active still.
+
+    Raises
+    ------
+    ValueError
+        If the context was not asked to report.
+
+    >>> import textwrap
+    >>> from cassette_import import Context, overdub
+    >>> def f(text):
+    ...     return textwrap.dedent(text)
+    >>> ctx = Context(report_escapes=True)
+    >>> _ = overdub(ctx, f, "  x")
+    >>> [(escape.module, escape.function, escape.calls) for escape in escapes(ctx)]
+    [('textwrap', 'dedent', 1)]
+    """
+    watch = vars(original(ctx)).get(_WATCH)
+    if watch is None and not ctx.report_escapes:
+        raise ValueError(f"{ctx!r} does not report escapes: ask for it with report_escapes=True")
+    return [] if watch is None else watch.escapes()
+
+
+def watch_of(ctx: Context) -> EscapeWatch:
+    """The context that counts for `ctx` and its copies."""
+    holder = vars(original(ctx))
+    found: EscapeWatch = holder.get(_WATCH) or holder.setdefault(_WATCH, EscapeWatch((ctx,)))
+    return found
+
+
+def new_watch(ctx: Context) -> EscapeWatch | None:
+    """The context that counts for `ctx`, if it is not active yet."""
+    watch = watch_of(ctx)
+    return None if any(other is watch for other in ACTIVE.get().contexts) else watch
+
+
+def last_watch(ctx: Context) -> EscapeWatch | None:
+    """The context that counts for `ctx`, if it is the innermost one: `ctx` has just been left."""
+    watch = watch_of(ctx)
+    return watch if ACTIVE.get().contexts[-1:] == (watch,) else None
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def told(found: list[Escape]) -> Iterator[str]:
+    """The report, line by line."""
+    calls = sum(escape.calls for escape in found)
+    yield f"escapes: {_number(calls, 'call')} of {_number(len(found), 'Python function')}"
+    if not found:
+        return
+    rows = [(str(escape.calls), f"{escape.module}.{escape.function}", escape.reason) for escape in found]
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    yield ""
+    for count, name, reason in rows:
+        yield f"{count:>{max(first, 8)}}  {name:<{second}}  {reason}"

@@ -1,0 +1,303 @@
+"""What threads, executors' jobs and asyncio tasks have of the contexts in which they are started: those with `inherit`.
+
+Python copies the context variables of whoever makes a task, and on some versions and settings of whoever starts a
+thread, with all that is in them. So the few functions of the standard library that start something are diverted, from
+the first time that a context is entered, through functions of ours, which put there what is inherited. They stay the
+same function objects, so that hooks and overloads of them are found.
+
+Nothing of this is met by a function call or an event: what is active is still one look at one context variable.
+
+Knows activations, and how the standard library starts things; must not know how code is rewritten.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import inspect
+import os
+import sys
+import threading
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+from cassette_import.activation.entering import heirs_of
+from cassette_import.interpreter.hidden_frames import hidden, hide, unwatched
+from cassette_import.runtime.state import ACTIVE, INACTIVE, NAMES, Activation
+
+_FILENAME: Final = "<cassette_import>"
+"""Where the code of diverted functions says it is from: there is no source, so it is never overdubbed itself."""
+
+
+# ---- threads
+
+_bequeathed: Final[dict[int, Activation]] = {}
+"""What threads that are being started inherit, by the identity of the thread object."""
+
+
+class _Submitting(threading.local):
+    now = False
+
+
+_submitting: Final = _Submitting()
+"""`_submitting.now`: this thread gives a job to an executor, whose own threads inherit nothing."""
+
+
+@hidden
+def start_thread(start: Callable[[Any], None], thread: Any) -> None:
+    """`Thread.start`. A thread that was given a `contextvars.Context` (3.14) has what that holds."""
+    here = ACTIVE.get()
+    if here.variant is None or getattr(thread, "_context", None) is not None:
+        return start(thread)
+    key = id(thread)
+    _bequeathed[key] = INACTIVE if _submitting.now else heirs_of(here)
+    try:
+        return start(thread)
+    finally:
+        _bequeathed.pop(key, None)
+
+
+@hidden
+def run_thread(run: Callable[[Any], None], thread: Any) -> None:
+    """`Thread._bootstrap_inner`, which is the first thing that happens in the new thread."""
+    inherited = _bequeathed.pop(id(thread), None)
+    if inherited is not None:
+        context = getattr(thread, "_context", None)  # 3.14 runs the thread in one of its own
+        if context is None:
+            ACTIVE.set(inherited)
+        else:
+            context.run(ACTIVE.set, inherited)
+    run(thread)
+
+
+# ---- executors
+
+
+@hidden
+def run_job(activation: Activation, job: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+    """A job in what it has inherited."""
+    token = ACTIVE.set(activation)
+    try:
+        return job(*arguments, **keywords)
+    finally:
+        ACTIVE.reset(token)
+
+
+@hidden
+def submit_to_threads(
+    submit: Callable[..., Any], executor: Any, job: Callable[..., Any], /, *arguments: Any, **keywords: Any
+) -> Any:
+    """`ThreadPoolExecutor.submit`."""
+    here = ACTIVE.get()
+    if here.variant is None:
+        return submit(executor, job, *arguments, **keywords)
+    inherited = heirs_of(here)
+    if inherited is not INACTIVE and not _runs_elsewhere(executor):
+        job = functools.partial(run_job, inherited, job)
+    before, _submitting.now = _submitting.now, True
+    try:
+        return submit(executor, job, *arguments, **keywords)
+    finally:
+        _submitting.now = before
+
+
+def _runs_elsewhere(executor: Any) -> bool:
+    """Whether the jobs of an executor run in interpreters of their own (3.14)."""
+    module = sys.modules.get("concurrent.futures.interpreter")
+    return module is not None and isinstance(executor, module.InterpreterPoolExecutor)
+
+
+@hidden
+def submit_to_processes(submit: Callable[..., Any], executor: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """`ProcessPoolExecutor.submit`: it may fork, and what is active here is not to be active in every job there."""
+    if ACTIVE.get().variant is None:
+        return submit(executor, *arguments, **keywords)
+    before, _submitting.now = _submitting.now, True
+    try:
+        return submit(executor, *arguments, **keywords)
+    finally:
+        _submitting.now = before
+
+
+def _after_fork() -> None:
+    """A process that an executor has forked starts with nothing active."""
+    if _submitting.now:
+        ACTIVE.set(INACTIVE)
+
+
+# ---- asyncio
+
+
+@hidden
+def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """`BaseEventLoop.create_task`.
+
+    A task that is made while no event loop runs in this thread is the call that makes one run, or a part of it: it
+    has what its caller has. One that is given a `contextvars.Context` has what that holds.
+    """
+    here = ACTIVE.get()
+    if here.variant is None:
+        return create(loop, coroutine, *arguments, **keywords)
+    context = keywords.get("context")
+    if sys.modules["asyncio.events"]._get_running_loop() is None:
+        if context is not None and context.get(ACTIVE, INACTIVE) is not here:
+            context.run(ACTIVE.set, here)  # `asyncio.Runner` keeps one for all its calls
+        return create(loop, coroutine, *arguments, **keywords)
+    if context is not None:
+        return create(loop, coroutine, *arguments, **keywords)
+    token = ACTIVE.set(heirs_of(here))
+    try:
+        return create(loop, coroutine, *arguments, **keywords)
+    finally:
+        ACTIVE.reset(token)
+
+
+def _copy_context() -> contextvars.Context:
+    """`contextvars.copy_context`, of what is inherited."""
+    made = contextvars.copy_context()
+    here = ACTIVE.get()
+    if here is not INACTIVE:
+        made.run(ACTIVE.set, heirs_of(here))
+    return made
+
+
+def _divert_to_thread(module: Any) -> None:
+    """`asyncio.to_thread` copies the context variables: in its module, `copy_context` is ours."""
+    shown = ModuleType("contextvars", contextvars.__doc__)
+    vars(shown).update(vars(contextvars), copy_context=_copy_context)
+    module.contextvars = shown
+
+
+# ---- diverting
+
+
+def _stand_in(*arguments: Any, **keywords: Any) -> Any:
+    return handler(*arguments, **keywords)  # type: ignore[name-defined]  # noqa: F821
+
+
+def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str) -> None:
+    """Have a method call `handler(method, ...)`, where `method` does what it did before."""
+    method: Any = inspect.unwrap(vars(owner)[attribute])
+    if type(method) is not FunctionType or method.__closure__:
+        return  # somebody's own, in the place of the standard library's: it stays what it is
+    original = FunctionType(
+        method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__
+    )
+    original.__kwdefaults__ = method.__kwdefaults__
+    original.__qualname__, original.__doc__, original.__module__ = (
+        method.__qualname__,
+        method.__doc__,
+        method.__module__,
+    )
+    NAMES[name] = functools.partial(handler, original)
+    method.__wrapped__ = original  # type: ignore[attr-defined]  # for its signature and its source
+    method.__code__ = _code(name, original.__code__)
+
+
+def _code(name: str, original: CodeType) -> CodeType:
+    code = hide(_stand_in.__code__).replace(
+        co_names=(name,),
+        co_name=original.co_name,
+        co_qualname=original.co_qualname,
+        co_filename=_FILENAME,
+        co_firstlineno=original.co_firstlineno,
+    )
+    return unwatched(code)
+
+
+def _divert_threads(module: Any) -> None:
+    _divert("@start_thread", start_thread, module.Thread, "start")
+    _divert("@run_thread", run_thread, module.Thread, "_bootstrap_inner")
+
+
+def _divert_thread_pools(module: Any) -> None:
+    _divert("@submit_to_threads", submit_to_threads, module.ThreadPoolExecutor, "submit")
+
+
+def _divert_process_pools(module: Any) -> None:
+    _divert("@submit_to_processes", submit_to_processes, module.ProcessPoolExecutor, "submit")
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
+
+
+def _divert_tasks(module: Any) -> None:
+    _divert("@create_task", create_task, module.BaseEventLoop, "create_task")
+
+
+# ---- when
+
+
+WAITING: Final[dict[str, Callable[[Any], None]]] = {
+    "threading": _divert_threads,
+    "concurrent.futures.thread": _divert_thread_pools,
+    "concurrent.futures.process": _divert_process_pools,
+    "asyncio.base_events": _divert_tasks,
+    "asyncio.threads": _divert_to_thread,
+}
+"""The modules with something to divert that have not been seen yet."""
+
+
+class _Finder:
+    """Finds those of the modules that are imported later, by asking the finders behind it, and tells of them."""
+
+    def __init__(self) -> None:
+        self._searching = threading.local()
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Part of the protocol of `sys.meta_path`."""
+        if name not in WAITING or getattr(self._searching, "now", False):
+            return None
+        self._searching.now = True
+        try:
+            others = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
+            for other in others:
+                spec = other.find_spec(name, path, target)
+                if spec is not None:
+                    _tell_when_executed(name, spec)
+                    return spec
+        finally:
+            self._searching.now = False
+        return None
+
+
+def _tell_when_executed(name: str, spec: ModuleSpec) -> None:
+    loader: Any = spec.loader
+    execute = loader.exec_module
+
+    @hidden
+    def exec_module(module: ModuleType) -> None:
+        del loader.exec_module
+        execute(module)
+        _divert_module(name, module)
+
+    try:
+        loader.exec_module = exec_module
+    except AttributeError:
+        pass  # a loader that is a class, or has slots: the module stays as it is
+
+
+def _divert_module(name: str, module: ModuleType) -> None:
+    divert = WAITING.pop(name, None)
+    if divert is not None:
+        divert(module)
+    if not WAITING and FINDER in sys.meta_path:
+        sys.meta_path.remove(FINDER)
+
+
+FINDER: Final[Any] = _Finder()
+
+
+def watch() -> None:
+    """Divert what is imported already, and see to what will be. Called when a context is about to be entered."""
+    if not WAITING or (sys.meta_path and sys.meta_path[0] is FINDER):
+        return
+    for name in list(WAITING):
+        module = sys.modules.get(name)
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
+            _divert_module(name, module)
+    if WAITING:
+        if FINDER in sys.meta_path:
+            sys.meta_path.remove(FINDER)
+        sys.meta_path.insert(0, FINDER)

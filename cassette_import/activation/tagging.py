@@ -1,0 +1,248 @@
+"""What users see of tagging: `tag`, `untag`, `metadata` and what belongs to them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from cassette_import.activation.context import Context, current, similarcontext
+from cassette_import.activation.verbs import canrecurse, fallback, overdub, recurse
+from cassette_import.runtime.tagging import computed_values, propagation
+from cassette_import.runtime.tagging.metadata_types import checked, metadatatype
+from cassette_import.runtime.tagging.overdubbed_calls import VERBS
+from cassette_import.runtime.tagging.rules import (
+    bindings,
+    consumers,
+    generators,
+    inspection,
+    iterators,
+    mutations,
+    object_parts,
+)
+from cassette_import.runtime.tagging.shadow_store import SEQUENCES, Store
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import NO_METADATA, NO_METAMETA, Tag, Tagged, plain
+
+__all__ = [
+    "NO_METADATA", "NO_METAMETA", "Meta", "Tag", "Tagged", "allmetadata", "enabletagging", "hasmetadata",
+    "hasmetameta", "istagged", "metadata", "metadatatype", "metameta", "tag", "untag",
+]  # fmt: skip
+
+
+def enabletagging(ctx: Any, f: Callable[..., Any] | None = None) -> Any:
+    """A copy of a context that tags values, with a tag of its own; it keeps the type's hooks and overloads.
+
+    Parameters
+    ----------
+    ctx:
+        The context.
+    f:
+        The function that is going to run in it; Cassette asks for it, here it is not needed.
+
+    >>> ctx = enabletagging(Context())
+    >>> metadata(tag(1.5, ctx, "from a sensor"), ctx)
+    'from a sensor'
+    """
+    _check("enabletagging", ctx)
+    made = copy.copy(ctx)
+    made._tagging = made._is_changed = True
+    made._tags = None
+    made._copy_of = None
+    return made
+
+
+def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
+    """A value with metadata of the activation of `ctx` that is going on here, or is going to be the next.
+
+    Parameters
+    ----------
+    value:
+        Any value; a class comes back as it is. What other activations know of it stays.
+    ctx:
+        A context that tags values.
+    metadata:
+        What to remember; it has to be what `metadatatype` says. Without it the value is tagged, and has no metadata.
+
+    Raises
+    ------
+    TypeError
+        If the context does not tag values, or does not admit the metadata.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx = Ctx()
+    >>> x = tag(2, ctx, "two")
+    >>> x, isinstance(x, int), metadata(x, ctx)
+    (2, True, 'two')
+    """
+    _check("tag", ctx)
+    if not ctx._tagging:
+        raise TypeError(
+            f"{type(ctx).__qualname__} does not tag values: declare it with tagging=True, or use enabletagging(ctx)"
+        )
+    if issubclass(type(value), type):  # `isinstance` would ask for `__class__`
+        return value
+    found = checked(ctx, type(plain(value)), metadata)
+    old = value._tagged_metas if type(value) is Tagged else {}
+    return Tagged(plain(value), {**old, _next(ctx): found})
+
+
+def _next(ctx: Any) -> Any:
+    return tag_of(ctx, create=True)
+
+
+def untag(x: Any, ctx: Any) -> Any:
+    """The value without what `ctx` knows of it; `x` itself if `ctx` knows nothing. `untag(tag(x, ctx), ctx) is x`."""
+    _check("untag", ctx)
+    if type(x) is not Tagged:
+        return x
+    own = tag_of(ctx)
+    if own is None or own not in x._tagged_metas:
+        return x
+    left = {key: found for key, found in x._tagged_metas.items() if key is not own}
+    return Tagged(x._tagged_value, left) if left else x._tagged_value
+
+
+def metadata(x: Any, ctx: Any, default: Any = NO_METADATA) -> Any:
+    """The metadata that the activation of `ctx` gave to a value; `default` if there is none."""
+    _check("metadata", ctx)
+    own: Any = tag_of(ctx)
+    found = x._tagged_metas.get(own, NO_METADATA) if type(x) is Tagged else NO_METADATA
+    return default if found is NO_METADATA else found
+
+
+def hasmetadata(x: Any, ctx: Any) -> bool:
+    """Whether the activation of `ctx` gave metadata to a value."""
+    return metadata(x, ctx) is not NO_METADATA
+
+
+def allmetadata(ctx: Any, *values: Any) -> list[Any]:
+    """The metadata that the activation of `ctx` gave to values and to what is in lists, tuples, dicts and sets, in
+    order: for a method `computed`, which says what becomes of the metadata of a call's arguments.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx = Ctx()
+    >>> allmetadata(ctx, tag(2, ctx, "two"), 3, tag(4, ctx, "four"))
+    ['two', 'four']
+    """
+    _check("allmetadata", ctx)
+    own = tag_of(ctx)
+    return [] if own is None else list(computed_values.sources(values, own))
+
+
+def istagged(x: Any, ctx: Any) -> bool:
+    """Whether a value is tagged by the activation of `ctx`, with or without metadata, itself or in its parts."""
+    _check("istagged", ctx)
+    own = tag_of(ctx)
+    if own is None:
+        return False
+    return (type(x) is Tagged and own in x._tagged_metas) or _has_parts(plain(x), own)
+
+
+RULES = (bindings, mutations, consumers, propagation, generators, iterators, inspection, object_parts)
+"""Modules that are there for what they register."""
+
+
+class Meta:
+    """The metadata of one part of a value, and the mirror of its own parts."""
+
+    __slots__ = ("_tag", "_value", "metadata")
+
+    def __init__(self, value: Any, metadata: Any, tag: Tag) -> None:
+        self.metadata = metadata
+        self._value = value
+        self._tag = tag
+
+    @property
+    def metameta(self) -> Any:
+        """The mirror of the part's own parts."""
+        return _mirror(self._value, self._tag)
+
+    def __repr__(self) -> str:
+        return f"Meta({self.metadata!r})"
+
+
+def metameta(x: Any, ctx: Any) -> Any:
+    """The metadata of a value's parts, in the value's structure.
+
+    A list or tuple of `Meta` for a list or tuple, a dict of them by key or attribute name for a dict or an object, by
+    element for a set; `NO_METAMETA` if no part has been seen by the activation of `ctx`.
+    """
+    _check("metameta", ctx)
+    own = tag_of(ctx)
+    if own is None:
+        return NO_METAMETA
+    asked = type(x) is Tagged and own in x._tagged_metas
+    return _mirror(plain(x), own, asked)
+
+
+def hasmetameta(x: Any, ctx: Any) -> bool:
+    """Whether there is a mirror of a value's parts."""
+    return metameta(x, ctx) is not NO_METAMETA
+
+
+def _has_parts(value: Any, own: Tag) -> bool:
+    """Whether something is known of a value's parts, or of parts of containers in it."""
+    store: Store | None = own.store
+    if not store:
+        return False
+    work, seen = [value], set()
+    while work:
+        item = work.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if store.items.of(item) is not None or store.attributes.of(item) is not None:
+            return True
+        if isinstance(item, (*SEQUENCES, set, frozenset)):
+            work += item
+        elif isinstance(item, dict):
+            work += item.values()
+    return False
+
+
+def _mirror(value: Any, own: Tag, asked: bool = False) -> Any:
+    """The mirror of a value's parts; of a value that is tagged itself, also where no part has metadata."""
+    store: Store | None = own.store
+    if store is None or not (asked or _has_parts(value, own)):
+        return NO_METAMETA
+
+    def meta(part: Any, metas: Any) -> Meta:
+        return Meta(part, (metas or {}).get(own, NO_METADATA), own)
+
+    if isinstance(value, SEQUENCES):
+        found = [meta(*pair) for pair in zip(value, store.parts(value) or [None] * len(value), strict=True)]
+        return tuple(found) if isinstance(value, tuple) else found
+    if isinstance(value, (dict, set, frozenset)):
+        slots = store.keyed(value)
+        return {
+            key: meta(value[key] if isinstance(value, dict) else key, slots[key][1] if key in slots else None)
+            for key in value
+        }
+    attributes = getattr(value, "__dict__", None)
+    entry = store.attributes.of(value)
+    if entry is None and not isinstance(attributes, dict):
+        return NO_METAMETA
+    names = dict.fromkeys([*(attributes or ()), *(entry.slots if entry is not None else ())])
+    made = {}
+    for name in names:
+        part = (attributes or {}).get(name) if name in (attributes or {}) else getattr(value, name, None)
+        slot = entry.slots.get(name) if entry is not None else None
+        made[name] = meta(part, slot[1] if slot is not None and slot[0] is part else None)
+    return made
+
+
+def _check(verb: str, ctx: Any) -> None:
+    if not isinstance(ctx, Context):
+        raise TypeError(f"{verb}: ctx must be an instance of a Context, not {ctx!r}")
+
+
+VERBS.update(
+    map(
+        id,
+        (
+            tag, untag, metadata, hasmetadata, allmetadata, istagged, metameta, hasmetameta, enabletagging,
+            overdub, recurse, fallback, canrecurse, current, similarcontext, metadatatype,
+        ),
+    )
+)  # fmt: skip

@@ -1,0 +1,360 @@
+"""Variants: what a stack of context types needs at its events, computed once per stack and kept fresh.
+
+Knows context types and their tables of handlers; must not know source, or what instances of contexts hold.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable
+from types import CodeType, FunctionType
+from typing import Any, ClassVar, Final
+
+from cassette_import.interpreter.callables import PROPERTIES
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
+from cassette_import.runtime.dispatch.bound_hooks import (
+    LEADING,
+    finder,
+    hook_alone,
+    hook_for,
+    is_blind_to_arguments,
+    lone_overloads,
+    nothing,
+    target_events,
+)
+from cassette_import.runtime.dispatch.event_runner import EventRunner, Level, make_failed, pick_anywhere
+from cassette_import.runtime.dispatch.guards import Guards
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+from cassette_import.runtime.dispatch.hook_analysis import handing_on, touches_only_itself
+from cassette_import.runtime.dispatch.overload_resolution import KINDS, Table
+from cassette_import.runtime.dispatch.suspension import of_arity
+from cassette_import.runtime.state import IN_USE, NAMES, PROVIDED, Activation, Family
+from cassette_import.specialization.passes import apply
+
+_numbers = itertools.count(1)
+
+
+class Key:
+    """What decides how one context is specialised for. There is one object per value: keys are compared by identity."""
+
+    __slots__ = ("context_type", "events", "hooks", "passes", "tagging")
+    _known: ClassVar[dict[Any, Key]] = {}
+
+    def __init__(self, context_type: type, events: Events, hooks: bool, passes: tuple[Any, ...], tagging: bool) -> None:
+        self.context_type = context_type
+        self.events = events
+        self.hooks = hooks
+        self.passes = passes
+        self.tagging = tagging
+
+    @classmethod
+    def of(
+        cls,
+        context_type: type,
+        events: Events,
+        hooks: bool = True,
+        passes: Iterable[Any] = (),
+        tagging: bool = False,
+    ) -> Key:
+        """The key for these values."""
+        passes = tuple(passes)
+        value = context_type, int(events), hooks, passes, tagging
+        return cls._known.get(value) or cls._known.setdefault(value, cls(context_type, events, hooks, passes, tagging))
+
+
+class Variant:
+    """A stack of context types with all that their events need."""
+
+    def __init__(self, keys: tuple[Key, ...], family: Family) -> None:
+        self.keys = keys
+        self.family = family
+        self.is_superseded = False
+        self.prefix = f"@{next(_numbers)}"
+        self.name = " + ".join(key.context_type.__qualname__ for key in keys)
+        self.tagging = any(key.tagging for key in keys)
+        self.may_get_overloads = any(key.hooks and Events.CALLS in key.events for key in keys)
+        self.armed: dict[frozenset[str], int] = {}
+        self.runners: dict[int, EventRunner] = {}
+        self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
+        self.guards = Guards(self.prefix)
+        self._hook_marks = f"{self.prefix}.pre", f"{self.prefix}.post"
+        self._with_arity: list[str] = []
+        self.shape = Shape(self.prefix)
+        self._superseded_shape: Shape | None = None
+        self.refresh()
+        NAMES[self.prefix] = family
+        PROVIDED.show()
+
+    def __repr__(self) -> str:
+        return f"<Variant {self.prefix}: {self.name}>"
+
+    def refresh(self) -> bool:
+        """Take in what was registered since; return whether bodies made so far do not fit any more."""
+        tables = [{kind: Table(key.context_type, kind) for kind in KINDS} for key in self.keys]
+        for key, own in zip(self.keys, tables, strict=True):
+            if not key.hooks:
+                for hook in ("prehook", "posthook", "errorhook"):
+                    own[hook] = Table(object, hook)
+        self.root_overloads = [finder(own["overdub"], True) for own in tables]
+        for kind in Events:
+            self._bind(kind, tables)
+        for name in self._with_arity:
+            self._bind_arity(name)
+        NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
+        calls = self.runners[int(Events.CALLS)]
+        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, pick_anywhere(Events.CALLS))
+        NAMES[f"{self.prefix}.pick.1"], NAMES[f"{self.prefix}.pickk.1"] = calls.pick_positional, calls.pick
+        self.guards.forget()
+        self.guards.know_targets(calls.knows_targets)
+        NAMES[f"{self.prefix}.names"] = calls.names
+        NAMES[f"{self.prefix}.functions"] = calls.functions(with_callbacks=False)
+        NAMES[f"{self.prefix}.functionsk"] = calls.functions(with_callbacks=True)
+        shape = self._shape(tables)
+        fits = shape == self.shape
+        self.shape = shape
+        if self._superseded_shape is not None:
+            self._serve(self._superseded_shape)
+        return not fits
+
+    def supersede(self, shape: Shape) -> None:
+        """Another variant takes the place of this one; bodies that are being executed were made for `shape`."""
+        self.is_superseded = True
+        self._superseded_shape = shape
+        self.guards.supersede()
+        self._serve(shape)
+
+    def _serve(self, shape: Shape) -> None:
+        """Have call sites that were made for a shape run the hooks that they have no place for."""
+        for kind in Events:
+            if kind in shape.overloads:
+                beside = self._beside(shape, kind)
+                NAMES[f"{self.prefix}.over.{int(kind)}"] = self.runners[int(kind)].over_beside(shape, beside)
+                NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = True
+        NAMES[f"{self.prefix}.overloaded"] = True
+
+    def _beside(self, shape: Shape, kind: Events) -> dict[tuple[str, int], Any]:
+        """What is registered beside methods that are not given the arguments of calls, where they stand."""
+        found: dict[tuple[str, int], Any] = {}
+        for number, (key, context) in enumerate(zip(self.keys, shape.contexts, strict=True)):
+            for hook in ("prehook", "posthook"):
+                if hook in context.without_arguments:
+                    table = Table(key.context_type, hook)
+                    table.method = None
+                    asked = kind in key.events
+                    found[hook, number] = hook_for(table, number, asked, key.context_type, LEADING[hook])
+        return found
+
+    # ---- the shape: what the rewriter is told
+
+    def _shape(self, tables: list[dict[str, Table]]) -> Shape:
+        everything = targets = overloads = watched = Events.NONE
+        primitives: set[str] = set()
+        contexts = []
+        for key, own in zip(self.keys, tables, strict=True):
+            seen = target_events(own.values(), primitives)
+            targets |= seen & Events.CALLS
+            if own["prehook"].sees_everything or own["posthook"].sees_everything:
+                everything |= key.events
+            if own["errorhook"].sees_everything:
+                everything |= key.events
+            if own["errorhook"]:
+                watched |= key.events | seen
+            if own["overdub"].sees_everything:
+                overloads |= key.events
+            if key.tagging:
+                everything |= TAGGED
+                overloads |= TAGGED
+            overloads |= seen & Events.CALLS  # targets are also met as callbacks of higher-order leaves
+            hooks = bool(own["prehook"]), bool(own["posthook"])
+            sees_everything = any(table.sees_everything for table in own.values())
+            contexts.append(
+                ContextShape(
+                    (key.events if sees_everything else Events.NONE) | seen if any(hooks) else Events.NONE,
+                    *hooks,
+                    without_arguments=tuple(kind for kind in LEADING if is_blind_to_arguments(own[kind], kind)),
+                )
+            )
+        passes = any(key.passes for key in self.keys)
+        blind = self._blind(tables, targets, overloads, primitives)
+        NAMES[f"{self.prefix}.overloaded"] = bool(overloads & Events.CALLS)
+        # An overload that is registered while a function runs counts there, if its body has a place for overloads.
+        if everything & ~blind & Events.CALLS:
+            overloads |= Events.CALLS
+        return Shape(
+            self.prefix,
+            tuple(contexts) if everything else (ContextShape(),) * len(contexts),
+            everything=everything,
+            targets=targets & ~everything,
+            primitives=frozenset(primitives),
+            overloads=overloads,
+            watched=watched,
+            passes=passes,
+            tagging=self.tagging,
+            blind=blind,
+        )
+
+    def _blind(
+        self, tables: list[dict[str, Table]], targets: Events, overloads: Events, primitives: set[str]
+    ) -> Events:
+        """The kinds of events at which only hooks are called that look at nothing but their context."""
+        self.blind = {}
+        if targets or overloads or primitives:
+            return Events.NONE
+        found = Events.NONE
+        for kind in Events:
+            if any(own["errorhook"] for own in tables):
+                break
+            hooks = [
+                (level, key, which, own[f"{which}hook"])
+                for level, (key, own) in enumerate(zip(self.keys, tables, strict=True))
+                for which in ("pre", "post")
+                if kind in key.events and own[f"{which}hook"]
+            ]
+            if all(
+                not table.handlers and table.method and touches_only_itself(table.method, key.context_type)
+                for _, key, _, table in hooks
+            ):
+                found |= kind
+                for level, _, which, table in hooks:
+                    assert table.method is not None
+                    hook = handing_on(table.method)
+                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = hook
+                    own_hooks = self.blind.setdefault((which, int(kind)), [])
+                    own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
+        return found
+
+    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+        """What the contexts' passes make of a function, outermost first; None if there are none."""
+        if not self.shape.passes:
+            return None
+        for level, key in enumerate(self.keys):
+            if key.passes:
+                tree = apply(key.passes, key.context_type, level, function, tree, source)
+        return tree
+
+    def _conductor(self) -> Any:
+        """What carries out a call that no overload takes, where values may be tagged."""
+        if not self.tagging:
+            return None
+        from importlib import import_module  # only where they are wanted: they know many functions
+
+        import_module("cassette_import.activation.tagging")
+        return import_module("cassette_import.runtime.tagging.propagation")
+
+    # ---- the names that rewritten code uses
+
+    def provide(self, code: CodeType) -> None:
+        """Make the names that the code uses, before it runs."""
+        self.guards.provide(code)
+        self._provide_hooks(code)
+
+    def _provide_hooks(self, code: CodeType) -> None:
+        for name in code.co_names:
+            if name.startswith(self._hook_marks) and name.count(".") == _DOTS_WITH_ARITY and name not in NAMES:
+                self._with_arity.append(name)
+                self._bind_arity(name)
+        for const in code.co_consts:
+            if isinstance(const, CodeType):
+                self._provide_hooks(const)
+
+    def _bind_arity(self, name: str) -> None:
+        hook, _, count = name.rpartition(".")
+        NAMES[name] = of_arity(NAMES[hook], int(count))
+
+    def _bind(self, kind: Events, tables: list[dict[str, Table]]) -> None:
+        levels = []
+        everything = overloads_everything = False
+        targets: dict[int, Any] = {}
+        overload_targets: dict[int, Any] = {}
+        for number, (key, own) in enumerate(zip(self.keys, tables, strict=True)):
+            asked = kind in key.events
+            level = Level(
+                number,
+                hook_for(own["prehook"], number, asked, key.context_type, leading=2),
+                hook_for(own["posthook"], number, asked, key.context_type, leading=3),
+                hook_for(own["errorhook"], number, asked, key.context_type, leading=3),
+                finder(own["overdub"], asked),
+            )
+            levels.append(level)
+            everything = everything or (asked and any(table.sees_everything for table in own.values()))
+            overloads_everything = overloads_everything or (asked and own["overdub"].sees_everything)
+            if key.tagging and kind in TAGGED:
+                everything = True
+            for table in own.values():
+                targets.update(table.targets)
+            overload_targets.update(own["overdub"].targets)
+            if kind is Events.ATTRIBUTES and not PROPERTIES.keys().isdisjoint(targets):
+                targets[id(getattr)] = overload_targets[id(getattr)] = getattr
+            for which, hook in (("pre", level.prehook), ("post", level.posthook)):
+                name, table = f"{self.prefix}.{which}{number}.{int(kind)}", own[f"{which}hook"]
+                NAMES[name] = hook or nothing
+                if asked and is_blind_to_arguments(table, f"{which}hook"):
+                    NAMES[f"{name}.alone"] = hook_alone(table, f"{which}hook", number, key.context_type)
+        runner = EventRunner(
+            self,
+            kind,
+            levels,
+            everything,
+            overloads_everything,
+            targets,
+            overload_targets,
+            {} if self.tagging else lone_overloads(tables, everything),
+            self._conductor(),
+        )
+        self.runners[int(kind)] = runner
+        NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event
+        NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.over
+        NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.pick
+        if self.tagging:
+            NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = runner.is_overloaded
+
+
+_DOTS_WITH_ARITY: Final = 3
+"""`@7.pre0.1.2`: a hook for call sites that give it two arguments."""
+
+
+class Variants:
+    """All variants by what they are for, so that what is registered late reaches them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.by_keys: dict[tuple[Key, ...], Variant] = {}
+        self._families: dict[tuple[Key, ...], Family] = {}
+        self._superseded: dict[tuple[Key, ...], list[Variant]] = {}
+
+    def of(self, keys: tuple[Key, ...]) -> Variant:
+        found = self.by_keys.get(keys)
+        if found is None:
+            with self.lock:
+                family = self._families.setdefault(keys, Family())
+                found = self.by_keys.setdefault(keys, Variant(keys, family))
+        return found
+
+    def refresh(self) -> None:
+        """Take in a new higher-order leaf."""
+        with self.lock:
+            for variant in self.by_keys.values():
+                variant.refresh()
+
+    def changed(self, context_type: type) -> list[Activation]:
+        """A hook or overload was registered: refresh variants; return the activations that need another variant."""
+        with self.lock:
+            moved = []
+            for keys, variant in list(self.by_keys.items()):
+                if not any(issubclass(key.context_type, context_type) for key in keys):
+                    continue
+                for superseded in self._superseded.get(keys, ()):
+                    superseded.refresh()
+                shape = variant.shape
+                if variant.refresh():
+                    del self.by_keys[keys]
+                    self._superseded.setdefault(keys, []).append(variant)
+                    variant.supersede(shape)
+                    moved += [item for item in set(IN_USE.values()) if item.variant is variant]
+            return moved
+
+
+variants: Final = Variants()
+HIGHER_ORDER.listeners.append(variants.refresh)

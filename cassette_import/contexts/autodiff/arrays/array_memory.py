@@ -1,0 +1,180 @@
+"""Arrays that are changed in place: what is known of their memory, wherever the program looks at it from.
+
+After a change that was seen, the derivative of an array's elements is that of its memory, of which views see a part. It
+counts more than what is known of an array that was made before. A change that nobody saw is found by comparison with a
+copy. Knows the memory of arrays; must not know rules.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.lib.stride_tricks import as_strided
+
+from cassette_import import NotOverdubbable
+from cassette_import.contexts.autodiff.arrays.linear_maps import Term, taken
+from cassette_import.contexts.autodiff.arrays.movement_rules import CONSTANT, numbered, where_moved
+from cassette_import.runtime.tagging.computed_values import CONTENTS
+
+Join = Callable[[list[tuple[Term, Any]]], Any]
+
+
+def owner_of(array: Any) -> Any:
+    """The array that has the memory which an array is a view of."""
+    while isinstance(array.base, numpy.ndarray):
+        array = array.base
+    return array
+
+
+class Window(NamedTuple):
+    """Where an array lies in the memory of its owner, in elements."""
+
+    start: int
+    shape: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    @classmethod
+    def of(cls, array: Any, owner: Any) -> Window:
+        """The window of a view on its owner's memory."""
+        size = owner.itemsize
+        start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        if array.dtype != owner.dtype or any(number % size for number in (start, *array.strides)):
+            raise NotOverdubbable(
+                f"an array that has a derivative is looked at as {array.dtype} in memory of {owner.dtype}: "
+                "make a copy of it first"
+            )
+        return cls(start // size, array.shape, tuple(step // size for step in array.strides))
+
+    def on(self, memory: Any) -> Any:
+        """The same part of a flat array."""
+        steps = tuple(step * memory.itemsize for step in self.steps)
+        return as_strided(memory[self.start :], self.shape, steps)
+
+
+class Memory:
+    """What is known of one owner's memory: the metadata of all its elements in their order there, None if they have
+    none. `recorded` stands for it until the memory is changed for the first time."""
+
+    def __init__(self, owner: Any, forget: Callable[[Any], Any]) -> None:
+        self.owner = weakref.ref(owner, forget)
+        self.metadata: Any = None
+        self.recorded: tuple[Window, Any] | None = None
+        self.seen: Any = None
+        self.changed = False
+
+    @property
+    def values(self) -> Any:
+        """The elements in their order in memory."""
+        owner: Any = self.owner()
+        return as_strided(owner, (owner.size,), (owner.itemsize,))
+
+    def check(self) -> None:
+        """Complain if somebody has changed the memory unseen."""
+        if not numpy.array_equal(self.seen, self.values, equal_nan=self.seen.dtype.kind in "fc"):
+            raise NotOverdubbable(
+                "an array that holds derivatives was changed by something that no rule is known for, so they are "
+                "lost: assign to it in Python, or install the package that changes it"
+            )
+
+
+class Contents:
+    """What a context knows of arrays that are changed in place."""
+
+    def __init__(self, join: Join) -> None:
+        self._join = join
+        self.known: dict[int, Memory] = {}
+
+    def _memory(self, owner: Any, make: bool = False) -> Memory | None:
+        key = id(owner)
+        found = self.known.get(key)
+        if found is None and make:
+            known = self.known
+            found = known[key] = Memory(owner, lambda _: known.pop(key, None))
+        return found
+
+    def knows(self, array: Any) -> bool:
+        """Whether something is known of the memory of an array."""
+        return bool(self.known) and id(owner_of(array)) in self.known
+
+    def mark(self, store: Any, array: Any, tag: Any) -> None:
+        """Let functions without a rule be asked about, to which the array is given."""
+        owner = owner_of(array)
+        store.attributes.make(owner).slots[CONTENTS] = owner, {tag: True}
+
+    def record(self, array: Any, metadata: Any) -> None:
+        """A view of an array's memory has been made: what is known of the array holds for its part of the memory."""
+        owner = owner_of(array)
+        if id(owner) not in self.known:
+            window = Window.of(array, owner)
+            memory = self._memory(owner, make=True)
+            memory.recorded = window, metadata  # type: ignore[union-attr]
+
+    def add(self, array: Any, metadata: Any) -> None:
+        """The same for one of several arrays that may be views of the same memory."""
+        owner = owner_of(array)
+        if array is not owner:
+            memory: Any = self._memory(owner, make=True)
+            self._put(memory, Window.of(array, owner), lambda view, given: numpy.copyto(view, given[0]), [
+                (array.shape, metadata)
+            ])  # fmt: skip
+
+    def current(self, array: Any) -> tuple[bool, Any]:
+        """Whether an array's memory was changed; if so, the metadata of the array, None if it has none."""
+        owner = owner_of(array)
+        memory = self.known.get(id(owner))
+        if memory is None or not memory.changed:
+            return False, None
+        memory.check()
+        if memory.metadata is None:
+            return True, None
+        positions = Window.of(array, owner).on(numpy.arange(owner.size))
+        return True, self._join([(taken(positions, (owner.size,)), memory.metadata)])
+
+    def change(
+        self,
+        array: Any,
+        before: Any,
+        native: Callable[[], Any],
+        build: Callable[[Any, list[Any]], Any],
+        sources: Sequence[tuple[tuple[int, ...], Any]],
+    ) -> Any:
+        """A change of an array that `native` makes, and `build` with numbered arrays; `before` is the array's own
+        metadata."""
+        owner = owner_of(array)
+        window = Window.of(array, owner)
+        memory: Any = self._memory(owner, make=True)
+        if memory.changed:
+            memory.check()
+        elif memory.recorded is not None:
+            recorded, memory.recorded = memory.recorded, None
+            self._put(memory, recorded[0], _copied, [(recorded[0].shape, recorded[1])])
+        elif before is not None and memory.metadata is None:
+            self._put(memory, window, _copied, [(array.shape, before)])
+        result = native()
+        self._put(memory, window, build, sources)
+        memory.changed = True
+        memory.seen = memory.values.copy()
+        return result
+
+    def _put(
+        self, memory: Memory, window: Window, build: Callable[[Any, list[Any]], Any], sources: Sequence[Any]
+    ) -> None:
+        size = memory.owner().size  # type: ignore[union-attr]
+        arrays, starts = numbered([(size,), *(shape for shape, _ in sources)])
+        build(window.on(arrays[0]), [
+            given if metadata is not None else numpy.full(given.shape, CONSTANT)
+            for given, (_, metadata) in zip(arrays[1:], sources, strict=True)
+        ])  # fmt: skip
+        moved = where_moved(arrays[0], starts, [(size,), *(shape for shape, _ in sources)])
+        known = [memory.metadata, *(metadata for _, metadata in sources)]
+        terms = [
+            (taken(*moved.source(number)), metadata) for number, metadata in enumerate(known) if metadata is not None
+        ]
+        memory.metadata = self._join(terms) if terms else None
+
+
+def _copied(view: Any, given: list[Any]) -> None:
+    numpy.copyto(view, given[0])

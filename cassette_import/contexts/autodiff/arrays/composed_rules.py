@@ -1,0 +1,263 @@
+"""Functions of NumPy whose derivative is that of other ones put together.
+
+`do` calls a function and follows its derivative; what is computed without it is constant. The values of these functions
+are those of NumPy. Knows mathematics; must not know contexts. It is imported only where the program has imported NumPy.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy
+
+from cassette_import.runtime.tagging.wrappers import plain
+
+Do = Callable[..., Any]
+
+
+def _ndim(value: Any) -> int:
+    return numpy.ndim(plain(value))
+
+
+def _outer(do: Do, a: Any, b: Any, out: Any = None) -> Any:
+    return do(numpy.multiply, do(numpy.reshape, a, (-1, 1)), do(numpy.reshape, b, (1, -1)))
+
+
+def _vdot(do: Do, a: Any, b: Any) -> Any:
+    return do(numpy.dot, do(numpy.ravel, a), do(numpy.ravel, b))
+
+
+def _trace(do: Do, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+    return do(numpy.sum, do(numpy.diagonal, a, offset, axis1, axis2), -1)
+
+
+def _last_trace(do: Do, x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return do(numpy.sum, do(numpy.diagonal, x, offset, -2, -1), -1)
+
+
+def _clip(do: Do, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **keywords: Any) -> Any:
+    low = keywords.get("min", a_min)
+    high = keywords.get("max", a_max)
+    if low is not None and low is not numpy._NoValue:
+        a = do(numpy.maximum, a, low)
+    return a if high is None or high is numpy._NoValue else do(numpy.minimum, a, high)
+
+
+def _sort(do: Do, a: Any, axis: Any = -1, *arguments: Any, **keywords: Any) -> Any:
+    if axis is None:
+        a, axis = do(numpy.ravel, a), -1
+    return do(numpy.take_along_axis, a, numpy.argsort(plain(a), axis=axis), axis)
+
+
+def _partition(do: Do, a: Any, kth: Any, axis: Any = -1, *arguments: Any, **keywords: Any) -> Any:
+    if axis is None:
+        a, axis = do(numpy.ravel, a), -1
+    return do(numpy.take_along_axis, a, numpy.argpartition(plain(a), kth, axis=axis), axis)
+
+
+def _median(
+    do: Do, a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Any:
+    number = _ndim(a)
+    axes = tuple(range(number)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(one % number for one in axes)
+    rest = [one for one in range(number) if one not in axes]
+    shape = numpy.shape(plain(a))
+    rows = do(numpy.reshape, do(numpy.transpose, a, (*rest, *axes)), (*(shape[one] for one in rest), -1))
+    ordered = _sort(do, rows)
+    count = numpy.shape(plain(ordered))[-1]
+    middle = do(operator.getitem, ordered, (..., slice((count - 1) // 2, count // 2 + 1)))
+    found = do(numpy.mean, middle, -1)
+    return do(numpy.expand_dims, found, axes) if keepdims is True else found
+
+
+def _diff(do: Do, a: Any, n: int = 1, axis: int = -1) -> Any:
+    axis = axis % _ndim(a)
+    before = (*[slice(None)] * axis, slice(None, -1))
+    after = (*[slice(None)] * axis, slice(1, None))
+    for _ in range(n):
+        a = do(numpy.subtract, do(operator.getitem, a, after), do(operator.getitem, a, before))
+    return a
+
+
+def _ptp(do: Do, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    kept = keepdims is True
+    return do(numpy.subtract, do(numpy.max, a, axis, keepdims=kept), do(numpy.min, a, axis, keepdims=kept))
+
+
+def _average(
+    do: Do, a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
+) -> Any:
+    kept = keepdims is True
+    if weights is None:
+        return do(numpy.mean, a, axis, keepdims=kept)
+    if _ndim(weights) != _ndim(a):
+        shape = [1] * _ndim(a)
+        shape[axis] = -1
+        weights = do(numpy.reshape, weights, shape)
+    shape = numpy.shape(plain(a))
+    weights = do(numpy.broadcast_to, weights, shape)
+    total = do(numpy.sum, weights, axis, keepdims=kept)
+    return do(numpy.divide, do(numpy.sum, do(numpy.multiply, a, weights), axis, keepdims=kept), total)
+
+
+def _linspace(do: Do, start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, *args: Any,
+              axis: int = 0, **keywords: Any) -> Any:  # fmt: skip
+    steps = numpy.arange(num) / max(num - 1 if endpoint else num, 1)
+    steps = steps.reshape(-1, *[1] * max(_ndim(start), _ndim(stop)))
+    found = do(numpy.add, do(numpy.multiply, 1.0 - steps, start), do(numpy.multiply, steps, stop))
+    return do(numpy.moveaxis, found, 0, axis)
+
+
+def _cross(do: Do, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = do(numpy.moveaxis, a, axisa, -1), do(numpy.moveaxis, b, axisb, -1)
+    if {numpy.shape(plain(a))[-1], numpy.shape(plain(b))[-1]} != {3}:
+        raise NotImplementedError
+    signs = numpy.zeros((3, 3, 3))
+    for one, two, three in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        signs[one, two, three], signs[two, one, three] = 1.0, -1.0
+    found = do(numpy.einsum, "...i,...j,ijk->...k", a, b, signs)
+    return do(numpy.moveaxis, found, -1, axisc)
+
+
+def _convolve(do: Do, a: Any, v: Any, mode: str = "full") -> Any:
+    a, v = do(numpy.atleast_1d, a), do(numpy.atleast_1d, v)
+    sizes = numpy.size(plain(a)), numpy.size(plain(v))
+    places = numpy.arange(sizes[0])[:, None] + numpy.arange(sizes[1])
+    size = sum(sizes) - 1
+    full = numpy.zeros((size, *places.shape))
+    full[places, numpy.arange(sizes[0])[:, None], numpy.arange(sizes[1])] = 1.0
+    found = do(numpy.einsum, "kij,i,j->k", full, a, v)
+    if mode == "full":
+        return found
+    kept = max(sizes) if mode == "same" else max(sizes) - min(sizes) + 1
+    start = (size - kept) // 2
+    return do(operator.getitem, found, slice(start, start + kept))
+
+
+def _kron(do: Do, a: Any, b: Any) -> Any:
+    number = max(_ndim(a), _ndim(b))
+    shapes = [(1,) * (number - _ndim(one)) + numpy.shape(plain(one)) for one in (a, b)]
+    left = do(numpy.reshape, a, [length for one in shapes[0] for length in (one, 1)])
+    right = do(numpy.reshape, b, [length for one in shapes[1] for length in (1, one)])
+    return do(numpy.reshape, do(numpy.multiply, left, right), [x * y for x, y in zip(*shapes, strict=True)])
+
+
+def _matrix_power(do: Do, a: Any, n: int) -> Any:
+    if n < 0:
+        a, n = do(numpy.linalg.inv, a), -n
+    found = a
+    for _ in range(n - 1):
+        found = do(numpy.matmul, found, a)
+    return found if n else do(numpy.multiply, a, 0.0)
+
+
+def _cumprod(do: Do, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    if axis is None:
+        a, axis = do(numpy.ravel, a), 0
+    axis = axis % _ndim(a)
+    size = numpy.shape(plain(a))[axis]
+    rows = do(numpy.expand_dims, do(numpy.moveaxis, a, axis, -1), -2)
+    found = do(numpy.prod, do(numpy.where, numpy.tril(numpy.ones((size, size), bool)), rows, 1.0), -1)
+    return do(numpy.moveaxis, found, -1, axis)
+
+
+def _trapezoid(do: Do, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    axis = axis % _ndim(y)
+    steps = dx if x is None else _diff(do, x, axis=axis if _ndim(x) > 1 else -1)
+    if x is not None and _ndim(x) == 1:
+        steps = do(numpy.reshape, steps, [-1 if one == axis else 1 for one in range(_ndim(y))])
+    before, after = (*[slice(None)] * axis, slice(None, -1)), (*[slice(None)] * axis, slice(1, None))
+    both = do(numpy.add, do(operator.getitem, y, before), do(operator.getitem, y, after))
+    return do(numpy.sum, do(numpy.divide, do(numpy.multiply, steps, both), 2.0), axis)
+
+
+def _interp(do: Do, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    if period is not None:
+        raise NotImplementedError
+    x, xp, fp = do(numpy.asarray, x), do(numpy.asarray, xp), do(numpy.asarray, fp)
+    known = plain(xp)
+    number = numpy.clip(numpy.searchsorted(known, plain(x)) - 1, 0, len(known) - 2)
+    low, high = do(operator.getitem, xp, number), do(operator.getitem, xp, number + 1)
+    first, last = do(operator.getitem, fp, number), do(operator.getitem, fp, number + 1)
+    slope = do(numpy.divide, do(numpy.subtract, last, first), do(numpy.subtract, high, low))
+    found = do(numpy.add, first, do(numpy.multiply, slope, do(numpy.subtract, x, low)))
+    found = do(numpy.where, plain(x) < known[0], do(operator.getitem, fp, 0) if left is None else left, found)
+    return do(numpy.where, plain(x) > known[-1], do(operator.getitem, fp, -1) if right is None else right, found)
+
+
+def _nan_to_num(do: Do, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    if not copy:
+        raise NotImplementedError
+    return do(numpy.where, numpy.isfinite(plain(x)), x, numpy.nan_to_num(plain(x), True, nan, posinf, neginf))
+
+
+def _gradient(do: Do, f: Any, *spacings: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Along one axis, with the same distance between all."""
+    if axis is None and _ndim(f) == 1:
+        axis = 0
+    if len(spacings) > 1 or any(map(_ndim, spacings)) or not isinstance(axis, int):
+        raise NotImplementedError
+    a = do(numpy.moveaxis, f, axis, 0)
+
+    def part(start: Any, stop: Any) -> Any:
+        return do(operator.getitem, a, slice(start, stop))
+
+    def edge(first: Any, second: Any, third: Any) -> Any:
+        if edge_order == 1:
+            return do(numpy.subtract, second, first)
+        terms = do(numpy.multiply, -1.5, first), do(numpy.multiply, 2.0, second), do(numpy.multiply, -0.5, third)
+        return do(numpy.add, do(numpy.add, terms[0], terms[1]), terms[2])
+
+    last = numpy.shape(plain(a))[0]
+    middle = do(numpy.divide, do(numpy.subtract, part(2, None), part(None, -2)), 2.0)
+    before = edge(part(0, 1), part(1, 2), part(2, 3))
+    after = do(numpy.negative, edge(part(last - 1, None), part(last - 2, last - 1), part(last - 3, last - 2)))
+    found = do(numpy.moveaxis, do(numpy.concatenate, (before, middle, after)), 0, axis)
+    return do(numpy.divide, found, spacings[0]) if spacings else found
+
+
+def einsum_of_diagonals(do: Do, subscripts: Any, *operands: Any, **keywords: Any) -> Any:
+    """`einsum` where an operand has a letter twice: of its diagonal."""
+    if not isinstance(subscripts, str) or "..." in subscripts:
+        raise NotImplementedError
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    if not arrow:
+        letters = inputs.replace(",", "")
+        output = "".join(sorted(letter for letter in {*letters} if letters.count(letter) == 1))
+    words, parts = inputs.split(","), list(operands)
+    for number, word in enumerate(words):
+        while twice := [letter for letter in word if word.count(letter) > 1]:
+            first = word.index(twice[0])
+            second = word.index(twice[0], first + 1)
+            parts[number] = do(numpy.diagonal, parts[number], 0, first, second)
+            word = word[:first] + word[first + 1 : second] + word[second + 1 :] + twice[0]
+        words[number] = word
+    return do(numpy.einsum, f"{','.join(words)}->{output}", *parts)
+
+
+COMPOSED: Final[dict[Any, Callable[..., Any]]] = {
+    numpy.outer: _outer, numpy.vdot: _vdot, numpy.kron: _kron, numpy.cross: _cross, numpy.convolve: _convolve,
+    numpy.trace: _trace, numpy.ndarray.trace: _trace,
+    numpy.clip: _clip, numpy.ndarray.clip: _clip,
+    numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
+    numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
+    numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
+    numpy.linalg.matrix_power: _matrix_power, numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
+}  # fmt: skip
+"""Functions of `do` and of the arguments."""
+
+for _owner, _name, _function in (
+    (numpy, "trapezoid", _trapezoid),  # 2.0
+    (numpy, "trapz", _trapezoid),  # until then
+    (numpy.linalg, "outer", _outer),  # 2.0, as the next ones
+    (numpy.linalg, "trace", _last_trace),
+    (numpy.linalg, "cross", lambda do, a, b, /, *, axis=-1: _cross(do, a, b, axis=axis)),
+    (numpy.linalg, "vecdot", None),
+):
+    if _function is not None and _name in vars(_owner):
+        COMPOSED[vars(_owner)[_name]] = _function

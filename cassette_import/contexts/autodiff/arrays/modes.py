@@ -1,0 +1,249 @@
+"""Derivatives through NumPy: what the two modes of `autodiff` do with arrays.
+
+The derivative of an array is an array that broadcasts to its shape, and an array has one place on the tape for all of
+it. `autodiff` imports this where the program has imported NumPy. Knows contexts; must not know rules.
+
+>>> import numpy
+>>> from cassette_import.contexts.autodiff import gradient
+>>> gradient(lambda x: numpy.sum(x * x), numpy.array([1.0, 2.0]))[0].tolist()
+[2.0, 4.0]
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import numpy
+
+from cassette_import import NO_METADATA, NotOverdubbable
+from cassette_import.contexts.autodiff.arrays import mutations, rule_kinds
+from cassette_import.contexts.autodiff.arrays.array_memory import Contents
+from cassette_import.contexts.autodiff.arrays.calls import (
+    HANDLERS,
+    handles,
+    has_numbers,
+    known_part,
+    no_rule,
+    refuse,
+    unruled,
+)
+from cassette_import.contexts.autodiff.arrays.linear_maps import Term, broadcast, call, shape_of
+from cassette_import.contexts.autodiff.derivatives import Differentiating, Forward, Node, Reverse, differentiate
+from cassette_import.contexts.autodiff.structures import is_number
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.rules.iterators import CURSORS
+from cassette_import.runtime.tagging.wrappers import Metas, Tagged, metas_of, plain
+
+Array: Final = numpy.ndarray
+
+
+class Arrays(Differentiating, tagging=True):
+    """What both modes do with arrays."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.contents = Contents(self.joined)
+
+    def joined(self, terms: list[tuple[Term, Any]]) -> Any:
+        """The metadata of a result, of how it depends on arguments and their metadata."""
+        raise NotImplementedError
+
+    def kept(self, value: Any) -> Any:
+        bare = plain(value)
+        if not isinstance(bare, Array):
+            return value
+        return Tagged(bare.copy(), value._tagged_metas) if type(value) is Tagged else bare.copy()
+
+    def captured(self, value: Any) -> Any:
+        """A value that a rule looks at when weights are pulled back."""
+        return value
+
+    def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
+        if any(isinstance(plain(argument), Array) for argument in arguments):
+            if getattr(f, "__module__", None) == "math" and not any(map(shape_of, arguments)):
+                numbers: Any = [_number(self, argument) for argument in arguments]
+                return differentiate(self, f, *numbers)
+            handler: Any = HANDLERS.get(f, refuse)
+            return handler(self, f, *arguments)
+        return super().beyond_numbers(f, arguments)
+
+    def given(self, array: Any, metadata: Any) -> None:
+        if array.dtype.kind in "cO":
+            raise TypeError(f"arrays of {array.dtype} have no derivative: give an array of real numbers")
+        if type(array) is not Array:
+            raise TypeError(f"arrays of type {type(array).__name__} have no derivative: give a plain array")
+        if array.base is not None:
+            self.contents.add(array, metadata)
+
+    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        """What is known of an attribute of an array; what a function out of sight makes of one is an error."""
+        told: Any = None
+        if f is getattr:
+            function = _ATTRIBUTES.get(plain(arguments[1]))
+            if function is not None and has_numbers(value):
+                told = rule_kinds.move(self, function, arguments[0])
+        elif f is float and isinstance(plain(arguments[0]), Array):
+            told = rule_kinds.move(self, numpy.reshape, arguments[0], ())
+        if told is not None:
+            _, _, found = known_part(self, (told,))
+            return found[0][1] if found else NO_METADATA
+        if has_numbers(value) and _holds_arrays((value, *arguments, *keywords.values())):
+            raise no_rule(f, plain(arguments[1]) if f is getattr else "")
+        return NO_METADATA
+
+
+def _number(ctx: Any, argument: Any) -> Any:
+    return rule_kinds.move(ctx, Array.item, argument) if isinstance(plain(argument), Array) else argument
+
+
+def _holds_arrays(value: Any, depth: int = 3) -> bool:
+    value = plain(value)
+    if isinstance(value, (list, tuple, dict)):
+        parts = value.values() if isinstance(value, dict) else value
+        return depth > 0 and any(_holds_arrays(part, depth - 1) for part in parts)
+    return isinstance(value, Array)
+
+
+_ATTRIBUTES: Final = {
+    name: vars(numpy)[function]
+    for name, function in (("T", "transpose"), ("mT", "matrix_transpose"), ("real", "real"))
+    if function in vars(numpy)
+}
+
+
+class ArrayForward(Arrays, Forward):
+    """Forward mode, for arrays too."""
+
+    def joined(self, terms: list[tuple[Term, Any]]) -> Any:
+        return functools.reduce(operator.add, [term.push(tangent) for term, tangent in terms])
+
+    def given(self, array: Any, metadata: Any) -> None:
+        try:
+            numpy.broadcast_to(plain(metadata), array.shape)
+        except ValueError:
+            raise ValueError(f"a tangent of the shape {array.shape} is needed, not {metadata!r}") from None
+        super().given(array, metadata)
+
+    def output(self, array: Any) -> tuple[Any, Any]:
+        _, (value,), found = known_part(self, (array,))
+        shape = shape_of(value)
+        return value, _own(broadcast(found[0][1], shape) if found else numpy.zeros(shape), plain(value))
+
+
+class ArrayNode(Node):
+    """An array on the tape, or a number that was made of one: pairs of a map that pulls weights back, and a place."""
+
+    __slots__ = ()
+
+    def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
+        with numpy.errstate(all="ignore"):
+            weight = _real(weight)
+            return [(source, pull(weight)) for pull, source in self.pairs]
+
+
+class ArrayReverse(Arrays, Reverse):
+    """Reverse mode, for arrays too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inputs: dict[int, Any] = {}
+        self._shapes: dict[int, tuple[int, ...]] = {}
+
+    def joined(self, terms: list[tuple[Term, Any]]) -> Any:
+        node = ArrayNode(len(self.tape), [(term.pull, source) for term, source in terms])
+        self.tape.append(node)
+        return node
+
+    def captured(self, value: Any) -> Any:
+        return self.kept(value)
+
+    def input(self, value: Any) -> Node:
+        node = super().input(value)
+        self._inputs[node.number] = value
+        return node
+
+    def output(self, array: Any) -> tuple[Any, Any]:
+        _, (value,), found = known_part(self, (array,))
+        if not found:
+            return value, None
+        node = found[0][1]
+        self._shapes[node.number] = shape_of(value)
+        return value, node
+
+    def pull_back(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
+        return super().pull_back([(node, self._weight(node, weight)) for node, weight in seeds])
+
+    def _weight(self, node: Node, weight: Any) -> Any:
+        shape = self._shapes.get(node.number)
+        if shape is None:
+            return weight
+        try:
+            return broadcast(weight, shape)
+        except ValueError:
+            raise ValueError(f"a cotangent of the shape {shape} is needed, not {weight!r}") from None
+
+    def found_of(self, found: list[Any], node: Node) -> Any:
+        value, derivative = self._inputs[node.number], found[node.number]
+        if isinstance(value, Array):
+            return _own(broadcast(derivative, value.shape), value)
+        if type(value) is float and type(derivative) is not Tagged and not numpy.ndim(derivative):
+            return float(derivative)
+        return derivative
+
+
+def _real(derivative: Any) -> Any:
+    """A derivative that came through real numbers only: the transposed maps are theirs."""
+    if numpy.iscomplexobj(plain(derivative)):
+        raise NotOverdubbable("the function computes with complex numbers, of which no derivative is known")
+    return derivative
+
+
+def _own(derivative: Any, value: Any) -> Any:
+    """A derivative as an array that nobody else holds, of the type of the value."""
+    return call(numpy.array, _real(derivative), value.dtype if value.dtype.kind == "f" else numpy.dtype(float))
+
+
+# ---- items one after the other
+
+
+def _cursor(given: Any) -> Callable[[Any], Metas | None] | None:
+    """What gives the metadata of each item of an array that is iterated over."""
+    activation = ACTIVE.get()
+    variant = activation.variant
+    known = any(isinstance(context, Arrays) and context.contents.known for context in activation.contexts)
+    if variant is None or not (known or type(given) is Tagged) or not numpy.ndim(plain(given)):
+        return None
+    numbers = itertools.count()
+    event = variant.runners[int(Events.OPERATORS)].event
+    return lambda _: metas_of(event(operator.getitem, given, next(numbers)))
+
+
+CURSORS[id(Array)] = _cursor
+
+
+def knows(function: Any) -> bool:
+    """Whether there is a rule for a function."""
+    try:
+        return HANDLERS.get(function, refuse) is not refuse
+    except TypeError:  # not hashable
+        return False
+
+
+RULES: Final = (rule_kinds, mutations)
+"""Modules that are there for what they register."""
+
+handles(*unruled())(refuse)
+_BY_HANDLER: Final[dict[Any, list[Any]]] = {}
+_OF_NUMBERS: Final = frozenset(target for handler in Differentiating.overdub.handlers for target in handler.targets)
+for _function, _handler in HANDLERS.items():
+    if _function not in _OF_NUMBERS:  # whose overload asks `beyond_numbers`
+        _BY_HANDLER.setdefault(_handler, []).append(_function)
+for _handler, _functions in _BY_HANDLER.items():
+    Arrays.overdub.register(*_functions)(_handler)
+
+__all__ = ["ArrayForward", "ArrayReverse", "is_number"]

@@ -1,0 +1,171 @@
+"""NumPy's functions that only move numbers: which number of a result comes from where, found by moving numbered ones.
+
+Of a reshaped, indexed or concatenated array each element is an element of an argument, or a constant. The function is
+called once more, with arrays of numbers that tell the elements apart, and its result says where they went. Both its
+linear map and the transposed one follow. Knows arrays; must not know contexts. It is imported only where the program
+has imported NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy
+
+from cassette_import.runtime.tagging.wrappers import plain
+
+CONSTANT: Final = 0
+_FIRST: Final = 1 << 40
+"""The number of the first element: larger than what a program pads with."""
+
+
+def gathered(positions: Any, source: Any) -> Any:
+    """The elements of an array at flat positions; 0 where a position is negative."""
+    return numpy.append(numpy.ravel(source), 0.0)[positions]
+
+
+def scattered(positions: Any, shape: tuple[int, ...], weights: Any) -> Any:
+    """The transposed map: an array of a shape that has at each position the sum of what came from there."""
+    size = math.prod(shape)
+    places = numpy.ravel(positions)
+    made = numpy.bincount(numpy.where(places < 0, size, places), numpy.ravel(weights), size + 1)
+    return made[:-1].reshape(shape)
+
+
+# ---- where elements go
+
+
+class Moved:
+    """Where the elements of a result come from."""
+
+    def __init__(self, positions: Any, starts: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> None:
+        self._positions = positions
+        self._starts = starts
+        self._shapes = shapes
+
+    def source(self, number: int) -> tuple[Any, tuple[int, ...]]:
+        """For one source: the position in it, or -1, of each element of the result; and its shape."""
+        shape = self._shapes[number]
+        positions = self._positions - self._starts[number]
+        return numpy.where((positions >= 0) & (positions < math.prod(shape)), positions, -1), shape
+
+
+def numbered(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Any], list[int]]:
+    """Arrays whose elements are told apart by their numbers, and how many elements are before each."""
+    arrays, starts, start = [], [], 0
+    for shape in shapes:
+        size = math.prod(shape)
+        arrays.append(numpy.arange(_FIRST + start, _FIRST + start + size).reshape(shape))
+        starts.append(start)
+        start += size
+    return arrays, starts
+
+
+def where_moved(found: Any, starts: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> Moved:
+    """What an array of numbers that were moved tells."""
+    return Moved(numpy.asarray(found).astype(numpy.int64) - _FIRST, starts, shapes)
+
+
+# ---- which functions, and which of their arguments they move
+
+
+def named(*names: str) -> list[Any]:
+    """The functions of NumPy, and the methods of its arrays and numbers, with these names, as this version has them."""
+    owners = (numpy, numpy.linalg, numpy.ndarray, numpy.generic)
+    return [vars(owner)[name] for name in names for owner in owners if callable(vars(owner).get(name))]
+
+
+_TYPED: Final = named("array", "asarray", "asanyarray", "asarray_chkfinite", "require", "astype", "__array__", "item")
+_FILLED: Final = named("full", "full_like")
+
+MOVES: Final[dict[Any, tuple[int, ...]]] = {
+    **dict.fromkeys(
+        named(
+            "reshape", "ravel", "flatten", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
+            "rollaxis", "expand_dims", "squeeze", "broadcast_to", "tile", "repeat", "take", "diag", "diagonal",
+            "diagflat", "flip", "fliplr", "flipud", "roll", "rot90", "tril", "triu", "delete", "compress",
+            "atleast_1d", "atleast_2d", "atleast_3d", "ascontiguousarray", "asfortranarray", "copy", "tolist",
+            "concatenate", "concat", "stack", "hstack", "vstack", "dstack", "row_stack", "column_stack", "block",
+            "real", "real_if_close", "pad", "take_along_axis", "split", "array_split", "hsplit", "vsplit", "dsplit",
+            "unstack", "__copy__", "__deepcopy__", "__getitem__",
+        ),
+        (0,),
+    ),
+    **dict.fromkeys([operator.getitem, numpy.resize, *_TYPED], (0,)),
+    **dict.fromkeys(named("append"), (0, 1)),
+    **dict.fromkeys(named("broadcast_arrays", "meshgrid"), tuple(range(32))),
+    **dict.fromkeys(named("insert"), (0, 2)),
+    **dict.fromkeys(named("where"), (1, 2)),
+    **dict.fromkeys([*_FILLED, *named("choose", "extract")], (1,)),
+    **dict.fromkeys(named("select"), (1, 2)),
+}  # fmt: skip
+"""Functions, with the numbers of the arguments whose elements they move."""
+
+for _function in named("compress"):
+    MOVES[_function] = (0,) if _function is numpy.ndarray.compress else (1,)
+
+_KEYWORDS: Final = frozenset({
+    "a", "m", "arr", "x", "v", "ary", "A", "tup", "arrays", "object", "array", "fill_value", "values", "choicelist",
+    "default",
+})  # fmt: skip
+"""What those parameters are called."""
+_PADDED: Final = frozenset({"constant", "edge", "reflect", "symmetric", "wrap"})
+
+
+def data(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
+    """Which arguments are moved: by their numbers, or by name."""
+    return [number for number in MOVES[function] if number < len(arguments)] + [k for k in keywords if k in _KEYWORDS]
+
+
+def first_by_position(arguments: Sequence[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call with the first one by position, however it was given."""
+    if arguments:
+        return tuple(arguments), keywords
+    name = next(name for name in keywords if name in _KEYWORDS)
+    return (keywords[name],), {other: value for other, value in keywords.items() if other != name}
+
+
+def knows(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> bool:
+    """Whether a call only moves."""
+    if function in _PADS:
+        mode = plain(arguments[2]) if len(arguments) > 2 else keywords.get("mode", "constant")
+        return mode in _PADDED and not {"end_values", "stat_length"} & keywords.keys()
+    if "a" in keywords and 0 not in MOVES[function]:
+        return False  # it is no argument that is moved
+    return keywords.get("out") is None and not (function in _TYPED and keywords.get("ndmin"))
+
+
+def is_view(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> bool:
+    """Whether a call looks at a part of an array, or at all of it in another order, each element once."""
+    if function is operator.getitem:
+        keys = arguments[1] if type(arguments[1]) is tuple else (arguments[1],)
+        return all(type(key) in _BASIC for key in keys)
+    return function in _VIEWS and not keywords and len(arguments) > 0
+
+
+_BASIC: Final = frozenset({int, slice, type(None), type(...)})
+_VIEWS: Final = frozenset(named("transpose", "swapaxes", "moveaxis", "expand_dims", "squeeze"))
+
+
+_PADS: Final = frozenset(named("pad"))
+
+
+def rearrangement(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Callable[[dict[Any, Any]], Any]:
+    """The call with other arrays in the place of those that are moved."""
+    named_ = {name: plain(value) for name, value in keywords.items()}
+    given = [plain(argument) for argument in arguments]
+    if function in _TYPED and getattr(function, "__name__", "") != "item":
+        return lambda arrays: numpy.array(next(iter(arrays.values())))
+    if function in _FILLED:
+        named_, given = {**named_, "dtype": numpy.int64}, given[:2]
+    if getattr(function, "__objclass__", None) is numpy.generic:
+        function = vars(numpy.ndarray)[function.__name__]
+
+    def rearranged(arrays: dict[Any, Any]) -> Any:
+        placed = [arrays.get(number, argument) for number, argument in enumerate(given)]
+        return function(*placed, **{name: arrays.get(name, value) for name, value in named_.items()})
+
+    return rearranged

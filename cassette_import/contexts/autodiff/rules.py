@@ -1,0 +1,138 @@
+"""The derivatives of functions of `math` and of operators: for each argument, a function of the result and the
+arguments.
+
+What they compute goes through `run`, so that contexts further out can differentiate it again. Knows mathematics; must
+not know contexts.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.runtime.tagging.wrappers import run
+
+Partial = Callable[..., Any]
+
+
+def _sign(x: Any) -> Any:
+    if isinstance(x, complex):  # NumPy's numbers would drop the imaginary part
+        raise TypeError("there is no derivative of the absolute value of a complex number")
+    return run(math.copysign, 1.0, x)
+
+
+def _constant(value: float) -> Partial:
+    return lambda *_: value
+
+
+def _pow_base(v: Any, x: Any, y: Any) -> Any:
+    return 0.0 if y == 0 else y * run(operator.pow, x, y - 1)
+
+
+def _pow_exponent(v: Any, x: Any, y: Any) -> Any:
+    return 0.0 if x == 0 and y >= 0 else v * run(math.log, x)
+
+
+def _log(v: Any, x: Any, base: Any = None) -> Any:
+    return 1.0 / x if base is None else 1.0 / (x * run(math.log, base))
+
+
+def _digamma(x: Any) -> Any:
+    """The derivative of `lgamma`, by recurrence and its asymptotic series."""
+    result: Any = 0.0
+    if x <= 0:
+        return _digamma(1.0 - x) - math.pi / run(math.tan, math.pi * x)
+    while x < 10:
+        result = result - 1.0 / x
+        x = x + 1.0
+    square = 1.0 / (x * x)
+    series: Any = 0.0
+    for factor in (-1 / 12, 691 / 32760, -1 / 132, 1 / 240, -1 / 252, 1 / 120, -1 / 12):
+        series = square * (factor + series)
+    return result + run(math.log, x) - 0.5 / x + series
+
+
+_ADD: Final = (_constant(1.0), _constant(1.0))
+_SUB: Final = (_constant(1.0), _constant(-1.0))
+_MUL: Final = (lambda v, x, y: y, lambda v, x, y: x)
+_DIV: Final = (lambda v, x, y: 1.0 / y, lambda v, x, y: -v / y)
+_MOD: Final = (_constant(1.0), lambda v, x, y: -run(operator.floordiv, x, y))
+_POW: Final = (_pow_base, _pow_exponent)
+_HALF_PI_ROOT: Final = 2.0 / math.sqrt(math.pi)
+
+PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
+    operator.add: _ADD, operator.iadd: _ADD,
+    operator.sub: _SUB, operator.isub: _SUB,
+    operator.mul: _MUL, operator.imul: _MUL,
+    operator.truediv: _DIV, operator.itruediv: _DIV,
+    operator.mod: _MOD, operator.imod: _MOD,
+    operator.pow: _POW, operator.ipow: _POW, pow: _POW, math.pow: _POW,
+    operator.neg: (_constant(-1.0),),
+    operator.pos: (_constant(1.0),),
+    operator.abs: (lambda v, x: _sign(x),), abs: (lambda v, x: _sign(x),), math.fabs: (lambda v, x: _sign(x),),
+    math.sin: (lambda v, x: run(math.cos, x),),
+    math.cos: (lambda v, x: -run(math.sin, x),),
+    math.tan: (lambda v, x: 1.0 + v * v,),
+    math.asin: (lambda v, x: 1.0 / run(math.sqrt, 1.0 - x * x),),
+    math.acos: (lambda v, x: -1.0 / run(math.sqrt, 1.0 - x * x),),
+    math.atan: (lambda v, x: 1.0 / (1.0 + x * x),),
+    math.atan2: (lambda v, y, x: x / (x * x + y * y), lambda v, y, x: -y / (x * x + y * y)),
+    math.sinh: (lambda v, x: run(math.cosh, x),),
+    math.cosh: (lambda v, x: run(math.sinh, x),),
+    math.tanh: (lambda v, x: 1.0 - v * v,),
+    math.asinh: (lambda v, x: 1.0 / run(math.sqrt, x * x + 1.0),),
+    math.acosh: (lambda v, x: 1.0 / run(math.sqrt, x * x - 1.0),),
+    math.atanh: (lambda v, x: 1.0 / (1.0 - x * x),),
+    math.exp: (lambda v, x: v,),
+    math.exp2: (lambda v, x: v * math.log(2.0),),
+    math.expm1: (lambda v, x: v + 1.0,),
+    math.log: (_log, lambda v, x, base: -v / (base * run(math.log, base))),
+    math.log1p: (lambda v, x: 1.0 / (1.0 + x),),
+    math.log2: (lambda v, x: 1.0 / (x * math.log(2.0)),),
+    math.log10: (lambda v, x: 1.0 / (x * math.log(10.0)),),
+    math.sqrt: (lambda v, x: 0.5 / v,),
+    math.cbrt: (lambda v, x: 1.0 / (3.0 * v * v),),
+    math.erf: (lambda v, x: _HALF_PI_ROOT * run(math.exp, -x * x),),
+    math.erfc: (lambda v, x: -_HALF_PI_ROOT * run(math.exp, -x * x),),
+    math.gamma: (lambda v, x: v * _digamma(x),),
+    math.lgamma: (lambda v, x: _digamma(x),),
+    math.degrees: (_constant(180.0 / math.pi),),
+    math.radians: (_constant(math.pi / 180.0),),
+    math.fmod: (_constant(1.0), lambda v, x, y: -run(math.trunc, x / y)),
+    math.remainder: (_constant(1.0), lambda v, x, y: (v - x) / y),
+    math.copysign: (lambda v, x, y: _sign(x) * _sign(y), _constant(0.0)),
+    math.ldexp: (lambda v, x, y: run(math.ldexp, 1.0, y), _constant(0.0)),
+}  # fmt: skip
+"""One function for each argument; it gets the result and the arguments."""
+
+if hasattr(math, "fma"):  # 3.13
+    PARTIALS[math.fma] = (lambda v, x, y, z: y, lambda v, x, y, z: x, _constant(1.0))
+
+
+def _hypot(v: Any, *coordinates: Any) -> list[Any]:
+    return [0.0 if v == 0 else x / v for x in coordinates]
+
+
+def _prod(v: Any, *factors: Any) -> list[Any]:
+    before: list[Any] = [1.0]
+    for factor in factors[:-1]:
+        before.append(before[-1] * factor)
+    after: Any = 1.0
+    found = []
+    for factor, left in zip(reversed(factors), reversed(before), strict=False):
+        found.append(left * after)
+        after = after * factor
+    return found[::-1]
+
+
+def _ones(v: Any, *terms: Any) -> list[Any]:
+    return [1.0] * len(terms)
+
+
+ALL_PARTIALS: Final[dict[Any, Callable[..., list[Any]]]] = {math.hypot: _hypot}
+"""Functions of any number of arguments: all partial derivatives at once."""
+
+FOLDS: Final[dict[Any, Callable[..., list[Any]]]] = {sum: _ones, math.fsum: _ones, math.prod: _prod}
+"""Functions of the items of an iterable."""

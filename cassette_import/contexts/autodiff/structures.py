@@ -1,0 +1,143 @@
+"""Structures of numbers and arrays on their way in and out of a derivative: lists, tuples and dicts are gone through.
+
+Knows wrappers and the shadow store; must not know how derivatives are computed.
+"""
+
+from __future__ import annotations
+
+import numbers
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.runtime.tagging.propagation import store_here
+from cassette_import.runtime.tagging.rules.object_parts import keep_pairs
+from cassette_import.runtime.tagging.shadow_store import SEQUENCES
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_MISSING: Final[Any] = object()
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value can have a derivative."""
+    return isinstance(value, (float, int, numbers.Number)) and not isinstance(value, bool)
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array of numbers, which can have a derivative as a whole."""
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, getattr(numpy, "ndarray", ())):
+        return False
+    array: Any = value
+    return array.dtype.kind in "fiucO"
+
+
+def parts_of(value: Any) -> dict[Any, Any]:
+    """The parts of a list, tuple or dict by index or key, wrapped where contexts further out know something of them."""
+    here = store_here()
+    if isinstance(value, dict):
+        slots = here.keyed(value) if here is not None else {}
+        return {key: Tagged(*slots[key]) if key in slots else part for key, part in value.items()}
+    return dict(enumerate(here.items_of(value) if here is not None else value))
+
+
+def settled(value: Any) -> Any:
+    """What is given back to the program: no part of a list, tuple or dict is wrapped, and the store knows what they
+    were."""
+    here = store_here()
+    if here is None or not isinstance(value, (list, tuple, dict)):
+        return value
+    parts = {key: settled(part) for key, part in parts_of(value).items()}
+    if isinstance(value, dict):
+        return keep_pairs(here, {key: plain(part) for key, part in parts.items()}, list(parts.items()))
+    made = map(plain, parts.values())
+    return here.bind(type(value)(*made) if hasattr(value, "_fields") else type(value)(made), list(parts.values()))
+
+
+class Inputs:
+    """Arguments whose numbers get metadata: that is given along with them, or made for each."""
+
+    def __init__(self, context: Any, make: Callable[[Any], Any] | None = None) -> None:
+        self._context = context
+        self._tag: Any = tag_of(context, create=True)
+        self._make = make
+        self.seen: list[Any] = []
+
+    def tagged(self, value: Any, given: Any = _MISSING) -> Any:
+        """An argument for the function."""
+        metadata: Any = self._metadata(value, given)
+        self.seen.append(metadata)
+        return self._put(value, metadata)
+
+    def _metadata(self, value: Any, given: Any) -> Any:
+        """The metadata of a value's numbers in its structure."""
+        value = plain(value)
+        if is_number(value) or is_array(value):
+            if given is None:
+                return None
+            return self._make(value) if self._make is not None else self._context.kept(given)
+        if isinstance(value, (list, tuple, dict)):
+            own = parts_of(value)
+            if given is not _MISSING and given is not None:
+                if not isinstance(given, (list, tuple, dict)) or len(given) != len(value):
+                    raise ValueError(f"a tangent of the structure of {value!r} is needed, not {given!r}")
+                wanted = parts_of(given)
+                parts = {key: self._metadata(own[key], wanted[key]) for key in own}
+            else:
+                parts = {key: self._metadata(own[key], given) for key in own}
+            return parts if isinstance(value, dict) else type(value)(parts.values()) if not hasattr(
+                value, "_fields"
+            ) else type(value)(*parts.values())  # fmt: skip
+        return None
+
+    def _put(self, value: Any, metadata: Any) -> Any:
+        if metadata is None:
+            return value
+        bare = plain(value)
+        if isinstance(bare, (list, tuple, dict)):
+            if isinstance(bare, dict):
+                pairs = [(key, self._put(part, metadata[key])) for key, part in parts_of(bare).items()]
+                return keep_pairs(self._tag.store, {key: plain(part) for key, part in pairs}, pairs)
+            items = [self._put(part, found) for part, found in zip(parts_of(bare).values(), metadata, strict=True)]
+            made = type(bare)(*map(plain, items)) if hasattr(bare, "_fields") else type(bare)(map(plain, items))
+            return self._tag.store.bind(made, items)
+        if is_array(bare):
+            self._context.given(bare, metadata)
+        old = value._tagged_metas if type(value) is Tagged else {}
+        return Tagged(bare, {**old, self._tag: metadata})
+
+    def mirrored(self, metadata: Any, read: Callable[[Any], Any]) -> Any:
+        """What is read for each number's metadata, in the structure of the argument."""
+        if isinstance(metadata, dict):
+            return {key: self.mirrored(part, read) for key, part in metadata.items()}
+        if isinstance(metadata, (list, tuple)):
+            parts = [self.mirrored(part, read) for part in metadata]
+            return type(metadata)(*parts) if hasattr(metadata, "_fields") else type(metadata)(parts)
+        return None if metadata is None else read(metadata)
+
+
+def outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
+    """A result without what the context knows of it, and what it knows, in the result's structure."""
+    own: Any = tag_of(context)
+    if is_array(plain(result)):
+        return context.output(result)  # type: ignore[no-any-return]
+    if type(result) is Tagged:
+        if own not in result._tagged_metas:
+            return result, default
+        left = {tag: found for tag, found in result._tagged_metas.items() if tag is not own}
+        bare = result._tagged_value
+        if not isinstance(bare, (list, tuple, dict)):
+            return (Tagged(bare, left) if left else bare), result._tagged_metas[own]
+        result = bare
+    if isinstance(result, dict):
+        slots = own.store.keyed(result)
+        found = {
+            key: outputs(Tagged(*slots[key]) if key in slots else part, context, default)[1]
+            for key, part in result.items()
+        }
+        return result, found
+    if isinstance(result, SEQUENCES):
+        parts = [outputs(item, context, default)[1] for item in own.store.items_of(result)]
+        return result, parts if isinstance(result, list) else tuple(parts)
+    return result, default

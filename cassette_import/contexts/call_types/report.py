@@ -1,0 +1,77 @@
+"""What `call-types` tells of call sites: as text, and as entries for JSON.
+
+Knows sites; must not know how they were found.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cassette_import.contexts.call_types.annotations import Names
+from cassette_import.contexts.common.reporting import short_path
+
+if TYPE_CHECKING:
+    from cassette_import.contexts.call_types.context import Outcome, Site
+
+__all__ = ["entries", "text"]
+
+
+def entries(sites: Iterable[Site], types: Mapping[int, type]) -> list[dict[str, Any]]:
+    """The call sites in the order of files and lines, each with the calls that were seen there, frequent ones first."""
+    names = Names(types)
+    folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
+    seen: dict[tuple[str, int, int, str, str], Counter[str]] = {}
+    for site in sites:
+        key = short_path(site.code.co_filename, folders), *site.position, site.caller, site.name
+        calls = seen.setdefault(key, Counter())
+        for outcome, count in list(site.outcomes.items()):
+            calls[_shown(site.name, outcome, names)] += count
+    return [
+        {
+            "file": file,
+            "line": line,
+            "column": column,
+            "caller": caller,
+            "function": function,
+            "calls": [{"types": shown, "count": count} for shown, count in _frequent_first(calls)],
+        }
+        for (file, line, column, caller, function), calls in sorted(seen.items())
+    ]
+
+
+def _frequent_first(calls: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(calls.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _shown(function: str, outcome: Outcome | None, names: Names) -> str:
+    if outcome is None:
+        return f"{function}(…)"
+    arguments, keywords, raised, result = outcome
+    given = [names.shape(shape) for shape in arguments] + [f"{name}={names.shape(shape)}" for name, shape in keywords]
+    return f"{function}({', '.join(given)}) {'raises' if raised else '->'} {names.shape(result)}"
+
+
+def text(sites: Iterable[Site], types: Mapping[int, type], limit: int | None = None) -> str:
+    """The call sites, and below each the calls that were seen there."""
+    found = entries(sites, types)
+    if not found:
+        return "call-types: no call was seen"
+    calls = sum(call["count"] for entry in found for call in entry["calls"])
+    functions = len({entry["function"] for entry in found})
+    counts = _plural(calls, "call"), _plural(len(found), "call site"), _plural(functions, "function")
+    lines = ["call-types: {} at {} of {}".format(*counts)]
+    shown = found if limit is None else found[:limit]
+    for entry in shown:
+        lines += ["", f"{entry['file']}:{entry['line']}:{entry['column']} in {entry['caller']}"]
+        lines += [f"{call['count']:>8} × {call['types']}" for call in entry["calls"]]
+    if len(shown) < len(found):
+        lines += ["", f"… {_plural(len(found) - len(shown), 'further call site')}"]
+    return "\n".join(lines)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

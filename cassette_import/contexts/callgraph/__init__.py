@@ -1,0 +1,5 @@
+"""`CallGraph`."""
+
+from cassette_import.contexts.callgraph.context import CallGraph
+
+__all__ = ["CallGraph"]

@@ -1,0 +1,174 @@
+"""`CallGraph`: which function calls which, and how often.
+
+One hook, before each call: the caller is the frame that the hook is called from, so nothing has to be kept in
+step with what ends. Each thread counts in a table of its own, without a lock; the tables are added up afterwards.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from threading import get_ident
+from types import CodeType, FrameType
+from typing import Any, ClassVar, Final
+
+from cassette_import import Context, Events
+from cassette_import.contexts.callgraph import formats
+from cassette_import.contexts.callgraph.formats import C as _C
+from cassette_import.contexts.callgraph.formats import Function, Graph
+from cassette_import.contexts.callgraph.svg import svg
+from cassette_import.contexts.common.function_names import described, display
+from cassette_import.contexts.common.reporting import Writer
+from cassette_import.interpreter.callables import python_function
+
+__all__ = ["CallGraph"]
+
+_COMPREHENSIONS: Final = frozenset({"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"})
+_LRU_CACHE: Final = type(functools.lru_cache(len))
+_called_from: Final = sys._getframe
+
+
+class Edge:
+    """A caller and a callee, and how often one called the other in one thread."""
+
+    __slots__ = ("callee", "caller", "count", "kept")
+
+    def __init__(self, caller: Function, callee: Function, kept: tuple[Any, ...]) -> None:
+        self.caller = caller
+        self.callee = callee
+        self.count = 0
+        self.kept = kept  # what the tables know by id(), so that the identity stays theirs
+
+
+class CallGraph(Context, events=Events.CALLS):
+    """Counts which function calls which.
+
+    Parameters
+    ----------
+    leaves:
+        Whether functions that are not written in Python are shown as well.
+    minimum:
+        How many calls there must be for an edge to be shown.
+    limit:
+        How many edges the list on the terminal shows. Files hold all of them.
+
+    Example
+    -------
+    >>> import colorsys
+    >>> from cassette_import import install, overdub
+    >>> with install("colorsys"):
+    ...     graph = CallGraph()
+    ...     _ = overdub(graph, colorsys.hls_to_rgb, 0.1, 0.2, 0.3)
+    >>> print(graph.summary())
+    callgraph: 2 functions, 1 edge, 3 calls
+    <BLANKLINE>
+           calls  caller -> callee
+               3  colorsys.hls_to_rgb -> colorsys._v
+    """
+
+    inherit: ClassVar[bool] = True
+    leaf_hooks: ClassVar[bool] = True
+
+    def __init__(self, *, leaves: bool = False, minimum: int = 1, limit: int = 30) -> None:
+        super().__init__()
+        for name, value in (("minimum", minimum), ("limit", limit)):
+            if not isinstance(value, int):
+                raise ValueError(f"{name} is a number, not {value!r}")
+        self._leaves = leaves
+        self._minimum = minimum
+        self._limit = limit
+        self._threads: dict[int, dict[Any, Edge]] = {}
+
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Count the call."""
+        try:
+            edges = self._threads[get_ident()]
+        except KeyError:
+            edges = self._threads.setdefault(get_ident(), {})
+        frame = _called_from(1)
+        try:
+            edges[id(frame.f_code), id(f)].count += 1
+        except KeyError:
+            _edge(edges, frame, f).count += 1
+
+    def graph(self) -> Graph:
+        """What was seen so far, without what the options hide."""
+        counts: Counter[tuple[Function, Function]] = Counter()
+        for edges in list(self._threads.values()):
+            # An edge may be known by several functions: closures of one `def`, or a class and its `__init__`.
+            for edge in {id(edge): edge for edge in list(edges.values())}.values():
+                if self._leaves or edge.callee.filename != _C:
+                    counts[edge.caller, edge.callee] += edge.count
+        shown = {edge: count for edge, count in counts.items() if count >= max(1, self._minimum)}
+        return Graph(tuple(sorted({function for edge in shown for function in edge})), shown)
+
+    def summary(self) -> str:
+        """The edges with the most calls."""
+        return formats.table(self.graph(), self._limit)
+
+    @property
+    def formats(self) -> Mapping[str, Writer]:
+        """`.dot` for Graphviz, `.mmd` for Mermaid, `.graphml`, `.svg`, and `.txt` for the list."""
+        makers: dict[str, Callable[[Graph], str]] = {
+            ".dot": formats.dot,
+            ".gv": formats.dot,
+            ".mmd": formats.mermaid,
+            ".mermaid": formats.mermaid,
+            ".graphml": formats.graphml,
+            ".svg": svg,
+            ".txt": formats.table,
+        }
+        return {suffix: self._writer(make) for suffix, make in makers.items()}
+
+    def _writer(self, make: Callable[[Graph], str]) -> Writer:
+        def write(path: str) -> None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(make(self.graph()) + "\n")
+
+        return write
+
+
+def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:
+    """The edge for a function that is not known by its identity here."""
+    code = frame.f_code
+    callee = _callee(function)
+    edge = edges.get((id(code), callee))
+    if edge is None:
+        edge = edges[id(code), callee] = Edge(_caller(frame), callee, (code,))
+    if described(function).lasts:
+        edge.kept += (function,)
+        edges[id(code), id(function)] = edge
+    return edge
+
+
+def _caller(frame: FrameType) -> Function:
+    """The function that the frame is of; for a comprehension, the one that it is written in."""
+    outer: FrameType | None = frame
+    while frame.f_code.co_name in _COMPREHENSIONS and outer is not None:
+        outer = outer.f_back
+        if outer is not None and _is_written_in(frame.f_code, outer.f_code):
+            frame = outer
+    return _of_code(frame.f_code, frame.f_globals)
+
+
+def _is_written_in(inner: CodeType, outer: CodeType) -> bool:
+    where = "" if outer.co_name == "<module>" else f"{outer.co_qualname}.<locals>."
+    return inner.co_filename == outer.co_filename and inner.co_qualname == f"{where}{inner.co_name}"
+
+
+def _callee(function: Any) -> Function:
+    """The Python function that runs, or else what is called itself."""
+    if type(function) is _LRU_CACHE:
+        function = vars(function).get("__wrapped__", function)
+    python = python_function(function)
+    if python is None:
+        return Function(_C, 0, "", display(function))
+    return _of_code(python.__code__, python.__globals__)
+
+
+def _of_code(code: CodeType, namespace: Mapping[str, Any]) -> Function:
+    module = namespace.get("__name__")
+    name = code.co_qualname.replace(".<locals>", "")
+    return Function(code.co_filename, code.co_firstlineno, module if isinstance(module, str) else "", name)

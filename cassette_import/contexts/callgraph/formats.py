@@ -1,0 +1,156 @@
+"""How a call graph is written down: as a list, for Graphviz, for Mermaid, and as GraphML.
+
+Knows the graph; must not know how it was found.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from cassette_import.contexts.common.reporting import short_path
+
+__all__ = ["C", "Function", "Graph", "dot", "graphml", "mermaid", "table"]
+
+C: Final = "~"
+"""In the place of a file's name, for functions that are not written in Python."""
+
+
+class Function(NamedTuple):
+    """A function of the graph: where it is, and what it is called."""
+
+    filename: str
+    line: int
+    module: str
+    name: str
+
+    @property
+    def title(self) -> str:
+        """Its name with its module; those of the script itself go without."""
+        return self.name if self.module in ("", "__main__") else f"{self.module}.{self.name}"
+
+    @property
+    def place(self) -> str:
+        """Its file and line, as short as `sys.path` allows; nothing if it has none."""
+        if self.filename == C:
+            return ""
+        folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
+        return f"{short_path(self.filename, folders)}:{self.line}"
+
+
+class Graph(NamedTuple):
+    """Functions, in order, and how often one calls the other."""
+
+    functions: tuple[Function, ...]
+    calls: Mapping[tuple[Function, Function], int]
+
+    def by_calls(self) -> list[tuple[Function, Function, int]]:
+        """Caller, callee and calls; the most calls first."""
+        edges = [(caller, callee, count) for (caller, callee), count in self.calls.items()]
+        return sorted(edges, key=lambda edge: (-edge[2], edge[0], edge[1]))
+
+    def numbered(self) -> dict[Function, str]:
+        """A short name for each function, for formats that need one."""
+        return {function: f"f{number}" for number, function in enumerate(self.functions)}
+
+
+def table(graph: Graph, limit: int | None = None) -> str:
+    """The edges, one a line, the most calls first."""
+    if not graph.calls:
+        return "callgraph: no function called another"
+    edges = graph.by_calls()
+    calls = sum(graph.calls.values())
+    lines = [
+        f"callgraph: {_plural(len(graph.functions), 'function')}, {_plural(len(edges), 'edge')}, "
+        f"{_plural(calls, 'call')}",
+        "",
+        f"{'calls':>12}  caller -> callee",
+    ]
+    shown = edges if limit is None else edges[:limit]
+    lines += [f"{count:>12}  {caller.title} -> {callee.title}" for caller, callee, count in shown]
+    if len(shown) < len(edges):
+        lines.append(f"{'…':>12}  {_plural(len(edges) - len(shown), 'further edge')}")
+    return "\n".join(lines)
+
+
+def dot(graph: Graph) -> str:
+    """For Graphviz; a cluster for each module."""
+    names = graph.numbered()
+    lines = ["digraph calls {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
+    for number, (module, functions) in enumerate(_by_module(graph)):
+        lines.append(f"  subgraph cluster_{number} {{")
+        lines.append(f"    label={_quoted(module)};")
+        lines += [
+            f"    {names[it]} [label={_quoted(it.name)}, tooltip={_quoted(it.place or it.title)}];" for it in functions
+        ]
+        lines.append("  }")
+    lines += [f"  {names[caller]} -> {names[callee]} [label={count}];" for caller, callee, count in graph.by_calls()]
+    return "\n".join([*lines, "}"])
+
+
+def _by_module(graph: Graph) -> Iterator[tuple[str, list[Function]]]:
+    modules: dict[str, list[Function]] = {}
+    for function in graph.functions:
+        modules.setdefault(function.module or "not in Python", []).append(function)
+    yield from sorted(modules.items())
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def mermaid(graph: Graph) -> str:
+    """For Mermaid, and so for Markdown."""
+    names = graph.numbered()
+    lines = ["flowchart LR"]
+    lines += [f'  {name}["{_entities(function.title)}"]' for function, name in names.items()]
+    lines += [f"  {names[caller]} -->|{count}| {names[callee]}" for caller, callee, count in graph.by_calls()]
+    return "\n".join(lines)
+
+
+def _entities(text: str) -> str:
+    """Text as Mermaid takes it in quotes: with numbered entities."""
+    return "".join(
+        character if character.isalnum() or character in "_. " else f"#{ord(character)};" for character in text
+    )
+
+
+def graphml(graph: Graph) -> str:
+    """For yEd, Gephi, networkx and the like."""
+    names = graph.numbered()
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+        *(
+            f'  <key id="{key}" for="node" attr.name="{key}" attr.type="string"/>'
+            for key in ("label", "module", "file")
+        ),
+        '  <key id="line" for="node" attr.name="line" attr.type="int"/>',
+        '  <key id="calls" for="edge" attr.name="calls" attr.type="int"/>',
+        '  <graph id="calls" edgedefault="directed">',
+    ]
+    for function, name in names.items():
+        data = {"label": function.title, "module": function.module, "file": function.filename, "line": function.line}
+        fields = "".join(f'<data key="{key}">{escaped(str(value))}</data>' for key, value in data.items())
+        lines.append(f'    <node id="{name}">{fields}</node>')
+    for caller, callee, count in graph.by_calls():
+        ends = f'source="{names[caller]}" target="{names[callee]}"'
+        lines.append(f'    <edge {ends}><data key="calls">{count}</data></edge>')
+    return "\n".join([*lines, "  </graph>", "</graphml>"])
+
+
+def escaped(text: str) -> str:
+    """Text as XML can hold it: a name may contain anything.
+
+    >>> escaped("<lambda>\\x00")
+    '&lt;lambda&gt;?'
+    """
+    return html.escape("".join(it if it.isprintable() else "?" for it in text))
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,4 @@
+"""What several ready-made contexts need: options, targets, names of functions, reports.
+
+Knows contexts; must not know any of the ready-made ones.
+"""

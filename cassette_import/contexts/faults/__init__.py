@@ -1,0 +1,5 @@
+"""`Faults`."""
+
+from cassette_import.contexts.faults.context import Faults
+
+__all__ = ["Faults"]

@@ -1,0 +1,287 @@
+"""`Provenance`: which cells of the input each number of a report was computed of.
+
+Cells are marked where `csv` reads them. What is computed of them has a link to what it was computed of. Where a table
+or a text goes out, its parts are written down with the cells that they come from. Knows how values are tagged; what a
+cell is, `provenance_cells` knows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import operator
+import os
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any, ClassVar, Final, NamedTuple
+
+from cassette_import import NO_METADATA, Context, allmetadata, fallback, metadata, tag
+from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, ranges
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import primitives
+from cassette_import.runtime.tagging.shadow_store import SEQUENCES
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+__all__ = ["Cell", "Line", "Provenance"]
+
+_LIMIT: Final = 50
+
+
+class Line(NamedTuple):
+    """A line of the output, or a row of a table that is written: its text and the parts whose origin is known."""
+
+    text: str
+    parts: tuple[tuple[str, list[Any]], ...]
+
+    def __str__(self) -> str:
+        width = max((len(text) for text, _ in self.parts), default=0)
+        found = [f"  {text:{width}}  {', '.join(ranges(cells))}" for text, cells in self.parts]
+        return "\n".join([self.text, *found])
+
+
+class Provenance(Context, tagging=True):
+    """Finds out for each number of a report, and for each text, the cells of the input that it was computed of.
+
+    Parameters
+    ----------
+    limit:
+        How many lines of the report are shown on the terminal. Files hold all of them.
+
+    Cells are those that `csv.reader` and `csv.DictReader` read. A report is what is printed, written to a text file,
+    or given to a writer of `csv`. For other readers, register an overload that marks what they give with `mark`.
+
+    Example
+    -------
+    >>> import csv
+    >>> from cassette_import import overdub
+    >>> def report(lines):
+    ...     rows = list(csv.DictReader(lines))
+    ...     print("total", sum(float(row["price"]) for row in rows))
+    >>> provenance = Provenance()
+    >>> overdub(provenance, report, ["item,price", "tea,2.5", "cake,4"])
+    total 6.5
+    >>> print(provenance.lines[0])
+    total 6.5
+      6.5  list:B2-B3
+    """
+
+    inherit: ClassVar[bool] = True
+
+    def __init__(self, *, limit: int = _LIMIT) -> None:
+        super().__init__()
+        if isinstance(limit, bool) or not isinstance(limit, int):
+            raise ValueError(f"limit is a number of lines, not {limit!r}")
+        self._limit = limit
+        self._written: list[tuple[str, tuple[Piece, ...]]] = []
+        self._lock = Lock()
+
+    def mark(self, value: Any, cell: Any) -> Any:
+        """The value, known to come from a cell: a `Cell`, or text such as ``"sheet!B2"``."""
+        return tag(value, self, Origin(cell=cell))
+
+    def cells(self, value: Any) -> list[Any]:
+        """The cells that a value was computed of, in order; that of a container, its parts'."""
+        return Origin(tuple(allmetadata(self, value))).cells
+
+    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        """What is computed of values comes from where they come from."""
+        if value is None:
+            return NO_METADATA
+        parents = tuple(dict.fromkeys(allmetadata(self, *arguments, *keywords.values())))
+        if type(value) is str:
+            return Origin(parents, pieces=self._pieces(value, f, arguments))
+        return parents[0] if len(parents) == 1 and parents[0].pieces is None else Origin(parents)
+
+    # ---- texts
+
+    def _pieces(self, text: str, f: Any, arguments: tuple[Any, ...]) -> tuple[Piece, ...] | None:
+        """The parts of a text that is put together of others; None if it is of one piece."""
+        if f in _CONCATENATED:
+            return self._one_after_the_other(arguments)
+        if f is str.join and len(arguments) == 2:
+            items = tag_of(self).store.items_of(plain(arguments[1]))  # type: ignore[union-attr]
+            between = itertools.chain.from_iterable((arguments[0], item) for item in items)
+            return self._one_after_the_other(tuple(between)[1:])
+        if f in _PADDED and type(plain(arguments[0])) is str:
+            inner = plain(arguments[0])
+            shift = text.find(inner) if len(inner) <= len(text) else -inner.find(text)
+            return tuple(
+                (max(0, start + shift), min(len(text), end + shift), origin)
+                for start, end, origin in self._known(arguments[0])
+                if end + shift > 0 and start + shift < len(text)
+            )
+        return None
+
+    def _one_after_the_other(self, parts: tuple[Any, ...]) -> tuple[Piece, ...]:
+        found, offset = [], 0
+        for part in parts:
+            found += [(start + offset, end + offset, origin) for start, end, origin in self._known(part)]
+            offset += len(plain(part))
+        return tuple(found)
+
+    def _known(self, value: Any) -> tuple[Piece, ...]:
+        origin = metadata(value, self)
+        return origin.pieces_of(str(plain(value))) if isinstance(origin, Origin) else ()
+
+    # ---- the report
+
+    def _out(self, values: Any, separator: str) -> None:
+        """Values that go out, in one line."""
+        texts: list[str] = []
+        found: list[Piece] = []
+        offset = 0
+        for value in values:
+            texts.append(str(plain(value)))
+            found += [(start + offset, end + offset, origin) for start, end, origin in self._known(value)]
+            offset += len(texts[-1]) + len(separator)
+        with self._lock:
+            self._written.append((separator.join(texts), tuple(found)))
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines that went out so far and have parts whose origin is known."""
+        found = []
+        for text, pieces in self._written:
+            offset = 0
+            for line in text.splitlines(keepends=True):
+                inside = [
+                    (max(start - offset, 0), min(end - offset, len(line)), origin)
+                    for start, end, origin in pieces
+                    if start < offset + len(line) and end > offset
+                ]
+                parts = [(line[start:end].strip(), origin.cells) for start, end, origin in inside]
+                parts = [(part, cells) for part, cells in parts if part and cells]
+                if parts:
+                    found.append(Line(line.rstrip("\r\n"), tuple(parts)))
+                offset += len(line)
+        return found
+
+    def summary(self) -> str:
+        """The lines of the report, and below each its parts with their cells."""
+        lines = self.lines
+        if not lines:
+            return "provenance: nothing went out that comes from a cell"
+        count = f"{len(lines)} line{'s' if len(lines) > 1 else ''}"
+        more = [f"… {len(lines) - self._limit} further lines"] if len(lines) > self._limit else []
+        return "\n".join([f"provenance: {count}", *map(str, lines[: self._limit]), *more])
+
+    @property
+    def formats(self) -> Mapping[str, Writer]:
+        """`.txt` for all lines with their parts, `.json` for the same as data."""
+        return {".txt": self._writer(self._text), ".json": self._writer(self._json)}
+
+    def _text(self) -> str:
+        return "\n".join(map(str, self.lines))
+
+    def _json(self) -> str:
+        lines = [
+            {"text": line.text, "parts": [{"text": text, "cells": _data(cells)} for text, cells in line.parts]}
+            for line in self.lines
+        ]
+        return json.dumps({"lines": lines}, indent=2)
+
+    def _writer(self, make: Callable[[], str]) -> Writer:
+        def write(path: str) -> None:
+            with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(make() + "\n")
+
+        return write
+
+
+def _data(cells: list[Any]) -> list[Any]:
+    return [cell._asdict() if isinstance(cell, Cell) else cell for cell in cells]
+
+
+_CONCATENATED: Final = (primitives.build_string, operator.add, operator.iadd, operator.concat)
+_PADDED: Final = (str.ljust, str.rjust, str.center, str.zfill, str.strip, str.lstrip, str.rstrip)
+_WRITER: Final = type(csv.writer(io.StringIO()))
+
+
+# ---- cells in
+
+
+def _file_name(source: Any) -> str:
+    name = getattr(source, "name", None)
+    return os.path.basename(name) if isinstance(name, str) else type(source).__name__
+
+
+@hidden
+def _reader(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    made = fallback(ctx, f, *arguments, **keywords)
+    own, file = tag_of(ctx), _file_name(plain(arguments[0] if arguments else keywords.get("f")))
+    store = own.store  # type: ignore[union-attr]
+
+    def mark_list(row: Any) -> None:
+        line = made.line_num
+        store.set_parts(row, [{own: Origin(cell=Cell(file, line, number))} for number in range(1, len(row) + 1)])
+
+    def mark_dict(row: Any) -> None:
+        line, names = made.line_num, made.fieldnames or ()
+        cells = {name: Cell(file, line, number, name) for number, name in enumerate(names, 1)}
+        slots = {
+            name: (row[name], {own: Origin(cell=cell)}) for name, cell in cells.items() if row.get(name) is not None
+        }
+        store.set_keyed(row, slots)
+
+    store.iterators.make(made).extra = mark_dict if f is csv.DictReader else mark_list
+    return made
+
+
+Provenance.overdub.register(csv.reader, csv.DictReader)(_reader)
+
+
+# ---- the report out
+
+
+def _items(ctx: Any, row: Any) -> list[Any]:
+    """The items of a row, wrapped; nothing of what can be gone through only once."""
+    row = plain(row)
+    return tag_of(ctx).store.items_of(row) if isinstance(row, SEQUENCES) else []  # type: ignore[union-attr]
+
+
+def _print(ctx: Any, f: Any, *values: Any, **keywords: Any) -> None:
+    separator = plain(keywords.get("sep"))
+    ctx._out(values, " " if separator is None else separator)
+
+
+def _write(ctx: Any, f: Any, file: Any, text: Any, *more: Any, **keywords: Any) -> None:
+    ctx._out([text], "")
+
+
+def _writerow(ctx: Any, f: Any, writer: Any, row: Any, *more: Any, **keywords: Any) -> None:
+    ctx._out(_items(ctx, row), ",")
+
+
+def _writerows(ctx: Any, f: Any, writer: Any, rows: Any, *more: Any, **keywords: Any) -> None:
+    for row in _items(ctx, rows):
+        ctx._out(_items(ctx, row), ",")
+
+
+def _values(ctx: Any, writer: Any, row: Any) -> list[Any]:
+    slots = tag_of(ctx).store.keyed(plain(row))  # type: ignore[union-attr]
+    values = plain(row)
+    return [Tagged(*slots[name]) if name in slots else values.get(name, "") for name in plain(writer).fieldnames]
+
+
+def _dict_row(ctx: Any, f: Any, writer: Any, rowdict: Any) -> None:
+    ctx._out(_values(ctx, writer, rowdict), ",")
+
+
+def _dict_rows(ctx: Any, f: Any, writer: Any, rowdicts: Any) -> None:
+    for row in _items(ctx, rowdicts):
+        ctx._out(_values(ctx, writer, row), ",")
+
+
+for _handler, _targets in (
+    (_print, (print,)),
+    (_write, (io.TextIOWrapper.write,)),
+    (_writerow, (_WRITER.writerow,)),
+    (_writerows, (_WRITER.writerows,)),
+    (_dict_row, (csv.DictWriter.writerow, csv.DictWriter.writerow)),  # twice: a single one might be a hook itself
+    (_dict_rows, (csv.DictWriter.writerows, csv.DictWriter.writerows)),
+):
+    Provenance.prehook.register(*_targets)(_handler)

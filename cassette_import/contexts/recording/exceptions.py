@@ -1,0 +1,121 @@
+"""Exceptions as JSON and back: class, arguments, attributes, notes and cause.
+
+Knows exceptions; must not know recordings.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.contexts.recording.encoding import BadValue, located, reference
+
+__all__ = ["decoded_error", "encoded_error", "without_ours"]
+
+_DEEP: Final = 6
+_MEMBERS: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
+_NOT_OURS_TO_SET: Final = frozenset({"args", "exceptions", "message"})
+
+
+def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], depth: int = 0) -> dict[str, Any]:
+    """An exception as JSON. Attributes for which `encode` has a substitute are replaced in the exception, too."""
+    state: list[Any] = []
+    for name, value in list(vars(error).items()):
+        encoded, shown = encode(value)
+        if shown is not value:
+            vars(error)[name] = shown
+        state.append([name, encoded])
+    found: dict[str, Any] = {
+        "class": _importable(type(error)),
+        "arguments": [encode(argument)[0] for argument in error.args],
+        "state": state,
+        "members": [[name, encode(value)[0]] for name, value in _members(error)],
+    }
+    if depth < _DEEP:
+        if error.__cause__ is not None:
+            found["cause"] = encoded_error(error.__cause__, encode, depth + 1)
+        elif error.__suppress_context__:
+            found["cause"] = None
+        if isinstance(error, BaseExceptionGroup):
+            found["arguments"][1:2] = [[{"error": encoded_error(one, encode, depth + 1)} for one in error.exceptions]]
+    return found
+
+
+def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
+    """The exception that some JSON stands for."""
+    try:
+        kind = located(encoded["class"])
+        arguments = [decode(argument) for argument in encoded["arguments"]]
+        error: BaseException = kind.__new__(kind, *arguments)
+        _initialise(error, arguments)
+        for name, value in encoded["members"]:
+            try:
+                setattr(error, name, decode(value))
+            except (AttributeError, TypeError):
+                pass
+        for name, value in encoded["state"]:
+            vars(error)[name] = decode(value)
+        if "cause" in encoded:
+            cause = encoded["cause"]
+            error.__cause__ = None if cause is None else decoded_error(cause, decode)
+    except BadValue:
+        raise
+    except Exception as problem:  # a recording that was changed can make a class raise anything
+        raise BadValue(f"no exception is written as {str(encoded)[:80]}: {problem}") from problem
+    return error
+
+
+def _initialise(error: BaseException, arguments: list[Any]) -> None:
+    """Do what the part of the class that is written in C does: a StopIteration without it is not fit for use."""
+    for base in type(error).__mro__:
+        initialise = vars(base).get("__init__")
+        if type(initialise) is types.WrapperDescriptorType:
+            try:
+                initialise(error, *arguments)
+            except TypeError:  # the class calls it with others
+                initialise(error)
+            break
+    error.args = tuple(arguments)
+
+
+def _members(error: BaseException) -> list[tuple[str, Any]]:
+    """What exceptions written in C keep beside their arguments, such as the `errno` of an OSError."""
+    found: dict[str, Any] = {}
+    for base in type(error).__mro__:
+        if base in (BaseException, object):
+            continue
+        for name, descriptor in vars(base).items():
+            if isinstance(descriptor, _MEMBERS) and name[:2] != "__" and name not in _NOT_OURS_TO_SET:
+                try:
+                    value = descriptor.__get__(error)
+                except AttributeError:
+                    continue
+                if value is not None:
+                    found.setdefault(name, value)
+    return list(found.items())
+
+
+def _importable(kind: type) -> str:
+    """The class, or the nearest base that can be found by its name."""
+    for base in kind.__mro__:
+        try:
+            if located(reference(base)) is base:
+                return reference(base)
+        except BadValue:
+            continue
+    return "builtins:Exception"
+
+
+def without_ours(traceback: types.TracebackType | None, folder: str) -> types.TracebackType | None:
+    """The traceback without the entries of files in a folder."""
+    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(folder):
+        traceback = traceback.tb_next
+    entry = traceback
+    while entry is not None:
+        following = entry.tb_next
+        while following is not None and following.tb_frame.f_code.co_filename.startswith(folder):
+            following = following.tb_next
+        entry.tb_next = following
+        entry = following
+    return traceback

@@ -1,0 +1,281 @@
+"""`Taint`: finds values from outside that go where they do harm, such as an SQL injection.
+
+What came from a source is followed by its metadata, through what moves it and through what computes text of it, until
+a sink gets it. Knows how values are tagged; which functions are what is data, in `taint_rules`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from threading import RLock
+from typing import Any, ClassVar, Final
+
+from cassette_import import NO_METADATA, Context, allmetadata, fallback, recurse, untag
+from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.taint.flow import Finding, Flow, Path, merged
+from cassette_import.contexts.taint.names import Attributes, Functions
+from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.dispatch.call_sites import nearest_site
+from cassette_import.runtime.tagging.computed_values import introduced
+from cassette_import.runtime.tagging.wrappers import plain
+
+__all__ = ["Finding", "Sanitizer", "Sink", "Taint", "TaintError"]
+
+_HARMLESS: Final = (int, float, complex, type(None))
+_LONGEST: Final = 200
+
+
+class TaintError(RuntimeError):
+    """A value from outside was about to do harm. `finding` tells which."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(str(finding))
+        self.finding = finding
+
+
+class Taint(Context, tagging=True):
+    """Finds values that come from sources and reach sinks without passing a sanitizer.
+
+    Parameters
+    ----------
+    sources:
+        Functions whose results, and attributes whose values, come from outside: dotted names such as
+        ``"shop.orders.read"`` or ``"shop.web.Request.parameters"``.
+    sinks:
+        Functions that must not be given such values: dotted names, or `Sink` objects, which say more.
+    sanitizers:
+        Functions that make values harmless: dotted names, or `Sanitizer` objects.
+    defaults:
+        Whether `taint_rules.SOURCES`, `SINKS` and `SANITIZERS` count as well.
+    stop:
+        Whether to raise a `TaintError` in the place of the sink's call.
+
+    Numbers, truth values and None are harmless. What has not been imported yet is waited for.
+
+    On the command line, ``-c taint:sources=shop.orders.read+shop.orders.search,sinks=shop.store.query``.
+
+    Example
+    -------
+    >>> import contextlib, os, sqlite3
+    >>> from cassette_import import overdub
+    >>> def count():
+    ...     table = os.getenv("NO_SUCH_TABLE", "sqlite_master")
+    ...     with contextlib.closing(sqlite3.connect(":memory:")) as database:
+    ...         database.execute("SELECT count(*) FROM " + table)
+    >>> taint = Taint(sources=["os.getenv"])
+    >>> overdub(taint, count)
+    >>> [(finding.kind, finding.source, finding.sink) for finding in taint.findings]
+    [('SQL', 'os.getenv', 'sqlite3.Connection.execute')]
+    """
+
+    inherit: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        sources: Iterable[str] = (),
+        sinks: Iterable[str | Sink] = (),
+        sanitizers: Iterable[str | Sanitizer] = (),
+        *,
+        defaults: bool = True,
+        stop: bool = False,
+    ) -> None:
+        super().__init__()
+        names = [*_names("sources", sources, str), *(SOURCES if defaults else ())]
+        ends = [Sink(one) if isinstance(one, str) else one for one in _names("sinks", sinks, (str, Sink))]
+        ends += SINKS if defaults else ()
+        cleaners = [
+            Sanitizer(one) if isinstance(one, str) else one
+            for one in _names("sanitizers", sanitizers, (str, Sanitizer))
+        ]
+        cleaners += SANITIZERS if defaults else ()
+        self.findings: list[Finding] = []
+        """What was found, each once, in order."""
+        self.stop = stop
+        self.watched = Attributes(names, self._look)
+        self._sources = Functions({name: name for name in names})
+        self._sinks = Functions({sink.name: sink for sink in reversed(ends)})
+        self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
+        self._lock = RLock()
+        self._look()
+
+    @classmethod
+    def from_options(
+        cls, sources: str = "", sinks: str = "", sanitizers: str = "", defaults: bool = True, stop: bool = False
+    ) -> Taint:
+        """What the command line makes of ``sources=a.b+c.d,…``."""
+        lists = [[name for name in text.split("+") if name] for text in (sources, sinks, sanitizers)]
+        return cls(*lists, defaults=defaults, stop=stop)
+
+    def inform(self, run: Mapping[str, object]) -> None:
+        """The program's own functions are in `__main__`, whatever their file is called."""
+        arguments: Any = run["argv"]
+        for functions in (self._sources, self._sinks, self._sanitizers):
+            functions.main = PurePath(arguments[0]).stem if arguments else None
+        if self._awaits_main:
+            self.__class__ = _waiting_type()
+
+    @property
+    def _awaits_main(self) -> bool:
+        return self._sources.awaits_main or self._sinks.awaits_main or self._sanitizers.awaits_main
+
+    def _look(self) -> None:
+        """Take in the functions of modules that have been imported meanwhile."""
+        with self._lock:
+            for functions, point, handler in (
+                (self._sources, Taint.overdub, _source),
+                (self._sinks, Taint.prehook, _sink),
+                (self._sanitizers, Taint.overdub, _sanitizer),
+            ):
+                new = [function for function in functions.arrived() if id(function) not in _registered[handler]]
+                if new:
+                    _registered[handler].update((id(function), function) for function in new)
+                    # Twice the last one: a single Python function would be taken for a hook itself at first.
+                    point.register(*new, new[-1])(handler)
+
+    # ---- values
+
+    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        """What is computed of values from outside comes from there too."""
+        if issubclass(type(value), _HARMLESS) or id(f) in self._sinks.by_id:
+            return NO_METADATA
+        return merged(allmetadata(self, *arguments, *keywords.values())).then(nearest_site())
+
+    def loaded(self, value: Any, owner: Any, name: str) -> Any:
+        """An attribute of one of the names in `watched` was read."""
+        source = self.watched.find(owner, name)
+        return value if source is None else self._from(source, value)
+
+    def _from(self, source: str, value: Any) -> Any:
+        """A value that a source gave."""
+        return self._with(value, Flow((Path(source, (nearest_site(),)),)))
+
+    def _with(self, value: Any, flow: Flow) -> Any:
+        def say(part: Any) -> Any:
+            return NO_METADATA if issubclass(type(part), _HARMLESS) else flow
+
+        return introduced(self, value, say)
+
+    def _check(self, f: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        """A sink is called."""
+        known = self._sinks.by_id.get(id(f))
+        if known is None:
+            return
+        sink: Sink = known[2]
+        given: list[Any] = [*arguments, *keywords.values()]
+        if sink.arguments is not None:
+            given = [arguments[key] for key in sink.arguments if isinstance(key, int) and key < len(arguments)]
+            given += [keywords[key] for key in sink.arguments if isinstance(key, str) and key in keywords]
+        if sink.condition is not None and not sink.condition(arguments, keywords):
+            return
+        for value in given:
+            flows = allmetadata(self, value)
+            path = merged(flows).harmful(sink.kind) if flows else None
+            if path is not None:
+                self._found(sink, path, plain(value))
+
+    def _found(self, sink: Sink, path: Path, value: Any) -> None:
+        finding = Finding(sink.kind, sink.name, path.source, (*path.steps, nearest_site()), _shown(value))
+        with self._lock:
+            if not any(finding.path == other.path and finding.sink == other.sink for other in self.findings):
+                self.findings.append(finding)
+        if self.stop:
+            raise TaintError(finding)
+
+    # ---- the report
+
+    def summary(self) -> str:
+        """Each finding with the way of the value."""
+        if not self.findings:
+            return "taint: nothing from outside was seen where it does harm"
+        count = len(self.findings)
+        return "\n".join([f"taint: {count} finding{'s' if count > 1 else ''}", *map(str, self.findings)])
+
+    @property
+    def formats(self) -> Mapping[str, Writer]:
+        """`.txt` for what the summary says, `.json` for the same as data."""
+        return {
+            ".txt": lambda path: _write(path, self.summary()),
+            ".json": lambda path: _write(
+                path, json.dumps({"findings": [finding.as_json() for finding in self.findings]}, indent=2)
+            ),
+        }
+
+
+def _names(what: str, given: Any, kinds: Any) -> list[Any]:
+    if isinstance(given, str):
+        given = [given]
+    found = list(given)
+    for one in found:
+        if not isinstance(one, kinds) or not (one if isinstance(one, str) else one.name):
+            raise TypeError(f"{what} are dotted names, such as 'package.module.function', not {one!r}")
+    return found
+
+
+def _shown(value: Any) -> str:
+    if not isinstance(value, (str, bytes, bytearray, list, tuple, dict)):
+        return f"<{type(value).__qualname__} object>"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text + "\n")
+
+
+# ---- hooks and overloads; hidden, because what they call looks at its caller
+
+
+@hidden
+def _source(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    value = recurse(ctx, f, *arguments, **keywords)
+    known = ctx._sources.by_id.get(id(f))
+    return value if known is None else ctx._from(known[1], value)
+
+
+@hidden
+def _sink(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
+    ctx._check(f, arguments, keywords)
+
+
+@hidden
+def _sanitizer(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    known = ctx._sanitizers.by_id.get(id(f))
+    if known is None:
+        return recurse(ctx, f, *arguments, **keywords)
+    flows = allmetadata(ctx, *arguments, *keywords.values())
+    value = untag(fallback(ctx, f, *arguments, **keywords), ctx)
+    kinds = known[2].kinds
+    if kinds is None or not flows:
+        return value
+    return ctx._with(value, merged(flows).made_safe(kinds))
+
+
+_registered: Final[dict[Any, dict[int, Any]]] = {_source: {}, _sink: {}, _sanitizer: {}}
+"""The functions that are registered, which they keep alive, for each handler; for all instances together."""
+
+
+def _waiting_type() -> type[Taint]:
+    """A type for one instance, some of whose names are in the program's own file: those functions do not exist before
+    it has begun. Until all of them are there it looks at each call."""
+
+    class Waiting(Taint):
+        pass
+
+    @hidden
+    def look(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        ctx._look()
+        if not ctx._awaits_main:
+            Waiting.overdub.remove(look)
+        if id(f) in ctx._sinks.by_id:
+            ctx._check(f, arguments, keywords)
+        if id(f) in ctx._sanitizers.by_id:
+            return _sanitizer(ctx, f, *arguments, **keywords)
+        return _source(ctx, f, *arguments, **keywords)
+
+    Waiting.__name__, Waiting.__qualname__ = Taint.__name__, Taint.__qualname__
+    Waiting.overdub.register()(look)
+    return Waiting

@@ -1,0 +1,7 @@
+"""`Trace`."""
+
+from cassette_import.contexts.trace.context import (
+    Trace,
+)
+
+__all__ = ["Trace"]

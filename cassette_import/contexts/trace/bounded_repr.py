@@ -1,0 +1,310 @@
+"""Values as short text: what a trace shows of arguments and results.
+
+It never fails, and does not run long: containers are shown up to a few items whatever their size, and long text is cut
+before it is formatted. The program's own `__repr__` methods are called only if somebody wants it; then a class that
+once took long is not asked again, nor is one whose module is being imported. Secrets, known by the names that they go
+by, are masked. Must not know what the text is for.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import fnmatch
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+from cassette_import.contexts.trace.plain_state import attributes, shows_itself
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.namespaces import of_module
+
+__all__ = ["MASK", "Secrets", "Shortener"]
+
+MASK: Final = "***"
+_ITEMS: Final = 6
+_LEVELS: Final = 3
+_ATTRIBUTES: Final = 3
+_MOST_FIELDS: Final = 100
+_WHOLE: Final = 8
+"""How many times as long as a simple value a container may be."""
+_PATIENCE: Final = 0.02
+"""Seconds that a `__repr__` may take if it wants to be called again."""
+_MOST_SECRETS: Final = 1000
+_NAMED_TUPLES: Final = collections.namedtuple.__code__.co_filename
+_SMALL: Final = frozenset(map(id, (type(None), bool, float)))
+"""Types by identity: a metaclass of the program may be asked for a hash."""
+_SMALL_NUMBER: Final = 10**15
+_FAILURES: Final = Exception, SystemExit, GeneratorExit
+"""What is not for the program; Ctrl-C is."""
+_CONTAINERS: Final = list, tuple, dict
+_NAME: Final = re.compile(r"[\w.-]{1,80}")
+
+
+class Secrets:
+    """Which names stand for what nobody should read, and the values met under them so far.
+
+    Parameters
+    ----------
+    patterns:
+        Patterns such as ``*password*``, several of them separated by ``|``; case does not matter.
+
+    Example
+    -------
+    >>> secrets = Secrets("*password*|token")
+    >>> secrets.is_name("db_PASSWORD"), secrets.is_name("tokenize"), secrets.is_name(3)
+    (True, False, False)
+    """
+
+    def __init__(self, patterns: str = "") -> None:
+        parts = [part.strip().lower() for part in patterns.split("|")]
+        translated = "|".join(fnmatch.translate(part) for part in parts if part)
+        self._names = re.compile(translated) if translated else None
+        self.are_masked = self._names is not None
+        """Whether there are any patterns at all."""
+        self._texts: dict[str, None] = {}
+
+    def is_name(self, name: object) -> bool:
+        """Whether what goes by this name is to be masked."""
+        return (
+            self._names is not None
+            and type(name) is str
+            and _NAME.fullmatch(name) is not None
+            and self._names.match(name.lower()) is not None
+        )
+
+    def remember(self, value: object) -> None:
+        """This value is a secret, wherever else it turns up."""
+        text = value.decode("latin-1") if type(value) is bytes else value
+        if type(text) is str and len(text) > 3 and len(self._texts) < _MOST_SECRETS:
+            self._texts[text] = None
+
+    def are_in(self, text: str) -> bool:
+        """Whether a secret that was met before is part of the text."""
+        return any(secret in text for secret in list(self._texts))
+
+    def masked(self, text: str) -> str:
+        """The text with the secrets that were met before masked."""
+        for secret in list(self._texts):
+            text = text.replace(secret, MASK)
+        return text
+
+
+class Shortener:
+    """Makes short text of values.
+
+    Parameters
+    ----------
+    width:
+        How many characters one value that is no container may take; a container may take eight times as many.
+    secrets:
+        What to mask.
+    reprs:
+        Whether a class of the program is asked for its `__repr__`; if not, some attributes are shown.
+
+    Example
+    -------
+    >>> show = Shortener(20)
+    >>> show([1, "two", {"three": b"4" * 1000}])
+    "[1, 'two', {'three': b'444444...44444444'}]"
+    >>> show(range(3)), show(10 ** 100)
+    ('range(0, 3)', '<int of 333 bits>')
+    """
+
+    def __init__(self, width: int, secrets: Secrets | None = None, *, reprs: bool = False) -> None:
+        self._width = max(width, 8)
+        self._secrets = secrets or Secrets()
+        self._asks = reprs
+        self._slow: set[type] = set()
+        self._settled: set[type] = set()
+
+    def __call__(self, value: Any) -> str:
+        """The value on one line."""
+        if not self._secrets.are_masked:  # most values are short, and nothing in them is to be looked for
+            kind = type(value)
+            is_small = id(kind) in _SMALL or (kind is int and -_SMALL_NUMBER < value < _SMALL_NUMBER)
+            if is_small or (kind is str and 2 * len(value) < self._width and value.isprintable()):
+                return repr(value)
+        try:
+            text = self._show(value, _LEVELS)
+        except _FAILURES:  # whatever the program's own classes do
+            text = _anonymous(value)
+        if self._secrets.are_masked or len(text) > _WHOLE * self._width:
+            text = self._cut(self._secrets.masked(text), _WHOLE * self._width)
+        return text if text.isprintable() else "".join(map(_printable, text))
+
+    def _show(self, value: Any, levels: int) -> str:
+        kind = type(value)
+        shower = _SHOWERS.get(kind)
+        if shower is not None:
+            return shower(self, value, levels)
+        own_repr = lookup(kind, "__repr__")
+        shower = _BY_REPR.get(own_repr)  # subclasses that show themselves as their base does
+        if shower is not None:
+            return shower(self, value, levels)
+        if isinstance(own_repr, FunctionType):
+            if own_repr.__code__.co_filename == _NAMED_TUPLES and issubclass(kind, tuple):
+                pairs = zip(getattr(kind, "_fields", ()), tuple.__iter__(value), strict=False)
+                return self._call(kind.__name__, (), pairs, levels)
+            if _has_generated_repr(kind, own_repr):
+                return self._call(kind.__qualname__, (), self._fields(value, kind), levels)
+        if not self._asks and not shows_itself(kind):
+            return self._state(value, kind, levels)
+        return self._cut(self._own(value, kind))
+
+    def _fields(self, value: Any, kind: type) -> list[tuple[str, Any]]:
+        names = [field.name for field in dataclasses.fields(kind) if field.repr]
+        if self._asks:
+            return [(name, getattr(value, name)) for name in names]
+        held = dict(attributes(value, _MOST_FIELDS))
+        return [(name, held[name]) for name in names if name in held]
+
+    def _state(self, value: Any, kind: type, levels: int) -> str:
+        """The class and some attributes, simple ones by value."""
+        parts = [_SHOWERS[base](self, value, levels) for base in _CONTAINERS if issubclass(kind, base)]
+        if levels:
+            parts += [f"{name}={self.named(name, item, 0)}" for name, item in attributes(value, _ATTRIBUTES)]
+        return self._cut(f"<{kind.__qualname__} {' '.join(parts)}>", 2 * self._width) if parts else _anonymous(value)
+
+    def _own(self, value: Any, kind: type) -> str:
+        """What the class itself makes of it."""
+        if kind in self._slow or (kind not in self._settled and self._is_being_imported(kind)):
+            return _anonymous(value)
+        began = perf_counter()
+        try:
+            return repr(value)
+        except _FAILURES:  # RecursionError, or whatever it likes
+            return _anonymous(value)
+        finally:
+            if perf_counter() - began > _PATIENCE:
+                self._slow.add(kind)
+
+    def _is_being_imported(self, kind: type) -> bool:
+        """Whether the class's module, or a package around it, is not complete: its `__repr__` may import what the
+        program imports later, and find the one half made where it wants the other."""
+        name = kind.__module__
+        while name:
+            spec = of_module(module).get("__spec__") if type(module := sys.modules.get(name)) is ModuleType else None
+            if getattr(spec, "_initializing", False):
+                return True
+            name = name.rpartition(".")[0]
+        self._settled.add(kind)
+        return False
+
+    def _cut(self, text: str, width: int = 0) -> str:
+        width = width or self._width
+        if len(text) <= width:
+            return text
+        head = (width - 3) // 2
+        return f"{text[:head]}...{text[len(text) - (width - 3 - head) :]}"
+
+    # ---- kinds of values
+
+    def _text(self, value: Any, levels: int) -> str:
+        if self._secrets.are_in(value if isinstance(value, str) else value.decode("latin-1")):
+            return repr(MASK)
+        if len(value) > 2 * self._width:
+            value = value[: self._width] + value[-self._width :]
+        return self._cut(repr(value))
+
+    def _number(self, value: int, levels: int) -> str:
+        bits = value.bit_length()
+        return f"<int of {bits} bits>" if bits > 3.3 * self._width else repr(value)
+
+    def _simple(self, value: Any, levels: int) -> str:
+        text = repr(value)
+        return text if len(text) <= self._width else self._cut(text)
+
+    def _list(self, value: Any, levels: int) -> str:
+        return f"[{self._items(list.__iter__(value), list.__len__(value), levels)}]"
+
+    def _tuple(self, value: Any, levels: int) -> str:
+        count = tuple.__len__(value)
+        return f"({self._items(tuple.__iter__(value), count, levels)}{',' * (count == 1)})"
+
+    def _set(self, value: Any, levels: int) -> str:
+        shown = f"{{{self._items(iter(value), len(value), levels)}}}" if value else ""
+        name = type(value).__name__
+        return shown if name == "set" and shown else f"{name}({shown})"
+
+    def _dict(self, value: Any, levels: int) -> str:
+        if levels <= 0 and dict.__len__(value):
+            return "{...}"
+        parts = []
+        for key, item in itertools.islice(dict.items(value), _ITEMS):
+            shown = self.named(key, item, levels - 1) if type(key) is str else self._show(item, levels - 1)
+            parts.append(f"{self._show(key, levels - 1)}: {shown}")
+        return f"{{{', '.join(parts)}{', ...' * (dict.__len__(value) > _ITEMS)}}}"
+
+    def _named_dict(self, value: Any, levels: int) -> str:
+        leading = f"{value.default_factory!r}, " if isinstance(value, collections.defaultdict) else ""
+        return f"{type(value).__name__}({leading}{self._dict(value, levels)})"
+
+    def _deque(self, value: Any, levels: int) -> str:
+        return f"deque([{self._items(iter(value), len(value), levels)}])"
+
+    def _exception(self, value: BaseException, levels: int) -> str:
+        return self._call(type(value).__name__, value.args, (), levels)
+
+    def _items(self, values: Iterable[Any], count: int, levels: int) -> str:
+        if levels <= 0 and count:
+            return "..."
+        parts = [self._show(item, levels - 1) for item in itertools.islice(values, _ITEMS)]
+        return ", ".join(parts) + ", ..." * (count > _ITEMS)
+
+    def _call(self, name: str, values: Iterable[Any], named: Iterable[tuple[str, Any]], levels: int) -> str:
+        if levels <= 0:
+            return f"{name}(...)"
+        parts = [self._show(value, levels - 1) for value in itertools.islice(values, _ITEMS)]
+        parts += [f"{key}={self.named(key, value, levels - 1)}" for key, value in itertools.islice(named, 2 * _ITEMS)]
+        return f"{name}({', '.join(parts)})"
+
+    def named(self, name: object, value: Any, levels: int = _LEVELS) -> str:
+        """A value that goes by a name; masked if the name says so."""
+        if self._secrets.is_name(name):
+            self._secrets.remember(value)
+            return MASK
+        return self._show(value, levels) if levels < _LEVELS else self(value)
+
+
+def _has_generated_repr(kind: type, own_repr: FunctionType) -> bool:
+    """Whether a dataclass shows itself as `dataclass` made it, field by field."""
+    parameters = getattr(kind, "__dataclass_params__", None)
+    inner = getattr(own_repr, "__wrapped__", own_repr)
+    return bool(parameters is not None and parameters.repr and inner.__code__.co_filename == "<string>")
+
+
+def _anonymous(value: Any) -> str:
+    return f"<{type(value).__name__} instance at {id(value):#x}>"
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
+
+
+_Shower = Callable[[Shortener, Any, int], str]
+_SHOWERS: Final[Mapping[type, _Shower]] = {
+    str: Shortener._text,
+    bytes: Shortener._text,
+    bytearray: Shortener._text,
+    int: Shortener._number,
+    list: Shortener._list,
+    tuple: Shortener._tuple,
+    set: Shortener._set,
+    frozenset: Shortener._set,
+    dict: Shortener._dict,
+    collections.OrderedDict: Shortener._named_dict,
+    collections.defaultdict: Shortener._named_dict,
+    collections.Counter: Shortener._named_dict,
+    collections.deque: Shortener._deque,
+    **dict.fromkeys((type(None), bool, float, complex, type, range, type(len), FunctionType), Shortener._simple),
+}
+_BY_REPR: Final[Mapping[Any, _Shower]] = {
+    **{kind.__repr__: shower for kind, shower in _SHOWERS.items() if kind in (list, tuple, dict)},
+    BaseException.__repr__: Shortener._exception,
+    object.__repr__: Shortener._simple,
+}

@@ -1,0 +1,174 @@
+"""IPython and Jupyter: ``%load_ext cassette_import``, then ``%%overdub`` for a cell and ``%overdub`` for a line.
+
+Knows IPython, which only the extra `notebook` brings, and how contexts report; must not know how code is rewritten.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import linecache
+import re
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any, Final
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+
+import cassette_import
+from cassette_import import Context
+from cassette_import.contexts.lookup import UnknownContext, context_named
+from cassette_import.frontends import settings
+from cassette_import.frontends.notebook.display import Finding
+from cassette_import.frontends.programs.program import overdubbed
+from cassette_import.specialization.registry import registry
+
+__all__ = ["OverdubMagics", "load", "unload"]
+
+_CELLS: Final = "cassette_import: cells"
+"""The name under which cells are known while one of them is overdubbed; no module can have it."""
+_VALUE: Final = "_overdub_value_"
+
+
+@magics_class
+class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when types are checked
+    """The magic commands."""
+
+    @line_cell_magic  # type: ignore[untyped-decorator]
+    def overdub(self, line: str, cell: str | None = None) -> Any:
+        """Run a cell, or the rest of the line, in contexts, and show what they found.
+
+        Usage::
+
+            %%overdub [-c CONTEXT]… [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-o FILE]
+            %overdub [the same] STATEMENT
+
+        The cell itself, functions of other cells and the packages are overdubbed. The contexts are described as on
+        the command line, the first one outermost; without one, it is `profile`. With `-o`, what a context found is
+        written to a file, in the format of its suffix, as well.
+        """
+        __tracebackhide__ = True
+        given, rest = self.parse_options(line, "c:p:x:o:", posix=False, list_all=True, preserve_non_opts=True)
+        given = {key: [_unquoted(word) for word in words] for key, words in given.items()}
+        source = rest if cell is None else cell
+        if cell is not None and rest.strip():
+            raise UsageError(f"%%overdub: {rest.strip()!r} is no option; what is to run stands in the lines below")
+        if not source.strip():
+            raise UsageError("%overdub: what is to run? An expression or statement is needed")
+        contexts = _contexts(given.get("c"))
+        program = _Cell(self.shell, source)
+        finding = Finding(contexts, given.get("o", [None])[-1])
+        packages, exclude = settings.names(given.get("p", ())), settings.names(given.get("x", ()))
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_installed(packages, exclude, self.shell))
+            stack.callback(finding.show)
+            for context in contexts:
+                stack.enter_context(context)
+            try:
+                return program.run()
+            except BaseException as error:
+                raise error.with_traceback(program.own(error.__traceback__))  # noqa: B904 - it is the same one
+
+
+def _unquoted(word: str) -> str:
+    """A word without the quotes around it. IPython leaves them: what follows the options may be Python."""
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
+
+
+def _contexts(described: Sequence[str] | None) -> list[Context]:
+    try:
+        return [context_named(text) for text in settings.contexts(("profile",) if described is None else described)]
+    except UnknownContext as error:
+        raise UsageError(f"%overdub: {error}") from error
+
+
+@contextlib.contextmanager
+def _installed(packages: Sequence[str], exclude: Sequence[str], shell: Any) -> Iterator[None]:
+    """Have the packages and the notebook's own cells overdubbed meanwhile."""
+    try:
+        installation = cassette_import.install(packages, exclude=exclude)
+    except (ModuleNotFoundError, cassette_import.NotOverdubbable) as error:
+        raise UsageError(f"%overdub: {error}") from error
+    with installation:
+        for name in list(linecache.cache):
+            if shell.compile.format_code_name(name) is not None:
+                registry.admit(_CELLS, name)
+        try:
+            yield
+        finally:
+            registry.dismiss([_CELLS])
+
+
+class _Cell:
+    """A piece of source that is run as IPython runs a cell: the value of a last expression is the cell's."""
+
+    def __init__(self, shell: Any, source: str) -> None:
+        self._shell = shell
+        # The first line, where the magic command stood, is left free.
+        text = "\n" + shell.transform_cell(source)
+        # The last expression is compiled by itself, under a name of its own, which stands for the same lines.
+        self._name, self._last_name = self._cached(text), self._cached(text + "\n#")
+        tree = ast.parse(text, self._name)
+        last = tree.body[-1] if tree.body else None
+        self._text, self._last = text, ""
+        if isinstance(last, ast.Expr):
+            self._text, self._last = _divided(text.splitlines(keepends=True), last)
+        self._code = _compiled(self._text, self._name)
+        self._last_code = _compiled(self._last, self._last_name)
+
+    def _cached(self, text: str) -> str:
+        """The name of the text, under which tracebacks will find it; it belongs to the cell that is being run."""
+        compiler = self._shell.compile
+        labels = (compiler.format_code_name(name) for name in reversed(linecache.cache))
+        number = next((re.sub(r"\D", "", label[1]) for label in labels if label is not None), "0")
+        name: str = compiler.cache(text, int(number), raw_code=text)
+        return name
+
+    def run(self) -> Any:
+        """Run it in the contexts that are active."""
+        __tracebackhide__ = True
+        namespace = self._shell.user_ns
+        exec(overdubbed(self._name, self._text.encode(), self._code, _CELLS), namespace)
+        if not self._last:
+            return None
+        exec(overdubbed(self._last_name, self._last.encode(), self._last_code, _CELLS), namespace)
+        return namespace.pop(_VALUE)
+
+    def own(self, traceback: TracebackType | None) -> TracebackType | None:
+        """The traceback without frames of ours."""
+        entry = traceback
+        while entry is not None and entry.tb_frame.f_code.co_filename not in (self._name, self._last_name):
+            entry = entry.tb_next
+        return entry or traceback
+
+
+def _divided(lines: Sequence[str], last: ast.Expr) -> tuple[str, str]:
+    """The text before the last expression; and the expression at its place, as the value of a name, which is on the
+    line above."""
+    row, column = last.lineno - 1, len(lines[last.lineno - 1].encode()[: last.col_offset].decode())
+    before = "".join((*lines[:row], lines[row][:column])).rstrip().removesuffix(";")
+    above = "\n" * (row - 1) + f"{_VALUE} = \\\n"
+    return before + "\n", above + " " * column + lines[row][column:] + "".join(lines[row + 1 :])
+
+
+def _compiled(text: str, name: str) -> Any:
+    try:
+        return compile(text, name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        if "'await' outside" in str(error) or "outside async function" in str(error):
+            raise UsageError(
+                "%overdub: a cell cannot await at its top level; put it into a function and give that to asyncio.run"
+            ) from None
+        raise
+
+
+def load(shell: Any) -> None:
+    """What ``%load_ext cassette_import`` does."""
+    shell.register_magics(OverdubMagics)
+
+
+def unload(shell: Any) -> None:
+    """What ``%unload_ext cassette_import`` does."""
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("overdub", None)

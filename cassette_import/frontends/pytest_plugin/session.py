@@ -1,0 +1,214 @@
+"""What a run of pytest was asked for, and what has come of it: the half of the plugin that is needed when asked.
+
+Knows installing, contexts and reports; must not know pytest's hooks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cassette_import import Context, Installation, NotOverdubbable, install
+from cassette_import.contexts.common.reporting import is_reporting, summary_of, told_of
+from cassette_import.contexts.lookup import UnknownContext, context_named
+from cassette_import.frontends.reporting.run_report import CannotWrite, check_folder, merged, report, write_document
+from cassette_import.frontends.settings import names
+from cassette_import.importing.installation import check, install_unchecked
+
+if TYPE_CHECKING:
+    from cassette_import.frontends.pytest_plugin.hooks import ContextLike, Packages
+
+__all__ = ["Session"]
+
+_TITLE = "cassette_import"
+
+
+class Session:
+    """What was asked for, and what has come of it so far.
+
+    `workers` holds, for each worker of xdist that is done, what it found; `recordings`, how many tests were recorded
+    and replayed.
+    """
+
+    def __init__(self) -> None:
+        self.contexts: Sequence[Context] = ()
+        self.workers: dict[str, dict[str, Any]] = {}
+        self.recordings: Mapping[str, int] = {}
+        self._installations: list[Installation] = []
+        self._to_come: tuple[str, ...] = ()
+        self._told: list[tuple[str, str]] = []
+        self._report_file: str | None = None
+        self._is_reported = False
+
+    @property
+    def report_file(self) -> str | None:
+        """The file for the report, if there is to be one."""
+        return self._report_file
+
+    @report_file.setter
+    def report_file(self, path: str | None) -> None:
+        try:
+            if path is not None:
+                check_folder(path)
+        except CannotWrite as error:
+            raise pytest.UsageError(f"--cassette-report: {error}") from error
+        self._report_file = path
+
+    # ---- doing
+
+    def made(self, described: ContextLike) -> Context:
+        """The context that is meant."""
+        if isinstance(described, Context):
+            return described
+        try:
+            if isinstance(described, str):
+                return context_named(described)
+            kind: Any = described
+            if isinstance(kind, type) and issubclass(kind, Context):
+                return _made(kind)
+        except (UnknownContext, TypeError) as error:
+            raise pytest.UsageError(f"cassette: {error}") from error
+        raise pytest.UsageError(f"cassette: {described!r} is no context, context type or name of one")
+
+    def install(self, packages: Packages, exclude: Packages = (), *, may_come_later: bool = False) -> Installation:
+        """Install packages; with `may_come_later`, names that nobody knows yet as well, until `missing` is asked."""
+        wanted = names([packages] if isinstance(packages, str) else packages)
+        unwanted = names([exclude] if isinstance(exclude, str) else exclude)
+        try:
+            installation = install(wanted, exclude=unwanted)
+        except NotOverdubbable as error:
+            raise pytest.UsageError(f"cassette: {error}") from error
+        except ModuleNotFoundError as error:
+            if not may_come_later:
+                raise pytest.UsageError(f"cassette: {error}") from error
+            self._to_come = wanted
+            installation = install_unchecked(wanted, unwanted)
+        self._installations.append(installation)
+        return installation
+
+    @contextlib.contextmanager
+    def active(
+        self, *described: ContextLike, packages: Packages = (), exclude: Packages = (), told_as: str | None = None
+    ) -> Iterator[Any]:
+        """Have contexts active and packages installed meanwhile.
+
+        With `told_as`, what contexts found that nobody else has in hand is told at the end, under this title.
+        """
+        with contextlib.ExitStack() as stack:
+            if packages:
+                stack.enter_context(self.install(packages, exclude))
+            contexts = [self.made(each) for each in described]
+            if told_as is not None:
+                for each, context in zip(described, contexts, strict=True):
+                    if context is not each:
+                        stack.callback(functools.partial(self._tell, f"{_TITLE}: {told_as}", context))
+            for context in contexts:
+                stack.enter_context(context)
+            yield contexts[0] if len(contexts) == 1 else tuple(contexts) or None
+
+    def _tell(self, title: str, context: Context) -> None:
+        if is_reporting(context):
+            self._told.append((title, summary_of(context)))
+
+    def missing(self) -> str | None:
+        """What is wrong with the names that were not known at first, if anything still is."""
+        try:
+            for name in self._to_come:
+                check(name)
+        except (ModuleNotFoundError, NotOverdubbable) as error:
+            return f"cassette: {error}"
+        return None
+
+    # ---- telling
+
+    def header(self) -> str:
+        """One line that says what is overdubbed."""
+        packages = ", ".join(name for installation in self._installations for name in installation.packages)
+        kinds = ", ".join(type(context).__name__ for context in self.contexts)
+        return f"{_TITLE}: packages {packages or 'none'}; context {kinds or 'none'}"
+
+    def report(self) -> dict[str, Any]:
+        """What was done to each module in this process."""
+        # A module may be installed for several tests in turn.
+        return merged(report([installation], self.contexts) for installation in self._installations) or report(
+            [], self.contexts
+        )
+
+    def found(self) -> dict[str, Any]:
+        """What a worker of xdist hands to the controller."""
+        told = [(_TITLE, summary_of(context)) for context in self.contexts if is_reporting(context)]
+        return {
+            "report": self.report(),
+            "told": [*told, *self._told],
+            "missing": self.missing(),
+            "recordings": dict(self.recordings),
+        }
+
+    def problems(self) -> list[str]:
+        """What was wrong with the packages, in the workers too."""
+        everything = [self.missing(), *(worker["missing"] for worker in self.workers.values())]
+        return list(dict.fromkeys(filter(None, everything))) if self.workers else []
+
+    def write_report(self) -> None:
+        """Write the report of all processes, if it was asked for."""
+        if self._report_file is not None:
+            self._is_reported = write_document(self._whole_report(), self._report_file)
+
+    def _whole_report(self) -> dict[str, Any]:
+        return merged([self.report(), *(worker["report"] for worker in self.workers.values())])
+
+    def sections(self) -> Iterator[tuple[str, str]]:
+        """Titles and texts for the end of the run."""
+        lines = [f"ERROR: {problem}" for problem in self.problems()]
+        whole = self._whole_report()
+        if whole["packages"]:
+            lines.append(_counted(whole["modules"]))
+        if recordings := self._recordings_counted():
+            lines.append(f"recordings: {recordings}")
+        if self._is_reported:
+            lines.append(f"report written to {self._report_file}")
+        if lines:
+            yield _TITLE, "\n".join(lines)
+        told = [("", self.found())] if not self.workers else []
+        told += [(f" ({worker})", found) for worker, found in sorted(self.workers.items())]
+        for suffix, found in told:
+            for title, text in found["told"]:
+                if text:
+                    yield f"{title}{suffix}", text
+
+    def _recordings_counted(self) -> str:
+        counts = Counter(self.recordings)
+        for worker in self.workers.values():
+            counts.update(worker["recordings"])
+        return ", ".join(f"{count} {what}" for what, count in sorted(counts.items(), reverse=True) if count)
+
+
+def _counted(modules: dict[str, dict[str, Any]]) -> str:
+    """How much was done.
+
+    >>> _counted({"a": {"action": "rewritten", "specialised": {"f": ["Noop"]}, "left_alone": {}}})
+    '1 module overdubbed, 1 function specialised'
+    """
+    rewritten = [entry for entry in modules.values() if entry["action"] == "rewritten"]
+    parts = [
+        (len(rewritten), "module", "overdubbed"),
+        (len(modules) - len(rewritten), "module", "left alone"),
+        (sum(len(entry["specialised"]) for entry in rewritten), "function", "specialised"),
+        (sum(len(entry["left_alone"]) for entry in rewritten), "function", "left alone"),
+    ]
+    texts = [f"{count} {noun}{'' if count == 1 else 's'} {what}" for count, noun, what in parts if count]
+    return ", ".join(texts) or "no module of these packages was imported"
+
+
+def _made(context_type: type[Context]) -> Context:
+    try:
+        return context_type()
+    except TypeError:
+        raise
+    except Exception as error:  # it may be anybody's
+        raise UnknownContext(f"{context_type.__name__} cannot be made: {told_of(error)}") from error

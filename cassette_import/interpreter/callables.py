@@ -1,0 +1,299 @@
+"""What a callable really is: the underlying function and the receiver behind bound methods, partial objects and the
+like.
+
+Never calls the program's code: no attribute is read through `__getattribute__` of a class of the program.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import weakref
+from collections.abc import Callable, Sequence
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import unwatched
+from cassette_import.interpreter.namespaces import bases_of, is_a, of_class
+
+BuiltinMethodOfClass: Final[type] = type(re.compile("").sub)
+"""The type of bound C methods that are told the class that defines them (PEP 573), which `types` has no name for."""
+
+
+def lookup(kind: type, name: str) -> Any:
+    """What `name` is in the dictionaries of `kind` and its bases, not bound; None if it is nowhere."""
+    for base in bases_of(kind) or (kind,):
+        found = of_class(base).get(name)
+        if found is not None:
+            return found
+    return None
+
+
+_methods: dict[int, dict[str, Any]] = {}
+"""Methods of C types by the receiver's type, which is known by its identity and forgotten when it dies, and by name. A
+type whose method is replaced is a Python class, whose C methods are inherited ones."""
+_owners: dict[int, weakref.ref[type]] = {}
+
+
+def _methods_of(owner: type) -> dict[str, Any]:
+    """What was found for a type so far."""
+    number = id(owner)
+    known = _methods.get(number)
+    if known is None:
+
+        def forget(reference: weakref.ref[type]) -> None:
+            if _owners.get(number) is reference:
+                del _methods[number], _owners[number]
+
+        known = _methods[number] = {}
+        _owners[number] = weakref.ref(owner, forget)
+    return known
+
+
+def _method(receiver: Any, owner: type, name: str) -> Any:
+    """The C method behind a bound one; None for a function that only looks like one."""
+    if is_a(receiver, type):
+        found = lookup(receiver, name)
+        if type(found) is ClassMethodDescriptorType:
+            return found
+    for base in bases_of(owner) or ():  # past overrides in Python: `super().append`
+        found = of_class(base).get(name)
+        if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType):
+            return found
+    return None
+
+
+class StandIn:
+    """A callable that events show as another one: it does the same, but for the words of its errors."""
+
+    __slots__ = ("_function", "shown")
+
+    def __init__(self, shown: Callable[..., Any], function: Callable[..., Any]) -> None:
+        self.shown = shown
+        self._function = function
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.shown, name)
+
+    @property
+    def __call__(self) -> Callable[..., Any]:
+        return self._function
+
+
+SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}
+"""How `split` takes callables of further types, by identity, apart: tagging adds its wrapper, whose receiver stays
+wrapped."""
+
+CARRIERS: Final = set(
+    map(
+        id,
+        (
+            BuiltinFunctionType,
+            BuiltinMethodOfClass,
+            MethodType,
+            MethodWrapperType,
+            functools.partial,
+            staticmethod,
+            StandIn,
+        ),
+    )
+)
+"""Types of callables, by identity, that `split` finds something behind. A metaclass of the program may have no hash."""
+
+WRAPPERS: Final[dict[int, Callable[[Any], Any]]] = {}
+"""Types, by identity, whose instances stand for another value, and what gives it: tagging adds its wrapper."""
+
+
+def bare(value: Any) -> Any:
+    """What a value stands for; mostly itself."""
+    found = WRAPPERS.get(id(type(value)))  # a metaclass of the program may have no hash
+    return value if found is None else found(value)
+
+
+CALLS_OF_INSTANCES: Final[dict[int, Callable[..., Any]]] = {}
+"""The functions `__call__` that are targets of some context, by identity: calls of instances are calls of theirs."""
+PROPERTIES: Final[dict[int, Callable[..., Any]]] = {}
+"""The functions of properties that are targets of some context, by identity."""
+
+
+def special(receiver: Any, name: str) -> Any:
+    """A special method as the interpreter finds it: on the type, bound to `receiver`."""
+    found = lookup(type(receiver), name)
+    if found is None:
+        raise AttributeError(f"{type(receiver).__name__!r} object has no attribute {name!r}", name=name, obj=receiver)
+    binding = lookup(type(found), "__get__")
+    return found if binding is None else binding(found, receiver, type(receiver))
+
+
+def split(function: Any) -> tuple[Any, ...]:
+    """The underlying function of a callable, followed by the arguments that it carries.
+
+    >>> split([].append)
+    (<method 'append' of 'list' objects>, [])
+    >>> split(len)
+    (<built-in function len>,)
+    """
+    kind = type(function)
+    if kind is FunctionType or kind is type:
+        return (function,)
+    if kind is MethodType:
+        return (*split(function.__func__), function.__self__)
+    if kind is BuiltinFunctionType or kind is BuiltinMethodOfClass:
+        receiver = function.__self__
+        if receiver is None or type(receiver) is ModuleType:
+            return (function,)
+        owner = type(receiver)
+        known = _methods.get(id(owner))
+        found = None if known is None else known.get(function.__name__)
+        if found is None:
+            found = _method(receiver, owner, function.__name__)
+            if is_a(receiver, type) or found is None:
+                return (function,) if found is None else (found, receiver)
+            _methods_of(owner)[function.__name__] = found
+        return found, receiver
+    if kind is MethodWrapperType:
+        found = lookup(function.__objclass__, function.__name__)  # not the receiver's type: `super().__init__`
+        return (function,) if found is None else (found, function.__self__)
+    if kind is functools.partial:
+        return (*split(function.func), *function.args)
+    if kind is staticmethod:
+        return split(function.__func__)
+    if kind is StandIn:
+        return (function.shown,)
+    if id(kind) in SPLITTERS:
+        return SPLITTERS[id(kind)](function)
+    if CALLS_OF_INSTANCES and id(method := lookup(kind, "__call__")) in CALLS_OF_INSTANCES:
+        return (method, function)
+    return (function,)
+
+
+_PLACEHOLDER: Final = getattr(functools, "Placeholder", None)  # from 3.14 on
+
+
+def joined(carried: Sequence[Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of a function that is called by what carries some of them.
+
+    >>> joined((1, 2), (3,))
+    (1, 2, 3)
+    """
+    if _PLACEHOLDER is None or not any(item is _PLACEHOLDER for item in carried):
+        return (*carried, *arguments)
+    rest = iter(arguments)
+    filled = [next(rest, item) if item is _PLACEHOLDER else item for item in carried]
+    return (*filled, *rest)
+
+
+def keywords_of(function: Any) -> dict[str, Any]:
+    """The keyword arguments that a partial object carries."""
+    return function.keywords if type(function) is functools.partial else {}
+
+
+def underlying(target: Any) -> Any:
+    """The function by which a target is known, however it was reached: `Session.send`, `session.send`,
+    `list.append`, …"""
+    if is_a(target, (staticmethod, classmethod)):
+        return underlying(target.__func__)
+    if is_a(target, property):
+        return underlying(target.fget)
+    return split(target)[0]
+
+
+def target_of(given: Any) -> Any:
+    """The same for what a hook or overload is registered for. It is remembered how it is reached without a call."""
+    found = underlying(given)
+    if isinstance(given, property):
+        PROPERTIES[id(found)] = found
+    elif type(found) is FunctionType and found.__name__ == "__call__":
+        CALLS_OF_INSTANCES[id(found)] = found
+    return found
+
+
+def python_function(function: Any) -> FunctionType | None:
+    """The Python function whose body runs when `function` is called, or None.
+
+    Looks through bound methods, partial objects, classes with a Python `__init__` and objects with a Python `__call__`.
+    """
+    for _ in range(100):  # nested partial objects; a cycle would not be callable either
+        kind = type(function)
+        if kind is FunctionType:
+            return function  # type: ignore[no-any-return]
+        if kind is MethodType:
+            function = function.__func__
+        elif kind is functools.partial:
+            function = function.func
+        elif is_a(function, (staticmethod, classmethod)):
+            function = function.__func__
+        elif is_a(function, type):
+            found = lookup(type(function), "__call__") if type(function) is not type else None
+            if type(found) is not FunctionType:
+                found = lookup(function, "__init__")
+            if type(found) is not FunctionType:
+                found = lookup(function, "__new__")
+            function = found
+        else:
+            function = lookup(kind, "__call__")
+            if function is None or type(function) in (WrapperDescriptorType, MethodWrapperType, BuiltinFunctionType):
+                return None
+    return None
+
+
+def code_of(function: Any) -> CodeType | None:
+    found = python_function(function)
+    return found.__code__ if found is not None else None
+
+
+HOOKS: Final[dict[tuple[str, str, int], weakref.WeakSet[FunctionType]]] = {}
+"""The functions that the machinery calls as hooks and overloads, by file, name and line: copies, so that their frames
+are told from those of the functions that they are copies of, which the program may call itself."""
+
+
+def positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A copy of a hook whose first parameters are positional-only: a program may well call `g(f=1)` or `g(self=1)`
+    (R14).
+
+    Bound methods, partial objects and objects with a `__call__` stay what they are, around a copy of their function.
+    """
+    kind = type(function)
+    if isinstance(function, MethodType):
+        inner = positional_only(function.__func__, count + 1)
+        return MethodType(inner, function.__self__)
+    if kind is functools.partial:
+        assert isinstance(function, functools.partial)
+        inner = positional_only(function.func, count + len(function.args))
+        return functools.partial(inner, *function.args, **function.keywords)
+    if not isinstance(function, FunctionType):
+        call = None if isinstance(function, type) else lookup(kind, "__call__")
+        return MethodType(positional_only(call, count + 1), function) if type(call) is FunctionType else function
+    code = function.__code__
+    made = FunctionType(
+        unwatched(code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount)))),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    adopt(function, made)
+    known_as_hook(made)
+    return made
+
+
+def known_as_hook(function: FunctionType) -> None:
+    """Say that a function is called by the machinery, as a hook or overload."""
+    code = function.__code__
+    HOOKS.setdefault((code.co_filename, code.co_name, code.co_firstlineno), weakref.WeakSet()).add(function)
+
+
+def adopt(function: FunctionType, copy: FunctionType) -> None:
+    """Replaced by `context`, which knows what code a function had before it was overdubbed; here to break no arrow."""

@@ -1,0 +1,10 @@
+"""The folder of cassette_import itself: what runs from there is never part of a program.
+
+Knows where this package lies; must not know what is in it.
+"""
+
+import os
+from typing import Final
+
+PACKAGE_FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+"""With a separator at its end, as a prefix of file names."""

@@ -1,0 +1,118 @@
+"""The form of an event whose hooks look at nothing but their context (they count, say): the operation stays as it is
+written.
+
+``f(x, y)`` becomes ``@7.blindpost0.1(@c0, f(x, @7.blindpre0.1(@c0, y)))``: the prehook runs when all operands have been
+evaluated, the posthook when there is a result, and each hands on the value that it is given. No temporaries, no copies
+of arguments, and method calls stay method calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.primitives import EVENT_OF
+from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.syntax.operation import Operation, Slot
+from cassette_import.rewriting.trees.node_builder import At
+
+_JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
+"""Whether tracers are told of the line once more where a jump leads to, although it did not change."""
+
+
+class BlindForm:
+    """Builds such events for one shape."""
+
+    def __init__(self, shape: Shape | None, in_branch: bool = False) -> None:
+        self.shape = shape
+        self._in_branch = in_branch  # some context is active there, most likely
+
+    def hooks(self, at: At, which: str, event: Events) -> list[ast.expr]:
+        """The calls of all prehooks (outermost first) or posthooks (innermost first), where there is no value.
+
+        Without a shape, one call that asks which context is active: for what may be resumed in another one.
+        """
+        if self.shape is None:
+            hook = at.call(at.load(f"@blind{which}.{int(event)}"), [])
+            return [hook] if self._in_branch else [at.put(ast.BoolOp(ast.And(), [at.load("@on"), hook]))]
+        return [at.call(hook, [context, at.constant(None)]) for hook, context in self._hooks(at, which, event)]
+
+    def _hooks(self, at: At, which: str, event: Events) -> list[tuple[ast.expr, ast.expr]]:
+        """The hooks with their contexts, in the order in which they run."""
+        assert self.shape is not None
+        found: list[tuple[ast.expr, ast.expr]] = [
+            (at.load(f"{self.shape.prefix}.blind{which}{number}.{int(event)}"), at.load(f"@c{number}"))
+            for number, context in enumerate(self.shape.contexts)
+            if event in context.events and (context.prehook if which == "pre" else context.posthook)
+        ]
+        return found if which == "pre" else found[::-1]
+
+    def last(self, operand: ast.expr, event: Events) -> ast.expr:
+        """The operand that is evaluated last, with the prehooks after it."""
+        at = At(operand)
+        if self.shape is not None and isinstance(operand, (ast.Name, ast.Constant)):
+            return self._handed_on(at, operand, "pre", event)
+        # What is evaluated may register another hook: the name of the hook comes after it.
+        before = self.hooks(at, "pre", event)
+        if not before:
+            return operand
+        if isinstance(operand, ast.Constant) and not _JUMPS_ARE_LINES:
+            for hook in before:  # a hook returns None
+                operand = at.either(hook, operand, operand)
+            return operand
+        return at.pick([operand, *before], 0)
+
+    def after(self, at: At, result: ast.expr, event: Events) -> ast.expr:
+        """The result, with the posthooks after it."""
+        if self.shape is not None:
+            return self._handed_on(at, result, "post", event)
+        return at.pick([result, *self.hooks(at, "post", event)], 0)
+
+    def _handed_on(self, at: At, value: ast.expr, which: str, event: Events) -> ast.expr:
+        for hook, context in self._hooks(at, which, event):
+            value = at.call(hook, [context, value])
+        return value
+
+    def operate(self, operation: Operation) -> ast.expr:
+        """The event of an operation, which stays as it is written."""
+        at, event = operation.place, EVENT_OF[operation.name]
+        if operation.settled is not None:
+            operand = at.pick([operation.node, *self.hooks(at, "pre", event)], 0)
+            return self.after(at, operation.settled(operand), event)
+        if operation.whole:
+            return self.after(at, at.pick([operation.node, *self.hooks(at, "pre", event)], 0), event)
+        if operation.slots:
+            self._put_before(operation.slots[-1], event)
+            return self.after(at, operation.node, event)
+        before = self.hooks(at, "pre", event)
+        return self.after(at, at.pick([*before, operation.node], len(before)), event)
+
+    def statement(self, event: Events, last: Slot, statement: ast.stmt) -> list[ast.stmt]:
+        """A statement whose last operand is `last`, with the hooks around it."""
+        self._put_before(last, event)
+        at = At(statement)
+        return [statement, *(at.put(ast.Expr(hook)) for hook in self.hooks(at, "post", event))]
+
+    def _put_before(self, last: Slot, event: Events) -> None:
+        """Put the prehooks after the operand that is evaluated last."""
+        plain = Slot(last.holder, last.field, last.index)
+        node = plain.get()
+        if isinstance(node, ast.Slice):  # `a[b:c]` stays a slice: the interpreter has an instruction for it
+            if node.step is not None:
+                node.step = self.last(node.step, event)
+            else:
+                node.upper = self.last(node.upper or At(node).constant(None), event)
+        else:
+            plain.set(self.last(node, event))
+
+    def call(self, node: ast.Call) -> ast.expr:
+        if node.keywords:
+            self._put_before(Slot(node.keywords[-1], "value"), Events.CALLS)
+        elif node.args:
+            argument = node.args[-1]
+            slot = Slot(argument, "value") if isinstance(argument, ast.Starred) else Slot(node, "args", -1)
+            self._put_before(slot, Events.CALLS)
+        else:
+            self._put_before(Slot(node, "func"), Events.CALLS)
+        return self.after(At(node), node, Events.CALLS)

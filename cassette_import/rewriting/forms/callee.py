@@ -1,0 +1,101 @@
+"""The callee form of events, `@pick.1(f)(x)`: the active context is asked for each time.
+
+For what may be resumed in another context, and, without temporaries, for places where names of ours would be seen or
+are not allowed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.argument_free import BlindForm
+from cassette_import.rewriting.forms.guarded import GuardedForm, is_small
+from cassette_import.rewriting.primitives import EVENT_OF
+from cassette_import.rewriting.shape import Interest, Shape
+from cassette_import.rewriting.syntax.expressions import is_ours
+from cassette_import.rewriting.syntax.operation import Operation, Slot
+from cassette_import.rewriting.trees.annotations import DEBUGGER, has
+from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
+from cassette_import.rewriting.trees.scopes import clone
+
+BLINDLY = "@blindly"
+"""The name that is true as long as nobody's hooks look at more of calls than that there are any."""
+
+
+class CalleeForm:
+    """Builds events for whichever of some shapes is active."""
+
+    def __init__(
+        self, shapes: Sequence[Shape], temporaries: bool, in_branch: bool = False, guarded: GuardedForm | None = None
+    ) -> None:
+        self.temporaries = temporaries
+        self._in_branch = in_branch
+        self._guarded = guarded
+        self._shapes = shapes
+        self._blind = BlindForm(None, in_branch)
+        self._blind_kinds = [kind for kind in Events if self._is_blind(kind)]
+        self._calls = any(shape.interest(Events.CALLS) is not Interest.NOTHING for shape in shapes)
+
+    @property
+    def bare(self) -> CalleeForm:
+        """The same without temporaries."""
+        return CalleeForm(self._shapes, False, self._in_branch) if self.temporaries else self
+
+    def _is_blind(self, event: Events) -> bool:
+        """Whether the hooks of all shapes that want such events need no arguments."""
+        wanted = [shape for shape in self._shapes if shape.interest(event) is not Interest.NOTHING]
+        return bool(wanted) and all(
+            event in shape.blind and shape.interest(event) is Interest.EVERYTHING for shape in wanted
+        )
+
+    def is_blind(self, name: str) -> bool:
+        """Whether the hooks of the primitive `name` look at nothing but their context."""
+        return EVENT_OF[name] in self._blind_kinds
+
+    def wanted(self, name: str) -> bool:
+        """Whether some shape intercepts the primitive `name`."""
+        event = EVENT_OF[name]
+        return any(shape.interest(event, name) is not Interest.NOTHING for shape in self._shapes)
+
+    def _picked(self, at: At, function: ast.expr, event: Events) -> ast.expr:
+        return at.call(at.load(f"@pick.{int(event)}"), [function])
+
+    def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
+        """The event of an operation."""
+        at, event = operation.place, EVENT_OF[operation.name]
+        if event in self._blind_kinds:
+            return self._blind.operate(operation)
+        values = [slot.get() for slot in operation.slots]
+        if operation.late is not None:
+            return at.call(at.load(operation.late), [*(values or [operation.node]), *operation.constants])
+        return at.call(self._picked(at, at.load(f"@{operation.name}"), event), operation.arguments(values))
+
+    def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
+        """The statement between hooks that need no operands; None if hooks need them."""
+        event = EVENT_OF[name]
+        return self._blind.statement(event, last, statement) if event in self._blind_kinds else None
+
+    def call(self, node: ast.Call, level: int) -> ast.expr:
+        """The event of a call."""
+        if not self._calls or is_ours(node.func) or is_plain_super(node):
+            return node
+        if has(node, DEBUGGER):
+            return debugged(node)
+        if self._guarded is not None:
+            return self._guarded.call(node)
+        if Events.CALLS not in self._blind_kinds:
+            node.func = self._picked(At(node.func), node.func, Events.CALLS)
+            return node
+        if not is_small(node, whole=True):
+            return self._blind.call(node)
+        # Who comes while this is suspended, or is entered by the `with` statement around it, may look at more.
+        blind: Any = clone(node)
+        node.func = self._picked(At(node.func), node.func, Events.CALLS)
+        return At(node).either(At(node).load(BLINDLY), self._blind.call(blind), node)
+
+    def decorator(self, node: ast.expr) -> ast.expr:
+        """A decorator, whose call is the interpreter's."""
+        return self._picked(At(node), node, Events.CALLS) if self._calls and not is_ours(node) else node

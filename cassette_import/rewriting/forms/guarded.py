@@ -1,0 +1,214 @@
+"""Call sites of contexts that intercept chosen functions only: most callees are none of them, and a guard says so.
+
+A guard is a global of the variant that holds a callee, or types of receivers, which are known not to be intercepted.
+It is learned at run time (`guards.py`), and forgotten when something is registered. ``len(x)`` becomes::
+
+    (len if len is @7.g.len else @7.learn(len, "g.len"))(x)
+
+and ``self.run(x)``, which keeps the interpreter's fast call of methods::
+
+    (self.run(x) if @type(self) in @7.t.run else @7.learn(self.run, "t.run")(x))
+
+Knows trees; must not know what is learned.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from cassette_import.rewriting.syntax.expressions import attribute_name
+from cassette_import.rewriting.trees.annotations import GLOBAL, RECEIVER, has
+from cassette_import.rewriting.trees.node_builder import At, is_plain_super
+from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, clone
+from cassette_import.rewriting.trees.traversal import parts
+
+_MOST_NODES = 40
+"""Arguments of more nodes do not stand twice in a body."""
+
+
+class GuardedForm:
+    """Builds guarded callees for one variant.
+
+    Parameters
+    ----------
+    file:
+        A short name of the file. The same text is the same callee in one file, mostly.
+    objects:
+        The names that the module assigns: what they hold is hardly ever a module.
+    anywhere:
+        Whether the code may go on when another variant is active. Its guards hold as long as there is no other.
+    temporaries:
+        Whether there may be any. Without them, what is read once has no guard.
+    """
+
+    def __init__(
+        self,
+        prefix: str,
+        file: str,
+        objects: frozenset[str] = frozenset(),
+        anywhere: bool = False,
+        temporaries: bool = True,
+    ) -> None:
+        self._prefix = prefix
+        self._flag = "a" if anywhere else ""
+        self._file = file
+        self._objects = objects
+        self._temporaries = temporaries
+
+    def call(self, node: ast.Call) -> ast.expr:
+        """A call whose callee is guarded."""
+        function = node.func
+        keywords = "k" if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args) else ""
+        if isinstance(function, ast.Name):
+            node.func = self._name(function, keywords)
+        elif not isinstance(function, ast.Attribute) or not self._may_read(function):
+            node.func = self._picked(function, keywords)
+        elif self._is_of_module(function):
+            node.func = self._kept(function, keywords)
+        else:
+            return self._method(node, function, keywords)
+        return node
+
+    def _may_read(self, function: ast.Attribute) -> bool:
+        """Whether the places are there that reading an attribute under a guard takes."""
+        of_name = isinstance(function.value, ast.Name) or _receiver_of_super(function.value) is not None
+        return self._temporaries or (of_name and not self._is_of_module(function))
+
+    def _picked(self, callee: ast.expr, keywords: str) -> ast.expr:
+        at = At(callee)
+        return at.call(at.load("@pick.1" if self._flag else f"{self._prefix}.pick{keywords}.1"), [callee])
+
+    def _learned(self, at: At, callee: ast.expr, guard: str, *more: ast.expr) -> ast.expr:
+        return at.call(at.load(f"{self._prefix}.learn"), [callee, at.constant(guard), *more])
+
+    def _guard(self, kind: str, text: str) -> str:
+        return f"{kind}{self._flag}.{self._file}.{text}"
+
+    def _name(self, name: ast.Name, keywords: str) -> ast.expr:
+        """A name can be read twice. What is local holds many functions, of which none may be a target."""
+        at, guard = At(name), self._guard("g" + keywords, name.id)
+        known: ast.expr = at.same(at.load(name.id), at.load(f"{self._prefix}.{guard}"))
+        if not has(name, GLOBAL):
+            known = at.put(ast.BoolOp(ast.Or(), [self._is_no_target(at, name.id, keywords), known]))
+        return at.either(known, name, self._learned(at, at.load(name.id), guard))
+
+    def _is_no_target(self, at: At, name: str, keywords: str) -> ast.expr:
+        """Whether it is a Python function that is no target, or a builtin with a name that no target has."""
+        of_targets = f"{self._prefix}.functions{keywords}", f"{self._prefix}.names"
+        values = at.load(name), at.attribute(at.load(name), "__name__")
+        kinds: list[ast.expr] = []
+        for kind, (value, targets) in enumerate(zip(values, of_targets, strict=True)):
+            other = at.put(ast.Compare(value, [ast.NotIn()], [at.load(targets)]))
+            is_kind = at.kind_is(name, at.item(f"{self._prefix}.kinds{self._flag}", kind))
+            kinds.append(at.put(ast.BoolOp(ast.And(), [is_kind, other])))
+        return at.put(ast.BoolOp(ast.Or(), kinds))
+
+    def _has_kind(self, at: At, value: ast.expr, kinds: str) -> ast.expr:
+        read = at.call(at.load("@type"), [value])
+        return at.put(ast.Compare(read, [ast.In()], [at.load(f"{self._prefix}.{kinds}")]))
+
+    def _kept(self, function: ast.Attribute, keywords: str) -> ast.expr:
+        """A function of a module: read once. What is kept longer than it was is what the guard holds anyway."""
+        at, text = At(function), ast.unparse(function)
+        guard = self._guard("m" + keywords, text)
+        known = at.same(at.let("@g", function), at.load(f"{self._prefix}.{guard}"))
+        more = at.load(text.partition(".")[0]), at.let("@g", at.constant(None))
+        return at.either(known, at.load("@g"), self._learned(at, at.load("@g"), guard, *more))
+
+    def _method(self, node: ast.Call, function: ast.Attribute, keywords: str) -> ast.expr:
+        """A method, called as it is written if the receiver is of a type that has it, or the class that has it."""
+        at, receiver = At(function), function.value
+        of_super = _receiver_of_super(receiver)
+        of_class = isinstance(receiver, ast.Name) and _is_class(receiver)
+        stays = of_super or isinstance(receiver, ast.Name)
+        name = of_super or (receiver.id if isinstance(receiver, ast.Name) else "@o")
+        kind = "u" if of_super else "c" if of_class else "t"
+        guard = self._guard(kind + keywords, f"{node.lineno}.{node.col_offset}.{attribute_name(function)}")
+        read: ast.expr = At(receiver).load(name) if stays else At(receiver).let(name, receiver)
+        if of_class:
+            known: ast.expr = at.same(read, at.load(f"{self._prefix}.{guard}"))
+        else:
+            known = self._has_kind(at, read, guard)
+        if not stays:
+            function.value = At(receiver).load(name)
+        forget = [] if stays else [at.let(name, at.constant(None))]
+        if is_small(node):
+            plain: ast.expr = clone(node)  # type: ignore[assignment]
+            assert isinstance(plain, ast.Call)
+            node.func = self._learned(at, function, guard, at.load(name), *forget)
+            return At(node).either(known, _forgetting(plain, at, forget), node)
+        # The arguments stand once, and so a bound method is made before them.
+        if forget and not _forgets_first(node, at, forget):
+            function.value = receiver
+            node.func = self._picked(function, keywords)
+        else:
+            again: ast.expr = clone(function)  # type: ignore[assignment]
+            node.func = at.either(known, function, self._learned(at, again, guard, at.load(name)))
+        return node
+
+    def _is_of_module(self, function: ast.Attribute) -> bool:
+        """Whether a callee is reached from the global name of a module, by attributes only: `os.path.join`."""
+        value = function.value
+        if isinstance(value, ast.Name) and _is_class(value):
+            return False
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        return isinstance(value, ast.Name) and has(value, GLOBAL) and value.id not in self._objects
+
+
+def _receiver_of_super(receiver: ast.expr) -> str | None:
+    """The name of the instance, if a receiver is `super()` or `super(A, self)`. If it is another, the guard never
+    holds."""
+    if not isinstance(receiver, ast.Call):
+        return None
+    if is_plain_super(receiver):
+        return getattr(receiver, RECEIVER, None)
+    called = receiver.func.body if isinstance(receiver.func, ast.IfExp) else receiver.func
+    if isinstance(called, ast.Name) and called.id == "super" and len(receiver.args) == 2:
+        instance = receiver.args[1]
+        return instance.id if isinstance(instance, ast.Name) else None
+    return None
+
+
+def _is_class(name: ast.Name) -> bool:
+    """Whether a name is that of a class, by PEP 8. If it is not, the guard never holds."""
+    if name.id == "cls":
+        return True
+    return has(name, GLOBAL) and name.id.lstrip("_")[:1].isupper() and not name.id.isupper()
+
+
+def _forgetting(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> ast.expr:
+    """A call that lets go of a temporary when its callee has been evaluated, or else at its end."""
+    if not forget or _forgets_first(node, at, forget):
+        return node
+    return at.pick([node, forget[0]], 0)
+
+
+def _forgets_first(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> bool:
+    """Have a call let go of a temporary before its first argument is evaluated, if that can be."""
+    if not node.args or isinstance(node.args[0], ast.Starred):
+        return False
+    first = node.args[0]  # `first if (@o := None) is None else None`: no tuple is made
+    node.args[0] = At(first).either(at.same(forget[0], at.constant(None)), first, at.constant(None))
+    return True
+
+
+def is_small(node: ast.Call, whole: bool = False) -> bool:
+    """Whether the arguments, or the whole call, may stand twice: few nodes, without functions of their own.
+
+    Whoever lets the callee stand twice asks for the whole: each call of ``a().b().c()`` is in that of the next one.
+    """
+    work: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if whole:
+        work.append(node.func)
+    count = 0
+    while work:
+        part = work.pop()
+        count += 1
+        if count > _MOST_NODES or isinstance(part, _NOT_TWICE):
+            return False
+        work += parts(part)
+    return True
+
+
+_NOT_TWICE = (ast.Lambda, *COMPREHENSIONS, ast.Yield, ast.YieldFrom, ast.Await)

@@ -1,0 +1,399 @@
+"""A function, lambda or module with its events: the tree that is compiled in place of the plain one.
+
+Knows where a site stands and so which form it takes; `sites` knows the forms.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from types import MappingProxyType
+from typing import Any
+
+from cassette_import.rewriting.entry_test import Entry, Surroundings
+from cassette_import.rewriting.forms.callee import CalleeForm
+from cassette_import.rewriting.forms.guarded import GuardedForm
+from cassette_import.rewriting.forms.inlined import InlinedForm
+from cassette_import.rewriting.forms.pending_event import PENDING
+from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, Names, convey, parameters, returned
+from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.syntax.expressions import expression
+from cassette_import.rewriting.syntax.operation import Form
+from cassette_import.rewriting.syntax.statements import splats
+from cassette_import.rewriting.syntax.statements import statement as rewritten_statement
+from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, changing_kinds, mark
+from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.scopes import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    Function,
+    clone,
+    hoist_declarations,
+    is_suspendable,
+    looks_at_locals,
+    split_docstring,
+    survey,
+)
+from cassette_import.rewriting.trees.traversal import LEVEL, children, rebuild
+
+NOOVERDUB = "_nooverdub"
+"""The attribute of a node whose events are left out: the node stays as a pass made it."""
+
+PASSED = "_passed"
+"""The attribute of a nested function's node, in a body that passes made, that holds what they made of that function."""
+
+_BARE = "_bare"
+"""The attribute of a lambda that can have no temporaries where it stands."""
+
+_COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # PEP 709
+
+
+class Mode(Enum):
+    """Which form events take."""
+
+    INLINED = 1
+    CALLEE = 2  # asks for the active context each time; temporaries are allowed
+    BARE = 3  # the same, without temporaries
+    CLASS_BODY = 4  # the same, and names are read once: the namespace of a class body may be a mapping of the program's
+
+
+def overdub_function(
+    function: Function,
+    shapes: Sequence[Shape],
+    entry: Entry | None = None,
+    bodies: Mapping[str, Function] | None = None,
+    surroundings: Surroundings | None = None,
+) -> Function:
+    """Give `function` a branch per shape besides the plain body, and the same to all functions in it. In place.
+
+    `bodies` are what passes made of the function, by the prefix of the shape that they are for.
+    """
+    surroundings = surroundings or Surroundings()
+    kinds = None if bodies or any(shape.tagging for shape in shapes) else changing_kinds(shapes)
+    for made in (function, *(bodies or {}).values()):
+        mark(made, surroundings.class_name, surroundings.free_names, kinds)
+    rewriter = _Rewriter(tuple(shapes), entry or Entry(), surroundings=surroundings, pruned=kinds is not None)
+    for prefix, made in (bodies or {}).items():
+        rewriter.add_nested(prefix, made)
+    return rewriter.function(function, bodies or {})
+
+
+def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
+    """Overdub the module level and the class bodies of `module`; its functions stay as they are. In place."""
+    rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True)
+    for index, part in enumerate(module.body):
+        mark(part)
+        if any(shape.tagging for shape in shapes):
+            part = convey(part, shapes)
+        module.body[index] = rewriter.rewrite(part, Mode.CLASS_BODY, None)
+    module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
+    return module
+
+
+class _Rewriter:
+    def __init__(
+        self,
+        shapes: tuple[Shape, ...],
+        entry: Entry,
+        keep_functions: bool = False,
+        surroundings: Surroundings | None = None,
+        pruned: bool = False,
+    ) -> None:
+        self.shapes = tuple(shape for shape in shapes if not shape.silent)
+        self.entry = entry
+        self.keep_functions = keep_functions
+        self.surroundings = surroundings or Surroundings()
+        self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
+        self.told: set[str] = set()  # temporaries that handlers tell errorhooks of
+        self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
+        guarded: dict[Mode, GuardedForm] = {}
+        if len(self.shapes) == 1 and self.shapes[0].guarded and self.entry.root is None and not keep_functions:
+            around = self.surroundings
+            for mode in (Mode.CALLEE, Mode.BARE):
+                temporaries = mode is Mode.CALLEE
+                guarded[mode] = GuardedForm(self.shapes[0].prefix, around.file, around.objects, True, temporaries)
+        self.callee = {
+            (mode, in_branch): CalleeForm(self.shapes, mode is Mode.CALLEE, in_branch, guarded.get(mode))
+            for mode in (Mode.CALLEE, Mode.BARE, Mode.CLASS_BODY)
+            for in_branch in (False, True)
+        }
+
+    # ---- functions
+
+    def add_nested(self, prefix: str, made: Function) -> None:
+        """Take in what passes made of the functions in a function, which is marked."""
+        for node in ast.walk(made):
+            body = getattr(node, PASSED, None)
+            if body is not None:
+                self.nested.setdefault(_place(node), {})[prefix] = body
+                mark(body, *getattr(node, AROUND))
+                self.add_nested(prefix, body)
+
+    def _nested_bodies(self, node: Function) -> dict[str, Any]:
+        """What passes made of a function in a function; a copy, since it may stand in several branches of that."""
+        return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
+
+    def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
+        if not self.shapes or (self.kept is not None and not _has_events(node)):
+            return node
+        if isinstance(node, ast.Lambda):
+            return self._lambda(node, bodies)
+        docstring, body = split_docstring(node.body)
+        declarations = hoist_declarations(node, body) if survey(node).declares else []
+        at = At(_first_evaluated(body[0] if body else node.body[0]))
+        body = body or [at.put(ast.Pass())]
+        blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
+        bare = looks_at_locals(node)
+        if is_suspendable(node):
+            if any(shape.tagging for shape in self.shapes):
+                body = _conveyed(at, node, body, self.shapes)
+                blocks = {prefix: _conveyed(at, node, block, self.shapes) for prefix, block in blocks.items()}
+            rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
+        else:
+            rewritten = self._branches(node, at, body, blocks, bare)
+        node.body = [*docstring, *declarations, *rewritten]
+        return node
+
+    def _suspendable(
+        self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], mode: Mode
+    ) -> list[ast.stmt]:
+        """One body for all contexts: it may be resumed in another one. Only a body made by passes has a branch."""
+        chain = self._block(body, mode, None)
+        for shape in self.shapes:
+            if shape.prefix in blocks:
+                branch = self._block(blocks[shape.prefix], mode, None)
+                chain = [at.put(ast.If(self.entry.test(at, shape, True, False), branch, chain))]
+        return chain
+
+    def _branches(
+        self, node: Function, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool
+    ) -> list[ast.stmt]:
+        copies: list[Any] = [
+            blocks[shape.prefix] if shape.prefix in blocks else [clone(statement, self.kept) for statement in body]
+            for shape in self.shapes
+        ]
+        for number, shape in enumerate(self.shapes):
+            if shape.tagging:
+                copies[number] = _conveyed(at, node, copies[number], [shape])
+        chain: list[ast.stmt] = body
+        for number in reversed(range(len(self.shapes))):
+            shape = self.shapes[number]
+            branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
+            if not bare and shape.watched:
+                unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.told))]
+                branch = [at.put(ast.Assign(unbound, at.constant(None))), self._watched(at, branch, shape)]
+            if not bare:
+                branch = [*self._prologue(at, shape, branch), *branch]
+            chain = [
+                at.put(
+                    ast.If(
+                        self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1),
+                        branch,
+                        chain,
+                    )
+                )
+            ]
+        return chain
+
+    def _watched(self, at: At, block: list[ast.stmt], shape: Shape) -> ast.stmt:
+        return at.watch(block, f"{shape.prefix}.failed", PENDING, sorted(self.told))
+
+    def _prologue(self, at: At, shape: Shape, branch: list[ast.stmt]) -> list[ast.stmt]:
+        """The contexts as variables, if the branch calls hooks with them."""
+        if not shape.everything:
+            return []
+        return [
+            at.put(ast.Assign([at.store(f"@c{number}")], self._context(at, number)))
+            for number, context in enumerate(shape.contexts)
+            if context.prehook or context.posthook or shape.watched
+        ]
+
+    def _context(self, at: At, number: int) -> ast.expr:
+        return at.put(ast.Subscript(at.attribute(at.load("@a"), "contexts"), at.constant(number), ast.Load()))
+
+    def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function]) -> ast.Lambda:
+        at = At(node.body)
+        if is_suspendable(node):
+            if any(shape.tagging for shape in self.shapes):
+                node.body = returned(convey(node.body, self.shapes, VARIABLES))
+            node.body = self.rewrite(node.body, Mode.BARE, None)
+            return node
+        bare = looks_at_locals(node) or hasattr(node, _BARE)
+        copies: list[Any] = [
+            bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body, self.kept)
+            for shape in self.shapes
+        ]
+        value: ast.expr = node.body
+        for number in reversed(range(len(self.shapes))):
+            shape = self.shapes[number]
+            plain = bare or shape.watched  # there is no `try` in an expression
+            if shape.tagging:
+                rest = [] if bare else parameters(at, node)
+                copies[number] = at.pick([*rest, returned(convey(copies[number], [shape], VARIABLES))], len(rest))
+            branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
+            if not bare and shape.everything:
+                lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
+                branch = at.pick([*lets, branch], len(lets))
+            value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
+        node.body = value
+        return node
+
+    # ---- blocks and expressions
+
+    def _block(self, statements: list[ast.stmt], mode: Mode, shape: Shape | None) -> list[ast.stmt]:
+        rewritten: list[ast.stmt] = []
+        for statement in statements:
+            result = self.rewrite(statement, mode, shape)
+            rewritten.extend(result) if isinstance(result, list) else rewritten.append(result)
+        return rewritten
+
+    def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
+        if self.kept is not None and not hasattr(node, self.kept):
+            return node
+        inlined = InlinedForm(shape or self.shapes[0], self.surroundings.file, self.surroundings.objects, self.told)
+
+        def leave(node: ast.AST, mode: Mode, level: int) -> Any:
+            return self._leave(node, mode, shape, inlined, level)
+
+        return rebuild(node, mode, self._enter if self.kept is None else self._enter_changing, leave)
+
+    def _enter_changing(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
+        return [inside for inside in self._enter(node, mode) if hasattr(inside[2], CHANGING)]
+
+    def _enter(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
+        if hasattr(node, NOOVERDUB):
+            return []
+        if isinstance(node, ast.comprehension):
+            # No assignment expression may stand in a comprehension's iterable or target, not even within a lambda.
+            for place in (node.iter, node.target):
+                for part in ast.walk(place):
+                    if isinstance(part, ast.Lambda):
+                        setattr(part, _BARE, True)
+        skip, inner = _SKIPPED.get(type(node), ()), mode
+        bare = Mode.CLASS_BODY if mode is Mode.CLASS_BODY else Mode.BARE
+        if isinstance(node, FUNCTIONS):
+            skip = ("body", "returns", "type_params")
+        elif isinstance(node, ast.ClassDef):
+            generic = Mode.CLASS_BODY if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in its bases
+            return [
+                (
+                    name,
+                    index,
+                    child,
+                    Mode.CLASS_BODY if name == "body" else generic if name in ("bases", "keywords") else mode,
+                )
+                for name, index, child in children(node, skip=("type_params",))
+            ]
+        elif isinstance(node, COMPREHENSIONS):
+            if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(node, ast.GeneratorExp):
+                inner = bare
+        elif isinstance(node, (ast.With, ast.AsyncWith)) and mode is Mode.INLINED:
+            # The block may run in a context that was entered by this very statement.
+            return [
+                (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
+            ]
+        elif isinstance(node, ast.comprehension):  # no assignment expression in its iterable, nor in its target
+            return [(name, index, child, mode if name == "ifs" else bare) for name, index, child in children(node)]
+        return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
+
+    def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
+        if hasattr(node, NOOVERDUB):
+            return node
+        form: Form = inlined if mode is Mode.INLINED else self.callee[mode, shape is not None]
+        if isinstance(node, FUNCTIONS):
+            if not isinstance(node, ast.Lambda):
+                node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
+            # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
+            elsewhere = shape is not None and shape is not self.shapes[0]
+            made = node if self.keep_functions or elsewhere else self.function(node, self._nested_bodies(node))
+            if level:
+                setattr(made, LEVEL, level)  # of its defaults' temporaries
+            return made
+        if isinstance(node, ast.ClassDef):
+            node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
+            _make_names_global(node)
+            return node
+        if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.watched:
+            # The program may catch the exception, or clean up: the errorhook comes first.
+            node.body = [self._watched(At(node.body[0]), node.body, inlined.shape)]
+        return _replaced(node, form, level)
+
+
+def _has_events(function: Function) -> bool:
+    """Whether anything in a function is an event for some shape, or holds one. Without any it needs no branch, and no
+    test at its entry."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    return any(hasattr(part, CHANGING) for part in body)
+
+
+def _first_evaluated(statement: ast.stmt) -> ast.AST:
+    """Where a statement begins to run: a definition with decorators begins with the first of them."""
+    return next(iter(getattr(statement, "decorator_list", ())), statement)
+
+
+def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
+    """A block of a function whose values may be tagged."""
+    rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
+    is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
+    names = Names(survey(function).declared, is_catching=is_catching)
+    return [*rest, *(convey(statement, shapes, names) for statement in block)]
+
+
+def _replaced(node: ast.AST, form: Form, level: int) -> Any:
+    """What takes the place of a node whose parts are done. Expressions carry the level of their temporaries."""
+    if isinstance(node, _SPLATTING):
+        splats(node)
+    result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
+    if result is node:
+        result = rewritten_statement(node, form, level)
+    made = result[0] if isinstance(result, list) and isinstance(node, ast.comprehension) else result
+    if isinstance(made, ast.AST) and not isinstance(made, ast.stmt):
+        level += result is not node or type(node) in _CHANGED_IN_PLACE
+        if level:
+            setattr(made, LEVEL, level)
+    return result
+
+
+_SPLATTING = (ast.Call, ast.List, ast.Tuple, ast.Set)
+_CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)
+
+
+def _make_names_global(node: ast.ClassDef) -> None:
+    """A class body asks its namespace for names, which may be the program's own mapping; ours are global instead."""
+    names: set[str] = set()
+    work: list[ast.AST] = list(node.body)
+    while work:
+        part = work.pop()
+        if isinstance(part, ast.Name) and part.id.startswith("@"):
+            names.add(part.id)
+        skip = ("body",) if isinstance(part, (*FUNCTIONS, ast.ClassDef)) else ()
+        work.extend(child for _, _, child in children(part, skip))
+    if names:
+        docstring, body = split_docstring(node.body)
+        node.body = [*docstring, At(body[0]).put(ast.Global(sorted(names))), *body]
+
+
+def _place(node: ast.AST) -> tuple[object, ...]:
+    return type(node), getattr(node, "lineno", None), getattr(node, "col_offset", None)
+
+
+def _own_block(made: Function, declarations: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a body that passes made; its declarations go to the top of the function."""
+    assert not isinstance(made, ast.Lambda)
+    _, body = split_docstring(made.body)
+    known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
+    for declaration in hoist_declarations(made, body):
+        if not known.issuperset(declaration.names):  # type: ignore[attr-defined]
+            declarations.append(declaration)
+    return body or [At(made).put(ast.Pass())]
+
+
+_SKIPPED: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.AnnAssign: ("annotation",),  # R1: annotations are left alone
+    ast.arg: ("annotation",),
+    ast.match_case: ("pattern",),  # R5: patterns allow names, attributes and literals only
+}
+if sys.version_info >= (3, 12):
+    _SKIPPED[ast.TypeAlias] = ("value", "type_params")

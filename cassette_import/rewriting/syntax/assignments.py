@@ -1,0 +1,324 @@
+"""Assignments and deletions as events: stores to an index, an attribute or a name of the module, and what is unpacked.
+
+Where names of ours must not be, values wait outside the frame (`@keep` and its like, see `waiting`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from cassette_import.rewriting.primitives import INPLACE
+from cassette_import.rewriting.syntax.expressions import (
+    attribute_load,
+    attribute_name,
+    global_name,
+    held,
+    name_load,
+    namespace,
+    subscript_load,
+)
+from cassette_import.rewriting.syntax.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
+from cassette_import.rewriting.trees.annotations import GLOBAL, PRIVATE, has
+from cassette_import.rewriting.trees.node_builder import At, index_value
+
+Spec = tuple[Any, ...] | None
+"""How a target unpacks: number of targets, index of the starred one or None, and their own specs; None: not at all."""
+
+
+# ---- unpacking
+
+
+def iterates(form: Form) -> bool:
+    """Whether steps of an iteration are events."""
+    return form.wanted("iter") or form.wanted("next")
+
+
+def spec_of(target: ast.expr) -> Spec:
+    """How a target unpacks."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return None
+    star = next((number for number, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
+    return len(target.elts), star, tuple(map(spec_of, target.elts if star is None else target.elts[:star]))
+
+
+def unpacking(value: ast.expr, target: ast.expr, form: Form, deep: bool = True) -> ast.expr:
+    """A value that is about to be unpacked by a target."""
+    spec = spec_of(target)
+    if spec is None or not iterates(form):
+        return value
+    at = At(target)  # where a traceback shows that there is no iterator
+    return at.call(at.load("@unpack"), [value, at.constant(spec if deep else (*spec[:2], ()))])
+
+
+# ---- stores
+
+
+def is_event(target: ast.expr, form: Form) -> bool:
+    """Whether something is stored in a target in a way that is an event."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(is_event(part, form) for part in target.elts)
+    if isinstance(target, ast.Starred):
+        return is_event(target.value, form)
+    if isinstance(target, ast.Subscript):
+        return form.wanted("operator.setitem")
+    if isinstance(target, ast.Attribute):
+        return form.wanted("setattr")
+    return has(target, GLOBAL) and form.wanted("primitives.store_global")
+
+
+def place(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast.stmt]:
+    """`target = value`."""
+    at = At(target)
+    if not is_event(target, form):
+        return [at.put(ast.Assign([target], unpacking(value, target, form)))]
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return _store(target, value, form, level)
+    if form.temporaries:
+        made, stores = into_temporaries(target, form, level)
+        return [at.put(ast.Assign([made], unpacking(value, made, form))), *stores]
+    spec = spec_of(target)
+    assert spec is not None
+    kept = at.call(at.load("@keep.all"), [unpacking(value, target, form, deep=False), *map(at.constant, spec[:2])])
+    statements: list[ast.stmt] = [at.put(ast.Expr(kept))]
+    for part in target.elts:
+        inner = part.value if isinstance(part, ast.Starred) else part
+        statements += place(inner, held(At(part), form, ""), form, level)
+    return statements
+
+
+def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast.stmt]:
+    at = At(target)
+    plain = at.put(ast.Assign([target], value))
+    if isinstance(target, ast.Subscript):
+        blind = form.blind_statement("operator.setitem", Slot(target, "slice"), plain)
+        operation = Operation(
+            "operator.setitem",
+            target,
+            [Itself(value), Slot(target, "value"), IndexSlot(target, "slice")],
+            lambda read: [read[1], read[2], read[0]],
+            lambda read: at.call(at.load("@operator.setitem"), [read[1], read[2], read[0]]),
+            late="@setitem",
+        )
+    elif isinstance(target, ast.Attribute):
+        name = at.constant(attribute_name(target))
+        blind = form.blind_statement("setattr", Slot(target, "value"), plain)
+        operation = Operation(
+            "setattr",
+            target,
+            [Itself(value), Slot(target, "value")],
+            lambda read: [read[1], name, read[0]],
+            lambda read: at.call(at.load("@setattr"), [read[1], name, read[0]]),
+            late="@setattr.late",
+            constants=[name],
+        )
+    else:
+        assert isinstance(target, ast.Name)
+        variable = global_name(target)
+        blind = form.blind_statement("primitives.store_global", Slot(plain, "value"), plain)
+        operation = Operation(
+            "primitives.store_global",
+            target,
+            [Itself(value)],
+            lambda read: [namespace(at), at.constant(variable), read[0]],
+            lambda read: at.call(at.load("@primitives.store_global"), [namespace(at), at.constant(variable), read[0]]),
+        )
+    return blind if blind is not None else [at.put(ast.Expr(form.operate(operation, level)))]
+
+
+def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, list[ast.stmt]]:
+    """A target that unpacks into temporaries, from the first event on, and the statements that store them, in order."""
+    stores: list[ast.stmt] = []
+    names: list[str] = []
+
+    def visit(part: ast.expr) -> ast.expr:
+        if isinstance(part, (ast.Tuple, ast.List)) and not names:  # else it is unpacked when it is its turn
+            part.elts = [visit(element) for element in part.elts]
+            return part
+        if isinstance(part, ast.Starred):
+            part.value = visit(part.value)
+            return part
+        if not (names or is_event(part, form)):
+            return part
+        at, name = At(part), f"@u{level}_{len(names)}"
+        names.append(name)
+        stores.extend(place(part, at.load(name), form, level + 1))
+        return at.store(name)
+
+    made = visit(target)
+    at = At(target)
+    return made, [*stores, at.put(ast.Expr(at.clear(names)))]
+
+
+def bound_by_block(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, list[ast.stmt]]:
+    """The target of a `for` or `with`: what stands there instead, and the statements that the block begins with."""
+    if form.temporaries:
+        return into_temporaries(target, form, level)
+    at = At(target)
+    waiting = at.put(ast.Subscript(at.load("@sink"), at.constant(0), ast.Store()))
+    return waiting, place(target, held(at, form, ""), form, level)
+
+
+# ---- statements
+
+
+def assign(node: ast.Assign, form: Form, level: int) -> Any:
+    if not any(is_event(target, form) for target in node.targets):
+        if len(node.targets) == 1:
+            node.value = unpacking(node.value, node.targets[0], form)
+            return node
+        if not (iterates(form) and any(spec_of(target) for target in node.targets)):
+            return node
+    if len(node.targets) == 1:
+        return place(node.targets[0], node.value, form, level)
+    at = At(node)
+    statements: list[ast.stmt] = []
+    last = len(node.targets) - 1
+    if form.temporaries:
+        statements.append(at.put(ast.Assign([at.store("@v")], node.value)))
+    else:
+        statements.append(at.put(ast.Expr(at.call(at.load("@keep"), [node.value]))))
+    for number, target in enumerate(node.targets):
+        if form.temporaries:
+            value: ast.expr = at.load("@v")
+        else:
+            value = at.call(at.load("@kept" if number == last else "@peek"), [])
+        statements += place(target, value, form, level)
+    if form.temporaries:
+        statements.append(at.put(ast.Assign([at.store("@v")], at.constant(None))))
+    return statements
+
+
+def annotated(node: ast.AnnAssign, form: Form, level: int) -> Any:
+    """`xs[0]: int = 9`: the annotation is evaluated after the store, if at all, which a statement of its own does."""
+    if node.value is None or not is_event(node.target, form):
+        return node
+    if isinstance(node.target, ast.Name):
+        stores = place(node.target, node.value, form, level)
+        declared = At(node).put(
+            ast.AnnAssign(At(node.target).store(node.target.id), node.annotation, None, node.simple)
+        )
+        return [*stores, declared]
+    stores = place(node.target, node.value, form, level)
+    at = At(node)
+    nothing = at.put(ast.Subscript(at.constant(None), at.constant(0), ast.Store()))
+    return [*stores, at.put(ast.AnnAssign(nothing, node.annotation, None, 0))]
+
+
+def augmented(node: ast.AugAssign, form: Form, level: int) -> Any:
+    """`target op= value` as load, operation and store; the parts of the target are evaluated once."""
+    name, target = INPLACE[type(node.op)], node.target
+    loads = {ast.Subscript: "operator.getitem", ast.Attribute: "getattr", ast.Name: "primitives.load_global"}
+    apart = is_event(target, form) or form.wanted(loads[type(target)])
+    if isinstance(target, ast.Name):
+        apart = apart and has(target, GLOBAL)
+    if not apart and not form.wanted(name):
+        return node
+    if not apart:
+        blind = form.blind_statement(name, Slot(node, "value"), node)
+        if blind is not None:
+            return blind
+    at = At(node)
+    before, current, kept = _parts(target, form, level)
+    operation: ast.expr = at.call(at.load(f"@{name}"), [current, node.value])
+    if form.wanted(name):
+        slots = [Slot(operation, "args", 0), Slot(operation, "args", 1)]
+        operation = form.operate(Operation(name, operation, slots), level + 1, "i")
+    statements = [*before, *place(kept, operation, form, level + 2)]
+    if before:
+        statements.append(at.put(ast.Expr(at.clear(["@t", "@i"][: len(before)]))))
+    return statements
+
+
+def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], ast.expr, ast.expr]:
+    """For a target that is read, then written: what comes before, what reads it, and the target to write to."""
+    at = At(target)
+    if isinstance(target, ast.Name):
+        read = at.load(target.id)
+        if has(target, GLOBAL) and form.wanted("primitives.load_global"):
+            return [], form.operate(name_load(read), level), target
+        return [], read, target
+    before: list[ast.stmt] = []
+
+    def twice(value: ast.expr, name: str, again: str) -> tuple[ast.expr, ast.expr]:
+        if form.temporaries:
+            before.append(at.put(ast.Assign([at.store(name)], value)))
+            return at.load(name), at.load(name)
+        return at.call(at.load("@keep"), [value]), at.call(at.load(again), [])
+
+    if isinstance(target, ast.Attribute):
+        first, second = twice(target.value, "@t", "@kept")
+        load: Any = at.put(ast.Attribute(first, target.attr, ast.Load()))
+        store: Any = at.put(ast.Attribute(second, target.attr, ast.Store()))
+        if hasattr(target, PRIVATE):
+            setattr(load, PRIVATE, attribute_name(target))
+            setattr(store, PRIVATE, attribute_name(target))
+        return before, form.operate(attribute_load(load), level) if form.wanted("getattr") else load, store
+    assert isinstance(target, ast.Subscript)
+    first, second = twice(target.value, "@t", "@kept.below")
+    index, again = twice(index_value(target.slice), "@i", "@kept")
+    load = at.put(ast.Subscript(first, index, ast.Load()))
+    store = at.put(ast.Subscript(second, again, ast.Store()))
+    return before, form.operate(subscript_load(load), level) if form.wanted("operator.getitem") else load, store
+
+
+def delete(node: ast.Delete, form: Form, level: int) -> Any:
+    targets = _flat(node.targets)
+    if not any(_deletes(target, form) for target in targets):
+        return node
+    statements: list[ast.stmt] = []
+    for target in targets:
+        statements += (
+            _delete_one(target, form, level) if _deletes(target, form) else [At(node).put(ast.Delete([target]))]
+        )
+    return statements
+
+
+def _flat(targets: list[ast.expr]) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for target in targets:
+        found += _flat(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    return found
+
+
+def _deletes(target: ast.expr, form: Form) -> bool:
+    if isinstance(target, ast.Subscript):
+        return form.wanted("operator.delitem")
+    if isinstance(target, ast.Attribute):
+        return form.wanted("delattr")
+    return has(target, GLOBAL) and form.wanted("primitives.delete_global")
+
+
+def _delete_one(target: ast.expr, form: Form, level: int) -> list[ast.stmt]:
+    at = At(target)
+    plain = at.put(ast.Delete([target]))
+    blind: list[ast.stmt] | None = None
+    arguments: Callable[[Expressions], Expressions] = list
+    if isinstance(target, ast.Subscript):
+        blind = form.blind_statement("operator.delitem", Slot(target, "slice"), plain)
+        name, slots = "operator.delitem", [Slot(target, "value"), IndexSlot(target, "slice")]
+    elif isinstance(target, ast.Attribute):
+        attribute = at.constant(attribute_name(target))
+        blind = form.blind_statement("delattr", Slot(target, "value"), plain)
+        name, slots = "delattr", [Slot(target, "value")]
+
+        def arguments(read: Expressions) -> Expressions:
+            return [read[0], attribute]
+
+    else:
+        assert isinstance(target, ast.Name)
+        variable = at.constant(global_name(target))
+        name, slots = "primitives.delete_global", []
+
+        def arguments(read: Expressions) -> Expressions:
+            return [namespace(at), variable]
+
+    if blind is not None:
+        return blind
+
+    def native(read: list[ast.expr]) -> ast.expr:
+        return at.call(at.load(f"@{name}"), arguments(read))
+
+    node = native([slot.get() for slot in slots]) if not slots else target
+    return [at.put(ast.Expr(form.operate(Operation(name, node, slots, arguments, native), level)))]

@@ -1,0 +1,352 @@
+"""Expressions as events: which primitive a node is, and what its operands are.
+
+Knows what each kind of expression means; the forms know what an event looks like. Nodes arrive with their parts done.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from cassette_import.rewriting.primitives import BINARY, COMPARE, UNARY
+from cassette_import.rewriting.syntax.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
+from cassette_import.rewriting.trees.annotations import (
+    ASKED,
+    CAPTURED,
+    GLOBAL,
+    KNOWN,
+    LITERAL,
+    OF_CLASS,
+    PRIVATE,
+    TESTED,
+    has,
+    is_number,
+)
+from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.scopes import clone
+
+
+def expression(node: ast.expr, form: Form, level: int) -> ast.expr:
+    """What takes the place of an expression."""
+    handler = _HANDLERS.get(type(node))
+    return node if handler is None or has(node, LITERAL) else handler(node, form, level)
+
+
+def _binary(node: ast.BinOp, form: Form, level: int) -> ast.expr:
+    name = BINARY[type(node.op)]
+    if not form.wanted(name):
+        return node
+    return form.operate(Operation(name, node, [Slot(node, "left"), Slot(node, "right")]), level)
+
+
+def _unary(node: ast.UnaryOp, form: Form, level: int) -> ast.expr:
+    if is_number(node):
+        return _number(node, form, level)
+    name = UNARY[type(node.op)]
+    return form.operate(Operation(name, node, [Slot(node, "operand")]), level) if form.wanted(name) else node
+
+
+# ---- comparisons
+
+
+def _compare(node: ast.Compare, form: Form, level: int) -> ast.expr:
+    names = [COMPARE[type(op)] for op in node.ops]
+    chain = len(names) > 1
+    if not any(map(form.wanted, names)) and not (chain and has(node, TESTED) and form.wanted("operator.truth")):
+        return node
+    if not chain:
+        return _comparison(node, form, level, "")
+    if not form.temporaries:
+        return _bare_chain(node, form, level)
+    at = At(node)
+    middles = [f"@m{level}_{number}" for number in range(len(names) - 1)]
+    parts: list[ast.expr] = []
+    left = node.left
+    for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        last = number == len(middles)
+        made = right if last else At(right).let(middles[number], right)
+        part = _comparison(at.put(ast.Compare(left, [op], [made])), form, level, f"_{number}")
+        parts.append(truth_of(part, form, level, f"_{number}") if has(node, TESTED) else part)
+        if not last:
+            left = At(right).load(middles[number])
+    value: ast.expr = at.put(ast.BoolOp(ast.And(), parts))
+    if has(node, TESTED):
+        value = at.either(value, at.constant(True), at.constant(False))  # in a tuple, it would be tested twice
+    return _marked(node, at.pick([value, at.clear(middles)], 0))
+
+
+def _marked(node: ast.Compare, value: ast.expr) -> ast.expr:
+    setattr(value, ASKED, has(node, TESTED))
+    return value
+
+
+def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
+    """Without temporaries: what stands in the middle is kept outside the frame (see `runtime.keep`)."""
+    at, tested = At(node), has(node, TESTED)
+    parts: list[ast.expr] = []
+    left = node.left
+    for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        place = At(right)
+        made = place.call(place.load("@keep"), [right]) if number < len(node.ops) - 1 else right
+        parts.append(_comparison(at.put(ast.Compare(left, [op], [made])), form, level, ""))
+        left = held(place, form, "")
+    value = truth_of(parts[-1], form, level) if tested else parts[-1]
+    for part in reversed(parts[:-1]):
+        going_on = at.call(at.load("@chain.tested" if tested else "@chain"), [part])
+        value = at.either(going_on, value, held(at, form, ""))
+    return _marked(node, value)
+
+
+def held(at: At, form: Form, name: str) -> ast.expr:
+    """What was kept last."""
+    return at.load(name) if form.temporaries else at.call(at.load("@kept"), [])
+
+
+def _comparison(node: ast.Compare, form: Form, level: int, suffix: str) -> ast.expr:
+    name, at, op = COMPARE[type(node.ops[0])], At(node), node.ops[0]
+    if not form.wanted(name):
+        return node
+    slots = [Slot(node, "left"), Slot(node, "comparators", 0)]
+    if name != "operator.contains":
+        return form.operate(Operation(name, node, slots), level, suffix)
+    node.ops = [ast.In()]
+    found = form.operate(Operation(name, node, slots, lambda read: read[::-1], late="@in"), level, suffix)
+    return at.put(ast.UnaryOp(ast.Not(), found)) if isinstance(op, ast.NotIn) else found
+
+
+# ---- parts of objects
+
+
+def _subscript(node: ast.Subscript, form: Form, level: int) -> ast.expr:
+    if not isinstance(node.ctx, ast.Load) or not form.wanted("operator.getitem"):
+        return node
+    return form.operate(subscript_load(node), level)
+
+
+def subscript_load(node: ast.Subscript) -> Operation:
+    return Operation("operator.getitem", node, [Slot(node, "value"), IndexSlot(node, "slice")])
+
+
+def _attribute(node: ast.Attribute, form: Form, level: int) -> ast.expr:
+    if not isinstance(node.ctx, ast.Load) or not form.wanted("getattr") or is_ours(node):
+        return node
+    return form.operate(attribute_load(node), level)
+
+
+def attribute_load(node: ast.Attribute) -> Operation:
+    at, name = At(node), attribute_name(node)
+    return Operation("getattr", node, [Slot(node, "value")], lambda read: [read[0], at.constant(name)])
+
+
+def attribute_name(node: ast.Attribute) -> str:
+    """The name of an attribute as objects know it."""
+    return str(getattr(node, PRIVATE, node.attr))
+
+
+def is_ours(function: ast.expr) -> bool:
+    """Whether the callee is a name of ours, or of pytest's assertion rewriting: no identifier (checklist P1)."""
+    if isinstance(function, ast.Name) and function.id.startswith("@py_assert"):
+        return False  # a part of the program's own expression, such as `time.time` in `assert time.time() > 0`
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return isinstance(function, ast.Name) and function.id.startswith("@")
+
+
+# ---- displays and literals
+
+
+def _display(name: str) -> Callable[[Any, Form, int], ast.expr]:
+    def handler(node: Any, form: Form, level: int) -> ast.expr:
+        if not isinstance(getattr(node, "ctx", None), (ast.Load, type(None))) or not form.wanted(name):
+            return node  # type: ignore[no-any-return]
+        if any(isinstance(element, ast.Slice) for element in node.elts):
+            return node  # type: ignore[no-any-return]  # an index: `a[b:c, d]`
+        if any(isinstance(element, ast.Starred) for element in node.elts):
+            return form.operate(_unpacked(name, node), level)
+        if node.elts and all(has(element, LITERAL) for element in node.elts):
+            return form.operate(_constant(name, node), level)
+        slots = [Slot(node, "elts", number) for number in range(len(node.elts))]
+        return form.operate(Operation(name, node, slots), level)
+
+    return handler
+
+
+def _constant(name: str, node: Any) -> Operation:
+    """A tuple of constants: one object, however often it is evaluated."""
+    return Operation(name, node, [], lambda _: [clone(part) for part in node.elts], late="@constant", whole=True)  # type: ignore[misc]
+
+
+def _unpacked(name: str, node: ast.expr) -> Operation:
+    """A display that is made first, and then shown with what is in it."""
+
+    def arguments(read: Expressions) -> Expressions:
+        return [At(node).put(ast.Starred(read[0], ast.Load()))]
+
+    return Operation(name, node, [Itself(node)], arguments, lambda read: read[0], whole=True)
+
+
+def _dict(node: ast.Dict, form: Form, level: int) -> ast.expr:
+    name = "primitives.build_dict"
+    if not form.wanted(name):
+        return node
+    if any(key is None for key in node.keys):
+
+        def pairs(read: Expressions) -> Expressions:
+            at = At(node)
+            return [at.put(ast.Starred(at.call(at.load("@pairs"), read), ast.Load()))]
+
+        return form.operate(Operation(name, node, [Itself(node)], pairs, lambda read: read[0], whole=True), level)
+    slots = [Slot(node, field, number) for number in range(len(node.keys)) for field in ("keys", "values")]
+    return form.operate(Operation(name, node, slots), level)
+
+
+def _string(node: ast.JoinedStr, form: Form, level: int) -> ast.expr:
+    if not form.wanted("primitives.build_string"):
+        return node
+    at = At(node)
+    parts = [at.put(ast.JoinedStr([part])) if isinstance(part, ast.FormattedValue) else part for part in node.values]
+    slots = [Itself(part) for part in parts]
+
+    def native(read: Expressions) -> ast.expr:
+        return at.call(at.load("@primitives.build_string"), read)
+
+    return form.operate(Operation("primitives.build_string", node, [*slots], native=native, whole=True), level)
+
+
+def _template(node: Any, form: Form, level: int) -> ast.expr:
+    name = "primitives.build_template"
+    return form.operate(_unpacked(name, node), level) if form.wanted(name) else node
+
+
+def _number(node: ast.expr, form: Form, level: int) -> ast.expr:
+    if not is_number(node) or not form.wanted("primitives.number"):
+        return node
+    made = form.operate(Operation("primitives.number", node, [], lambda _: [node]), level)
+    setattr(made, KNOWN, True)
+    return made
+
+
+# ---- names of modules
+
+
+def _name(node: ast.Name, form: Form, level: int) -> ast.expr:
+    if not isinstance(node.ctx, ast.Load) or not form.wanted("primitives.load_global"):
+        return node
+    if has(node, OF_CLASS):
+        at = At(node)
+        return at.call(at.load("@class.name"), [at.constant(global_name(node))])
+    return form.operate(name_load(node), level) if has(node, GLOBAL) else node
+
+
+def name_load(node: ast.Name) -> Operation:
+    at = At(node)
+    return Operation("primitives.load_global", node, [], lambda _: [namespace(at), at.constant(global_name(node))])
+
+
+def global_name(node: ast.Name) -> str:
+    """A name as the module knows it."""
+    return str(getattr(node, PRIVATE, node.id))
+
+
+def namespace(at: At) -> ast.expr:
+    """The globals of the function that runs."""
+    return at.call(at.load("@globals"), [])
+
+
+# ---- truth
+
+
+def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "", at: At | None = None) -> ast.expr:
+    """An expression whose truth is asked for, as a `bool`. `at` tells where, if not where the expression stands."""
+    if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or has(node, KNOWN) or _is_debug(node):
+        return node  # the compiler knows it
+    if has(node, ASKED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
+        return node  # its parts were
+    here = at or At(node)
+    operand = Itself(node)
+
+    def native(read: Expressions) -> ast.expr:
+        return here.call(here.load("@operator.truth"), read)
+
+    def settled(condition: ast.expr) -> ast.expr:
+        return here.either(condition, here.constant(True), here.constant(False))
+
+    operation = Operation("operator.truth", node, [operand], native=native, settled=settled, at=at)
+    return form.operate(operation, level, suffix + "t")
+
+
+def _is_debug(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "__debug__"
+
+
+def _conditional(node: ast.IfExp, form: Form, level: int) -> ast.expr:
+    node.test = truth_of(node.test, form, level)
+    if has(node, TESTED):
+        node.body = truth_of(node.body, form, level, "b")
+        node.orelse = truth_of(node.orelse, form, level, "o")
+    return node
+
+
+def _connected(node: ast.BoolOp, form: Form, level: int) -> ast.expr:
+    if not form.wanted("operator.truth") or has(node, CAPTURED):
+        return node
+    if has(node, TESTED):
+        node.values = [truth_of(value, form, level, f"_{number}") for number, value in enumerate(node.values)]
+        return node
+    at, is_and, name = At(node), isinstance(node.op, ast.And), f"@b{level}"
+    value = node.values[-1]
+    for operand in reversed(node.values[:-1]):
+        kept = held(at, form, name)
+        condition = _decided(operand, is_and, name, form, level, at)
+        value = at.either(condition, value, kept) if is_and else at.either(condition, kept, value)
+    return at.pick([value, at.clear([name])], 0) if form.temporaries else value
+
+
+def _decided(node: ast.expr, is_and: bool, name: str, form: Form, level: int, at: At) -> ast.expr:
+    """The truth of an operand; if it decides over the whole, its value is held. Each part is asked once.
+
+    The interpreter asks where the whole stands, which is `at`.
+    """
+    if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
+        here = At(node)
+        if isinstance(node.op, ast.And) is is_and:
+            node.values = [_decided(value, is_and, name, form, level, here) for value in node.values]
+        else:
+            node.values = [
+                *(_asked(value, form, level, here) for value in node.values[:-1]),
+                _decided(node.values[-1], is_and, name, form, level, here),
+            ]
+        return node
+    if form.temporaries:
+        return truth_of(at.let(name, node), form, level)
+    return at.call(at.load("@and" if is_and else "@or"), [node])
+
+
+def _asked(node: ast.expr, form: Form, level: int, at: At) -> ast.expr:
+    """The truth of an operand whose value is not needed."""
+    if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
+        node.values = [_asked(value, form, level, At(node)) for value in node.values]
+        return node
+    return truth_of(node, form, level, at=at)
+
+
+_HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], ast.expr]] = {
+    ast.Call: lambda node, form, level: form.call(node, level),
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.Subscript: _subscript,
+    ast.Attribute: _attribute,
+    ast.List: _display("primitives.build_list"),
+    ast.Tuple: _display("primitives.build_tuple"),
+    ast.Set: _display("primitives.build_set"),
+    ast.Dict: _dict,
+    ast.JoinedStr: _string,
+    ast.Constant: _number,
+    ast.Name: _name,
+    ast.IfExp: _conditional,
+    ast.BoolOp: _connected,
+}
+if hasattr(ast, "TemplateStr"):  # 3.14
+    _HANDLERS[ast.TemplateStr] = _template

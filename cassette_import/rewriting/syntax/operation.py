@@ -1,0 +1,135 @@
+"""A piece of syntax as a call of a primitive: what every form of an event is built from.
+
+Knows trees only; `expressions` and `statements` make operations, the forms build events of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from cassette_import.rewriting.trees.node_builder import At, index_value
+
+Expressions = list[ast.expr]
+
+
+@dataclass
+class Slot:
+    """Where in a tree an operand stands."""
+
+    holder: Any
+    field: str
+    index: int | None = None
+
+    def get(self) -> ast.expr:
+        value = getattr(self.holder, self.field)
+        return value if self.index is None else value[self.index]  # type: ignore[no-any-return]
+
+    def set(self, value: ast.expr) -> None:
+        if self.index is None:
+            setattr(self.holder, self.field, value)
+        else:
+            getattr(self.holder, self.field)[self.index] = value
+
+
+class IndexSlot(Slot):
+    """The index of a subscript: slices are operands as `slice` objects."""
+
+    def get(self) -> ast.expr:
+        return index_value(super().get())
+
+
+class Itself(Slot):
+    """The only operand of an operation that is shown with what came out of it."""
+
+    def __init__(self, node: ast.expr) -> None:
+        super().__init__(None, "")
+        self._node = node
+
+    def get(self) -> ast.expr:
+        return self._node
+
+
+@dataclass
+class Operation:
+    """A plain operation and the call that shows it to hooks.
+
+    Parameters
+    ----------
+    name:
+        The primitive: ``operator.add``.
+    node:
+        The plain operation.
+    slots:
+        Its operands, in order of evaluation.
+    arguments:
+        Makes the primitive's arguments of the operands, if they are not the operands in order.
+    native:
+        Makes the plain operation of the operands, if it is not `node` with the operands in its slots.
+    late:
+        The name of a helper that takes the operands in order of evaluation and runs the event, for the callee form,
+        where that is not the order of the primitive's arguments.
+    constants:
+        Further arguments of that helper.
+    whole:
+        Whether the plain operation is to stay as it is written, for hooks that need no operands.
+    settled:
+        For such hooks, the plain operation with its value settled, if `node` alone is not (the truth of a condition).
+    at:
+        Where the operation stands, if not where `node` does.
+    """
+
+    name: str
+    node: ast.expr
+    slots: list[Slot]
+    arguments: Callable[[Expressions], Expressions] = list
+    native: Callable[[Expressions], ast.expr] | None = None
+    late: str | None = None
+    constants: Expressions = field(default_factory=list)
+    whole: bool = False
+    settled: Callable[[ast.expr], ast.expr] | None = None
+    at: At | None = None
+
+    @property
+    def place(self) -> At:
+        """Where the event stands."""
+        return self.at or At(self.node)
+
+    def plain(self, operands: Expressions) -> ast.expr:
+        """The plain operation on `operands`; may be asked for once."""
+        if self.native is not None:
+            return self.native(operands)
+        for slot, operand in zip(self.slots, operands, strict=True):
+            slot.set(operand)
+        return self.node
+
+
+class Form(Protocol):
+    """How events are built at a place: inlined, or asking for the active context each time."""
+
+    temporaries: bool
+    """Whether assignment expressions with names of ours may stand here."""
+
+    @property
+    def bare(self) -> Form:
+        """The form of places nearby where they may not: targets and iterables of comprehensions."""
+
+    def wanted(self, name: str) -> bool:
+        """Whether the primitive `name` is intercepted."""
+
+    def is_blind(self, name: str) -> bool:
+        """Whether the hooks of the primitive `name` look at nothing but their context."""
+
+    def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
+        """The event of an operation. `level` tells how deeply events nest in its operands."""
+
+    def call(self, node: ast.Call, level: int) -> ast.expr:
+        """The event of a call."""
+
+    def decorator(self, node: ast.expr) -> ast.expr:
+        """A decorator whose call, which is the interpreter's, is an event."""
+
+    def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
+        """The statement between hooks that look at nothing but their context; None if hooks look at more."""

@@ -1,0 +1,268 @@
+"""Statements and parts of statements as events: loops, tests, and what the flow of control passes on.
+
+Knows what each kind of statement means; the forms know what an event looks like. Nodes arrive with their parts done.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from typing import Any, TypeGuard
+
+from cassette_import.rewriting.syntax import assignments
+from cassette_import.rewriting.syntax.expressions import held, namespace, truth_of
+from cassette_import.rewriting.syntax.operation import Form, Itself, Operation
+from cassette_import.rewriting.trees.node_builder import At
+
+_LOOPS_BEGIN_AT_THEIR_STATEMENT = sys.version_info < (3, 13)
+"""Whether a traceback shows all of a loop, and not its iterable, when there is no iterator."""
+
+
+def statement(node: ast.AST, form: Form, level: int) -> Any:
+    """What takes the place of a node: a node, or a list of statements."""
+    handler = _HANDLERS.get(type(node))
+    return node if handler is None else handler(node, form, level)
+
+
+# ---- tests
+
+
+def _tested(node: ast.If | ast.While | ast.Assert, form: Form, level: int) -> ast.stmt:
+    node.test = truth_of(node.test, form, level)
+    return node
+
+
+def _case(node: ast.match_case, form: Form, level: int) -> ast.match_case:
+    if node.guard is not None:
+        node.guard = truth_of(node.guard, form, level)
+    return node
+
+
+# ---- iteration
+
+
+def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) -> ast.expr:
+    """What a loop goes through."""
+    at = At(iterable)
+    spec = assignments.spec_of(target) if assignments.iterates(form) else None
+    extra = [at.constant(spec)] if spec is not None else []
+    if asynchronous:
+        wanted = form.wanted("aiter") or form.wanted("anext")
+        return at.call(at.load("@loop.async"), [iterable]) if wanted else iterable
+    return at.call(at.load("@loop"), [iterable, *extra]) if assignments.iterates(form) else iterable
+
+
+def _for(node: ast.For | ast.AsyncFor, form: Form, level: int) -> ast.stmt:
+    if assignments.is_event(node.target, form):
+        node.target, first = assignments.bound_by_block(node.target, form, level)
+        node.body = [*first, *node.body]
+    iterable = node.iter
+    node.iter = _loop(iterable, node.target, form, isinstance(node, ast.AsyncFor))
+    if node.iter is not iterable and _LOOPS_BEGIN_AT_THEIR_STATEMENT:
+        At(node).put(node.iter)
+    return node
+
+
+def _comprehensions(node: Any, form: Form, level: int) -> Any:
+    """A comprehension, whose parts do not know where it stands."""
+    if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
+        for generator in node.generators:
+            if _is_helper(generator.iter, "@loop"):
+                At(node).put(generator.iter)
+    return node
+
+
+def splats(node: Any) -> None:
+    """What a call or a display unpacks, it unpacks where it stands."""
+    at = At(node)
+    parts, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else (node.elts, [])
+    for part in parts:
+        if isinstance(part, ast.Starred) and _is_helper(part.value, "@splat"):
+            at.put(part.value)
+            if len(parts) == 1 and keywords:  # unpacked by the call itself
+                part.value.func = at.load("@splat.later")
+
+
+def _is_helper(node: ast.expr, name: str) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith(name)
+
+
+def _comprehension(node: ast.comprehension, form: Form, level: int) -> Any:
+    ifs = [truth_of(condition, form, level, f"_{number}") for number, condition in enumerate(node.ifs)]
+    if not assignments.is_event(node.target, form):
+        node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), ifs
+        return node
+    node.target, first = assignments.bound_by_block(node.target, form.bare, level)
+    node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), []
+    clauses = [node]
+    for stored in first:
+        if isinstance(stored, ast.Assign):  # `for x in (value,)`, which the compiler knows as an assignment
+            at = At(stored)
+            value = at.put(ast.Tuple([stored.value], ast.Load()))
+            clauses.append(ast.comprehension(stored.targets[0], value, [], 0))
+        else:
+            assert isinstance(stored, ast.Expr)
+            at = At(stored.value)
+            clauses[-1].ifs.append(at.pick([stored.value, at.constant(True)], 1))
+    clauses[-1].ifs += ifs
+    return clauses
+
+
+def _starred(node: ast.Starred, form: Form, level: int) -> ast.Starred:
+    if isinstance(node.ctx, ast.Load) and assignments.iterates(form):
+        at = At(node)
+        node.value = at.call(at.load("@splat"), [node.value])
+    return node
+
+
+def _yield_from(node: ast.YieldFrom, form: Form, level: int) -> ast.YieldFrom:
+    if assignments.iterates(form):
+        at = At(node)
+        node.value = at.call(at.load("@delegate"), [node.value])
+    return node
+
+
+# ---- what control passes on
+
+
+def _passed(name: str, value: ast.expr, form: Form, level: int) -> ast.expr:
+    """A value on its way: what the event gives takes its place."""
+    return form.operate(Operation(name, value, [Itself(value)], native=lambda read: read[0], whole=True), level)
+
+
+def _without_value(name: str, node: ast.stmt, form: Form, level: int) -> list[ast.stmt]:
+    at = At(node)
+    plain = at.call(at.load(f"@{name}"), [])
+    return [at.put(ast.Expr(form.operate(Operation(name, plain, []), level))), node]
+
+
+def _return(node: ast.Return, form: Form, level: int) -> Any:
+    name = "primitives.return_value"
+    if not form.wanted(name):
+        return node
+    if node.value is None:
+        return _without_value(name, node, form, level)
+    node.value = _passed(name, node.value, form, level)
+    return node
+
+
+def _yield(node: ast.Yield, form: Form, level: int) -> ast.expr:
+    if form.wanted("primitives.yield_value"):
+        node.value = _passed("primitives.yield_value", node.value or At(node).constant(None), form, level)
+    return node
+
+
+def _await(node: ast.Await, form: Form, level: int) -> ast.expr:
+    if form.wanted("primitives.await_value"):
+        node.value = _passed("primitives.await_value", node.value, form, level)
+    return node
+
+
+def _raise(node: ast.Raise, form: Form, level: int) -> Any:
+    name = "primitives.raise_exception"
+    if not form.wanted(name):
+        return node
+    if node.exc is None:
+        return _without_value(name, node, form, level)
+    if node.cause is None or form.is_blind(name):
+        node.exc = _passed(name, node.exc, form, level)
+        return node
+    at = At(node.cause)
+    cause = at.let("@x", node.cause) if form.temporaries else at.call(at.load("@keep"), [node.cause])
+    operands = [Itself(node.exc), Itself(cause)]
+    node.exc = form.operate(Operation(name, node.exc, [*operands], native=lambda read: read[0]), level)
+    node.cause = held(at, form, "@x")
+    return node
+
+
+def _with(node: ast.With | ast.AsyncWith, form: Form, level: int) -> ast.stmt:
+    asynchronous = isinstance(node, ast.AsyncWith)
+    names = ("enter_async_context", "exit_async_context") if asynchronous else ("enter_context", "exit_context")
+    managed = any(form.wanted(f"primitives.{name}") for name in names)
+    stored = [item.optional_vars is not None and assignments.is_event(item.optional_vars, form) for item in node.items]
+    if len(node.items) > 1 and any(stored):  # the first target is stored before the second manager is made
+        inner = At(node).put(type(node)(node.items[1:], node.body))
+        node.items, node.body = node.items[:1], [_with(inner, form, level)]
+        stored = stored[:1]
+    for item, is_stored in zip(node.items, stored, strict=True):
+        if managed:
+            at = At(item.context_expr)
+            helper = "@managed.async" if asynchronous else "@managed"
+            item.context_expr = at.call(at.load(helper), [item.context_expr])
+        if item.optional_vars is not None and is_stored:
+            item.optional_vars, first = assignments.bound_by_block(item.optional_vars, form, level)
+            node.body = [*first, *node.body]
+    return node
+
+
+# ---- imports
+
+
+def _import(node: ast.Import, form: Form, level: int) -> Any:
+    if not form.wanted("primitives.import_name") or getattr(node, "is_lazy", False):
+        return node
+    at = At(node)
+    statements: list[ast.stmt] = []
+    for alias in node.names:
+        module = _module(at, alias.name, None, 0, form, level)
+        first, *rest = alias.name.split(".")
+        if alias.asname is not None:
+            for part in rest:
+                module = at.call(at.load("@import.from"), [module, at.constant(part)])
+        statements.append(at.put(ast.Assign([at.store(alias.asname or first)], module)))
+    return statements
+
+
+def _import_from(node: ast.ImportFrom, form: Form, level: int) -> Any:
+    if not form.wanted("primitives.import_name") or node.module == "__future__" or getattr(node, "is_lazy", False):
+        return node
+    at = At(node)
+    names = tuple(alias.name for alias in node.names)
+    module = _module(at, node.module or "", names, node.level, form, level)
+    if names == ("*",):
+        return [at.put(ast.Expr(module)), node]
+    statements: list[ast.stmt] = [at.put(ast.Expr(at.call(at.load("@keep"), [module])))]
+    for number, alias in enumerate(node.names):
+        kept = at.call(at.load("@kept" if number == len(names) - 1 else "@peek"), [])
+        value = at.call(at.load("@import.from"), [kept, at.constant(alias.name)])
+        statements.append(at.put(ast.Assign([at.store(alias.asname or alias.name)], value)))
+    return statements
+
+
+def _module(at: At, name: str, names: tuple[str, ...] | None, above: int, form: Form, level: int) -> ast.expr:
+    def arguments(read: list[ast.expr]) -> list[ast.expr]:
+        constants = [at.constant(name), namespace(at), at.constant(None), at.constant(names), at.constant(above)]
+        return [*constants]
+
+    plain = at.call(at.load("@primitives.import_name"), arguments([]))
+    return form.operate(Operation("primitives.import_name", plain, [], arguments), level)
+
+
+_HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], Any]] = {
+    ast.Assign: assignments.assign,
+    ast.AnnAssign: assignments.annotated,
+    ast.AugAssign: assignments.augmented,
+    ast.Delete: assignments.delete,
+    ast.If: _tested,
+    ast.While: _tested,
+    ast.Assert: _tested,
+    ast.match_case: _case,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.comprehension: _comprehension,
+    ast.ListComp: _comprehensions,
+    ast.SetComp: _comprehensions,
+    ast.DictComp: _comprehensions,
+    ast.GeneratorExp: _comprehensions,
+    ast.Starred: _starred,
+    ast.YieldFrom: _yield_from,
+    ast.Yield: _yield,
+    ast.Await: _await,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+}

@@ -1,0 +1,186 @@
+"""`callsite()`: where in the program the event is that a hook or overload is called for.
+
+Found by looking at frames, when somebody asks: the machinery's frames are hidden, so the program's frame is right
+behind that of the hook. Knows frames and positions; must not know contexts.
+"""
+
+from __future__ import annotations
+
+import dis
+import linecache
+import sys
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Final
+
+from cassette_import.interpreter.callables import HOOKS
+
+_OURS: Final = __name__.rpartition(".")[0]
+_TELLS_OF_FAILURE: Final = ".failed"
+"""How the name ends of what a function's handler calls for an event that has raised."""
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A place in the program: one call, operator or other event, as it is written.
+
+    Equal places are equal objects, so a place can be the key of a dictionary.
+
+    Attributes
+    ----------
+    filename, lineno, end_lineno:
+        The file, and its first and last line that belong to the event; lines count from 1.
+    column, end_column:
+        Where in the first line it starts and where in the last line it ends, in characters from 0, as slices have it.
+        None if Python was told not to keep them (`-X no_debug_ranges`).
+    function:
+        The qualified name of the function, `<module>` outside of any.
+    module:
+        The name of the module.
+    """
+
+    filename: str
+    lineno: int
+    end_lineno: int
+    column: int | None
+    end_column: int | None
+    function: str
+    module: str
+
+    @property
+    def source(self) -> str:
+        """The text of the event, as it stands in the file; empty if the file is not there to be read."""
+        lines = linecache.getlines(self.filename)[self.lineno - 1 : self.end_lineno]
+        if not lines:
+            return ""
+        if self.column is None or self.end_column is None:
+            return "".join(lines).strip()
+        lines[-1] = lines[-1][: self.end_column]
+        lines[0] = lines[0][self.column :]
+        return "".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.lineno} in {self.function}"
+
+
+def callsite() -> CallSite:
+    """Where the event is that the running hook or overload was called for.
+
+    To be called in a hook or an overload, or in whatever it calls. It costs nothing where it is not called.
+
+    Raises
+    ------
+    RuntimeError
+        If no hook or overload is running in this thread.
+
+    >>> from cassette_import import Context, overdub
+    >>> class Where(Context):
+    ...     def prehook(self, f, *args):
+    ...         self.metadata.append(callsite().function)
+    >>> import colorsys
+    >>> places = []
+    >>> _ = overdub(Where(places), colorsys.rgb_to_yiq, 1, 0, 0)
+    >>> set(places)
+    {'rgb_to_yiq'}
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_hook(frame.f_code):
+        frame = frame.f_back
+    frame = None if frame is None else frame.f_back
+    while frame is not None and _is_ours(frame):
+        frame = frame.f_back
+    if frame is None:
+        raise RuntimeError("callsite() tells where a hook or overload was called from: there is none running here")
+    return _site(frame)
+
+
+def nearest_site() -> CallSite:
+    """Where the program is, for what runs in hidden frames: the innermost place that is not ours."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{_OURS}."):
+        frame = frame.f_back
+    if frame is None:
+        raise RuntimeError("there is no code of the program around")
+    return _site(frame)
+
+
+def _is_hook(code: CodeType) -> bool:
+    known = HOOKS.get((code.co_filename, code.co_name, code.co_firstlineno))
+    return known is not None and any(function.__code__ is code for function in known)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Whether it is one of the machinery's few frames that are not hidden."""
+    name = frame.f_globals.get("__name__", "")
+    return name.startswith(f"{_OURS}.") and not name.startswith(f"{_OURS}.contexts")
+
+
+_sites: Final[dict[tuple[int, int], tuple[CodeType, CallSite]]] = {}
+"""The sites that were asked for, by code object, which is kept with them, and instruction."""
+
+
+def _site(frame: FrameType) -> CallSite:
+    code = frame.f_code
+    instruction = _failed_instruction(frame)
+    known = _sites.get((id(code), instruction))
+    if known is None:
+        known = _sites[id(code), instruction] = code, _made(frame, instruction)
+    return known[1]
+
+
+def _made(frame: FrameType, instruction: int) -> CallSite:
+    code = frame.f_code
+    positions = list(code.co_positions())[instruction // 2] if instruction >= 0 else (None, None, None, None)
+    line, end_line, column, end_column = positions
+    line = line or frame.f_lineno or code.co_firstlineno
+    end_line = end_line or line
+    linecache.lazycache(code.co_filename, frame.f_globals)
+    return CallSite(
+        code.co_filename,
+        line,
+        end_line,
+        _characters(code.co_filename, line, column),
+        _characters(code.co_filename, end_line, end_column),
+        code.co_qualname,
+        frame.f_globals.get("__name__", ""),
+    )
+
+
+def _characters(filename: str, line: int, offset: int | None) -> int | None:
+    """The column as a number of characters; Python keeps bytes of UTF-8."""
+    if offset is None:
+        return None
+    text = linecache.getline(filename, line)
+    return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
+
+
+def _failed_instruction(frame: FrameType) -> int:
+    """The instruction that the frame is at; where it is telling that an event has raised, that of the event."""
+    error = sys.exc_info()[1]
+    if error is not None and _is_telling_of_a_failure(frame):
+        while error is not None:
+            traceback = error.__traceback__
+            while traceback is not None:
+                if traceback.tb_frame is frame:
+                    return traceback.tb_lasti
+                traceback = traceback.tb_next
+            error = error.__context__  # that one was caught in the hook
+    return frame.f_lasti
+
+
+_OF_ARGUMENTS: Final = (
+    *("LOAD_FAST", "LOAD_CONST", "BUILD_", "MAP_ADD", "DICT_", "COPY"),
+    *("PUSH_NULL", "PRECALL", "CACHE", "EXTENDED_ARG", "CALL"),
+)
+"""How instructions begin that stand between the load of a function and its call."""
+
+
+def _is_telling_of_a_failure(frame: FrameType) -> bool:
+    """Whether the call that the frame is at is that of `@7.failed(@a, @p, @x, {"@f0": @f0, …})`."""
+    before = [one for one in dis.get_instructions(frame.f_code) if one.offset < frame.f_lasti]
+    for instruction in reversed(before):
+        if instruction.opname.startswith("LOAD_GLOBAL") or instruction.opname.startswith("LOAD_NAME"):
+            return str(instruction.argval).startswith("@") and str(instruction.argval).endswith(_TELLS_OF_FAILURE)
+        if not instruction.opname.startswith(_OF_ARGUMENTS):
+            return False
+    return False

@@ -1,0 +1,4 @@
+"""The functions that rewritten syntax calls: iteration, blocks, operators, operands.
+
+Knows events; must not know trees.
+"""

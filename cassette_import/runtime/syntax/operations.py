@@ -1,0 +1,81 @@
+"""The names that rewritten code finds whatever is active: hooks and operations that ask who is, and types.
+
+Knows the runtime; must not know variants' own names.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.primitives import FUNCTIONS
+from cassette_import.rewriting.trees.node_builder import KINDS
+from cassette_import.runtime.dispatch.event_runner import pick_anywhere
+from cassette_import.runtime.state import ACTIVE, PROVIDED
+
+
+def _make_blind(which: str, kind: Events) -> Callable[[], None]:
+    """The hooks of whatever is active, at an event whose hooks need no arguments."""
+    key = which, int(kind)
+
+    @hidden
+    def blind() -> None:
+        activation = ACTIVE.get()
+        variant = activation.variant
+        if variant is not None:
+            for level, hook in variant.blind.get(key, ()):
+                hook(activation.contexts[level], None)
+
+    return blind
+
+
+@hidden
+def contains(item: Any, container: Any) -> Any:
+    """`item in container` with the operands in their order of evaluation."""
+    return _pick_operator(operator.contains)(container, item)
+
+
+@hidden
+def setitem(value: Any, container: Any, index: Any) -> None:
+    """`container[index] = value` with the operands in their order of evaluation."""
+    _pick_operator(operator.setitem)(container, index, value)
+
+
+@hidden
+def setattr_late(value: Any, instance: Any, name: str) -> None:
+    """`instance.name = value` with the operands in their order of evaluation."""
+    _pick_attribute(setattr)(instance, name, value)
+
+
+_pick_operator: Final = pick_anywhere(Events.OPERATORS)
+_pick_attribute: Final = pick_anywhere(Events.ATTRIBUTES)
+PROVIDED.add({f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events})
+PROVIDED.add({f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events})
+
+# A class that stands in `builtins` itself is taken for a builtin, which has a name everywhere (beartype).
+_KINDS: Final[dict[str, type]] = {
+    "function": FunctionType,
+    "method": MethodType,
+    "builtin": BuiltinFunctionType,
+    "module": ModuleType,
+    "partial": functools.partial,
+}
+PROVIDED.add(
+    {
+        "@in": contains,
+        "@setitem": setitem,
+        "@setattr.late": setattr_late,
+        "@slice": slice,
+        "@BaseException": BaseException,
+        "@type": type,
+        "@kinds": tuple(_KINDS[kind] for kind in KINDS),
+        "@split": split,
+    }
+)
+PROVIDED.add({f"@{name}": function for name, function in FUNCTIONS.items()})

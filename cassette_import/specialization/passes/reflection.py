@@ -1,0 +1,107 @@
+"""`Reflection`: what is known of a function, for a pass or a curious person.
+
+Must not know activations. Its one arrow upwards, `overdubbed`, is taken only when it is asked for.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from cassette_import.interpreter.callables import python_function
+from cassette_import.rewriting.readable_source import readable
+from cassette_import.rewriting.rewriter import overdub_function
+from cassette_import.rewriting.trees.scopes import Function, clone
+from cassette_import.specialization.passes.name_resolution import settle
+from cassette_import.specialization.registry import registry
+
+if TYPE_CHECKING:
+    from cassette_import.activation.context import Context
+
+
+@dataclass
+class Reflection:
+    """A function as a pass sees it.
+
+    Attributes
+    ----------
+    function:
+        The function itself; of several closures of one `def`, one of them.
+    tree:
+        A copy of its node, free to be changed.
+    source, filename, lineno:
+        Its text, and where it stands. The line is that of the first decorator, if there is one.
+    context_type:
+        The context type that it is rewritten for, if any.
+    """
+
+    function: FunctionType
+    tree: Function
+    source: str
+    filename: str
+    lineno: int
+    context_type: type[Context] | None = None
+
+    def __post_init__(self) -> None:
+        self._untouched: Any = clone(self.tree)
+        settle(self.function, self.tree)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The signature of the function; of a decorator's wrapper, that of the wrapper."""
+        return inspect.signature(self.function, follow_wrapped=False)
+
+    def overdubbed(self, context: Context | type[Context]) -> str:
+        """The function as it runs in a context (or context type), as readable Python.
+
+        Parameters
+        ----------
+        context:
+            A context, or a context type. Passes of the context have their say.
+
+        Returns
+        -------
+        The text of a definition that Python can parse. Names of the machinery begin with an underscore.
+
+        Raises
+        ------
+        PassError
+            If a pass of the context raises, or returns what does not compile.
+
+        >>> import colorsys, cassette_import
+        >>> print(cassette_import.reflect(colorsys._v).overdubbed(cassette_import.Context).partition("\\n")[0])
+        def _v(m1, m2, hue):
+        """
+        from cassette_import.activation.context import variant_for
+        from cassette_import.specialization.passes import failure_of
+
+        variant = variant_for(context)
+        made = variant.passed(self.function, self._copy(), self.source)
+        if made is not None and (failure := failure_of(made)) is not None:
+            raise failure
+        bodies = {} if made is None else {variant.prefix: made}
+        return readable(overdub_function(self._copy(), [variant.shape], bodies=bodies), {variant.prefix: variant.name})
+
+    def _copy(self) -> Function:
+        copied: Any = clone(self._untouched)
+        return copied  # type: ignore[no-any-return]
+
+
+def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
+    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
+
+    >>> import colorsys
+    >>> reflect(colorsys.rgb_to_hls).lineno > 1
+    True
+    >>> reflect(len) is None
+    True
+    """
+    function = python_function(f)
+    found = registry.reflect(function) if function is not None else None
+    if function is None or found is None:
+        return None
+    tree, source = found
+    return Reflection(function, tree, source, function.__code__.co_filename, function.__code__.co_firstlineno)

@@ -1,0 +1,131 @@
+"""Whether what a pass returned can take the place of a function's body: it must compile, and beside the plain body.
+
+Both bodies stand in one code object, so a pass cannot make a generator of a function, nor a local name of a name that
+the plain body looks up in its module. Knows trees and code; must not know contexts.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import inspect
+import warnings
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from cassette_import.rewriting.trees.code_matching import Place, is_function, nested_functions, skeleton
+from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.scopes import Function, clone, hoist_declarations
+
+_KINDS: Final = {
+    inspect.CO_GENERATOR: "a generator",
+    inspect.CO_COROUTINE: "a coroutine",
+    inspect.CO_ASYNC_GENERATOR: "an asynchronous generator",
+}
+
+
+class Unfit(Exception):
+    """What a pass returned cannot be used. The text goes on after the name of the pass."""
+
+
+def check(made: Function, origin: Function, function: FunctionType) -> None:
+    """Raise `Unfit` if the body of `made` cannot stand beside that of `origin`, the function's own."""
+    free = function.__code__.co_freevars
+    plain = compiled(origin, free)
+    try:
+        both = compiled(_combined(made, origin), free)
+    except RecursionError:
+        raise
+    except (SyntaxError, ValueError, TypeError, AttributeError) as error:
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise Unfit(f"returned what does not compile ({message})") from error
+    if _kind(both) != _kind(plain):
+        raise Unfit(f"returned {_kind(both)}, instead of {_kind(plain)},")
+    gone = (_looked_up(plain) - _looked_up(both)) | (_looked_up_inside(plain) - _looked_up_inside(both))
+    gone |= set(plain.co_freevars) - set(both.co_freevars)
+    if gone:
+        raise Unfit(
+            f"binds {_list(gone)}, which the function looks up outside of itself: choose another name, or declare it "
+            "global or nonlocal,"
+        )
+    changed = _own(plain) - _own(both)
+    if changed:
+        raise Unfit(f"declares {_list(changed)} global or nonlocal, which the function has as a local name,")
+
+
+def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
+    """The code of a function, compiled by itself."""
+    module, node = skeleton(Place(tree, ()), free)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        work = [compile(module, "<pass>", "exec", dont_inherit=True)]
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    for code in work:  # it grows while we walk through it
+        if code.co_name == name and is_function(code):
+            return code
+        work.extend(const for const in code.co_consts if isinstance(const, CodeType))
+    raise ValueError(f"no function {name} came out")
+
+
+def _combined(made: Function, origin: Function) -> Function:
+    """A function with both bodies, one or the other of which runs."""
+    both: Any = clone(origin)
+    other: Any = clone(made)
+    if isinstance(both, ast.Lambda):
+        at = At(both.body)
+        both.body = at.either(at.load("@on"), other.body, both.body)
+        return both
+    declarations = hoist_declarations(both, both.body)
+    known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
+    declarations += [
+        declaration
+        for declaration in hoist_declarations(other, other.body)
+        if not known.issuperset(declaration.names)  # type: ignore[attr-defined]
+    ]
+    at = At(both.body[0])
+    both.body = [*declarations, at.put(ast.If(at.load("@on"), other.body or [at.put(ast.Pass())], both.body))]
+    return both  # type: ignore[no-any-return]
+
+
+def _kind(code: CodeType) -> str:
+    return next((name for flag, name in _KINDS.items() if code.co_flags & flag), "an ordinary function")
+
+
+def _own(code: CodeType) -> set[str]:
+    return {*code.co_varnames, *code.co_cellvars}
+
+
+def _looked_up(code: CodeType) -> set[str]:
+    return {
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
+
+
+def _looked_up_inside(code: CodeType) -> set[str]:
+    names: set[str] = set()
+    work = list(nested_functions(code))
+    for inner in work:  # it grows while we walk through it
+        names |= _looked_up(inner)
+        work += nested_functions(inner)
+    return names
+
+
+def _list(names: set[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
+    """Passes as a tuple, which nobody changes behind our back."""
+    if isinstance(passes, str) or not hasattr(type(passes), "__iter__"):  # as in `installation`
+        raise TypeError(f"{name} must be a list of callables, not {passes!r}; one pass is a list of one")
+    checked = tuple(passes)
+    for one in checked:
+        if not callable(one):
+            raise TypeError(f"{name} must be callables, not {one!r}")
+        try:
+            hash(one)
+        except TypeError:
+            raise TypeError(f"{name} must be hashable: what {one!r} makes of a function is remembered") from None
+    return checked

@@ -1,0 +1,211 @@
+"""The source of one file: reading, parsing, finding functions in it, compiling.
+
+Knows files and trees; must not know units or contexts.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import importlib.util
+import io
+import linecache
+import os
+import sys
+import textwrap
+import tokenize
+import warnings
+from types import CodeType
+from typing import Any, Final
+
+from cassette_import.rewriting.trees.code_matching import Index, Place, nested_functions
+from cassette_import.rewriting.trees.scopes import ModuleNames, module_names
+from cassette_import.specialization.exclusions import reason_to_leave_alone
+
+_FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+
+
+class SourceFile:
+    """One file's source; parsed when a function of it is entered for the first time."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.problem: str | None = None
+        self._module_name = ""
+        self._globals: dict[str, Any] | None = None
+        self._source: bytes | str | None = None
+        self._index: Index | None = None
+        self._tree: ast.Module | None = None
+        self._names: ModuleNames | None = None
+        self._stamp: tuple[int, int] | None = None
+        self._digest: bytes | None = None
+        self._functions: list[CodeType] | None = None
+        self._given = False
+
+    def refresh(
+        self, module_name: str, module_globals: dict[str, Any] | None = None, source: bytes | None = None
+    ) -> None:
+        """The module is executed (again) from what is in the file now."""
+        stamp = _stamp(self.filename)
+        if stamp != self._stamp or source is not None:
+            self._tree = self._index = self._digest = self._functions = self._names = None
+            self._source = source
+        self._given = source is not None
+        self._stamp = stamp
+        self._module_name = module_name
+        self._globals = module_globals
+
+    @property
+    def available(self) -> bool:
+        """Whether there is any source."""
+        return self._read() is not None
+
+    def _read(self) -> bytes | str | None:
+        if self._source is None:
+            self._source = _read_file(self.filename) or self._ask_loader() or self._ask_linecache()
+        return self._source
+
+    def _ask_loader(self) -> str | None:
+        if self.filename.startswith("<"):
+            return None  # made in a module by `exec` or `eval`: not from the module's own source
+        module = sys.modules.get(self._module_name)
+        loader = getattr(module, "__loader__", None) or (self._globals or {}).get("__loader__")
+        get_source = getattr(loader, "get_source", None)
+        if get_source is None:
+            return None
+        try:
+            found = get_source(self._module_name)
+        except (ImportError, OSError, SyntaxError, UnicodeDecodeError):
+            return None
+        return found if isinstance(found, str) else None
+
+    def _ask_linecache(self) -> str | None:
+        """Notebooks, doctest and the interactive interpreter keep their source there, each under a name of its own."""
+        if self.filename in _SHARED_NAMES:
+            return None
+        return "".join(linecache.getlines(self.filename, self._globals)) or None
+
+    def parse(self, source: bytes | str) -> ast.Module:
+        """A fresh tree of the source."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the program's compiler has said them already
+            return ast.parse(source, self.filename)
+
+    def find(self, code: CodeType) -> Place | None:
+        """Where the function stands, or None."""
+        if self._index is None:
+            source = self._read()
+            if source is None:
+                self.problem = "there is no source"
+                return None
+            if self._stamp != _stamp(self.filename):
+                self.problem = "the file has changed since it was imported"
+                return None
+            try:
+                self._tree = self.parse(source)
+            except (SyntaxError, ValueError):
+                self.problem = "its source does not parse"
+                return None
+            self._apply_pytest_rewriting(source)
+            self._index = Index(self._tree)
+        return self._index.find(code)
+
+    def _apply_pytest_rewriting(self, source: bytes | str) -> None:
+        """P1: a module with rewritten assertions keeps them in its overdubbed bodies."""
+        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
+        if type(loader).__name__ != "AssertionRewritingHook" or self._tree is None:
+            return
+        try:
+            from _pytest.assertion.rewrite import rewrite_asserts
+
+            data = source if isinstance(source, bytes) else source.encode()
+            rewrite_asserts(self._tree, data, self.filename, loader.config)  # type: ignore[union-attr]
+        except (ImportError, AttributeError, TypeError):
+            self._tree = self.parse(source)  # another pytest: assertions stay as written
+
+    def names(self) -> ModuleNames:
+        """The names of the module, by what it binds them by; of the tree that `find` has made."""
+        if self._names is None:
+            assert self._tree is not None
+            self._names = module_names(self._tree)
+        return self._names
+
+    def reason_to_leave_alone(self, place: Place) -> str | None:
+        return reason_to_leave_alone(place)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the code that runs is known to be made from this source: by Python's own loader or pytest's hook."""
+        if self._given:  # the code is made from this very text
+            return True
+        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
+        names = {kind.__name__ for kind in type(loader).__mro__[:2]}
+        return bool(names & {"SourceFileLoader", "AssertionRewritingHook"}) and self._module_name != "__main__"
+
+    def functions(self) -> list[CodeType]:
+        """All functions of the file as Python compiles them. (A function by itself may compile differently: whether a
+        name is imported at module level matters to the compiler.)"""
+        if self._functions is None:
+            self._functions = []
+            try:
+                work = [self.compile(self.parse(self._read() or ""), 0)]
+            except (SyntaxError, ValueError):  # the file has changed, or is not what was compiled
+                work = []
+            while work:
+                inner = list(nested_functions(work.pop()))
+                self._functions += inner
+                work += inner
+        return self._functions
+
+    def digest(self) -> bytes | None:
+        """The hash of the file's text, for the cache; None if there is no file, or others had a hand in the tree."""
+        if self._digest is None:
+            loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
+            source = self._read()
+            if not isinstance(source, bytes) or type(loader).__name__ == "AssertionRewritingHook":
+                return None
+            if self._stamp != _stamp(self.filename):
+                return None
+            self._digest = importlib.util.source_hash(source)
+        return self._digest
+
+    def text_of(self, place: Place) -> str:
+        """The source text of a function, decorators included."""
+        source = self._read() or ""
+        text = source if isinstance(source, str) else _decode(source)
+        node = place.node
+        decorators = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+        return textwrap.dedent("".join(text.splitlines(keepends=True)[first - 1 : node.end_lineno]))
+
+    def compile(self, tree: ast.Module, flags: int) -> CodeType:
+        """Compile a rewritten tree with the `__future__` features of the code that it takes the place of (C16)."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
+            return code
+
+
+_SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})
+"""Names that code of all kinds has: what `python -c` was given is, from 3.13 on, kept as the source of `<string>`."""
+
+
+def _read_file(filename: str) -> bytes | None:
+    try:
+        with open(filename, "rb") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return None
+
+
+def _decode(source: bytes) -> str:
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+    return io.TextIOWrapper(io.BytesIO(source), encoding).read()
+
+
+def _stamp(filename: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(filename)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
