@@ -9,8 +9,8 @@ import textwrap
 import types
 
 import pytest
-from command_line import PROJECT
-from known_limits import KNOWN_LIMITS
+from helpers.command_line import PROJECT
+from helpers.known_limits import KNOWN_LIMITS
 
 sys.path.append(str(PROJECT))  # `benchmarks` and `examples`, behind the package under test
 

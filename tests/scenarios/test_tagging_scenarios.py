@@ -4,7 +4,7 @@ import math
 import operator
 
 import pytest
-from heap import no_new_holders_of_wrappers
+from helpers.heap import no_new_holders_of_wrappers
 
 from cassette_import import (
     NO_METADATA,

@@ -1,0 +1,239 @@
+"""Functions that run when the interpreter ends do what they do plain, and nothing is said that is not said plain."""
+
+import textwrap
+
+import pytest
+from helpers.command_line import run
+
+INSIDE = {
+    "noop": "cassette_import.contexts.Noop().__enter__()",
+    "looking": "Looking().__enter__()",
+    "left": "with Looking(): ending.start()",
+    "inactive": "pass",
+}
+MAIN = """
+    import cassette_import, cassette_import.contexts
+    from cassette_import import Context, Events
+
+    class Looking(Context, events=Events.ALL):
+        def prehook(self, f, *args, **kwargs):
+            len(args)
+
+        def posthook(self, result, f, *args, **kwargs):
+            len(args)
+
+        def errorhook(self, error, f, *args, **kwargs):
+            len(args)
+
+    cassette_import.install(["ending"])
+    import ending
+    {inside}
+    ending.start()
+"""
+PROGRAMS = {
+    "finalizers": """
+        import atexit, gc, sys, weakref
+
+        gc.disable()  # the cycle is found in the end, and not before
+
+        class A:
+            def __init__(self, name):
+                self.name = name
+
+            def __del__(self):
+                print("del", self.name, abs(-1), [x for x in (1, 2) if x > 1], flush=True)
+
+        def goodbye():
+            print("goodbye", sorted([2, 1], key=lambda x: abs(x)), flush=True)
+
+        def start():
+            global kept, cycle, itself
+            import ending as itself  # the module is emptied, and does not die
+            kept, cycle = A("kept"), A("cycle")
+            cycle.itself = cycle
+            sys.kept = A("of sys")
+            atexit.register(goodbye)
+            weakref.finalize(kept, print, "finalized", flush=True)
+    """,
+    "finalizers_that_are_entered_for_the_first_time": """
+        class A:
+            def __del__(self, function=lambda: print("del", sum(x for x in (1, 2)), flush=True)):
+                function()
+
+        def start():
+            global kept, itself
+            import ending as itself
+            kept = A()
+    """,
+    "callbacks_of_weak_references": """
+        import sys, weakref
+
+        class A:
+            pass
+
+        def told(reference, write=print):
+            write("told", reference() is None, flush=True)
+
+        def start():
+            global kept, reference, itself
+            import ending as itself
+            kept = A()
+            reference = weakref.ref(kept, told)
+            sys.reference = reference
+    """,
+    "generators_that_are_suspended": """
+        import sys
+
+        def numbers(name, write=print):
+            with Manager(name, write):
+                try:
+                    for number in [1, 2, 3]:
+                        yield number
+                finally:
+                    first, *rest = [*(4, 5), 6]
+                    write("closed", name, first, rest, 1 < first < 5, first and rest or 7, flush=True)
+
+        class Manager:
+            def __init__(self, name, write):
+                self.name, self.write = name, write
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *exception):
+                self.write("left", self.name, exception[0], flush=True)
+
+        async def waiting(write=print):
+            try:
+                await Forever()
+            finally:
+                write("cancelled", flush=True)
+
+        class Forever:
+            def __await__(self):
+                yield
+
+        def start():
+            global kept, coroutine, itself
+            import ending as itself
+            kept, sys.kept, coroutine = numbers("of the module"), numbers("of sys"), waiting()
+            next(kept), next(sys.kept)
+            coroutine.send(None)
+    """,
+    "threads_that_go_on": """
+        import threading, time
+
+        class A:
+            def __del__(self):
+                print("del", len("abc"), flush=True)
+
+        def endless():
+            numbers = []
+            while True:
+                numbers = [*numbers[-9:], sum([1, 2])]
+                time.sleep(0)
+
+        def slow():
+            time.sleep(0.1)
+            print("slow", max(1, 2), flush=True)
+
+        def start():
+            global kept, itself
+            import ending as itself
+            kept = A()
+            threading.Thread(target=endless, daemon=True).start()
+            threading.Thread(target=slow).start()
+    """,
+    "exit_in_a_thread_and_in_the_program": """
+        import atexit, sys, threading
+
+        def leave(status):
+            print("leaving", abs(-status), flush=True)
+            sys.exit(status)
+
+        def start():
+            atexit.register(leave, 4)
+            thread = threading.Thread(target=leave, args=(3,))
+            thread.start()
+            thread.join()
+            leave(5)
+    """,
+    "functions_registered_with_atexit_in_turn": """
+        import atexit
+
+        def first():
+            print("first", flush=True)
+            atexit.register(second)
+
+        def second():
+            print("second", max([1, 2]), flush=True)
+
+        def start():
+            atexit.register(first)
+    """,
+    "exceptions_in_finalizers": """
+        class A:
+            def __del__(self):
+                raise ValueError(str(len("abc")))
+
+        def start():
+            global kept, itself
+            import ending as itself
+            kept = A()
+    """,
+    "os_exit": """
+        import os
+
+        class A:
+            def __del__(self):
+                print("never")
+
+        def start():
+            global kept
+            kept = A()
+            os._exit(len("abc"))
+    """,
+}
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program_ends_as_it_does_plain(program, inside, tmp_path):
+    """V14."""
+    (tmp_path / "ending.py").write_text(textwrap.dedent(PROGRAMS[program]))
+    (tmp_path / "plain.py").write_text(
+        f"import ending\n{'ending.start()' if inside == 'left' else ''}\nending.start()\n"
+    )
+    (tmp_path / "main.py").write_text(textwrap.dedent(MAIN).format(inside=INSIDE[inside]))
+    assert run("main.py", folder=tmp_path) == run("plain.py", folder=tmp_path)
+
+
+def test_functions_of_atexit_are_in_the_context_that_is_active(tmp_path):
+    (tmp_path / "ending.py").write_text("import atexit\ndef goodbye():\n abs(-1)\natexit.register(goodbye)\n")
+    (tmp_path / "main.py").write_text(
+        "import atexit\n"
+        "@atexit.register\n"
+        "def tell(): print(names)\n"
+        "names = []\n"
+        "import cassette_import\n"
+        "class Names(cassette_import.Context):\n"
+        " def prehook(self, f, *args): names.append(f.__name__)\n"
+        "cassette_import.install(['ending'])\n"
+        "import ending\n"
+        "Names().__enter__()\n"
+    )
+    assert run("main.py", folder=tmp_path) == (0, "['abs']\n", "")
+
+
+def test_modules_of_ours_can_be_imported_in_functions_of_atexit(tmp_path):
+    (tmp_path / "main.py").write_text(
+        "import atexit\n"
+        "@atexit.register\n"
+        "def late():\n"
+        " from cassette_import.runtime import state\n"
+        " from cassette_import import Context, contexts\n"
+        " print(state.ACTIVE is ACTIVE, issubclass(contexts.Noop, Context), contexts.Noop is Noop)\n"
+        "from cassette_import.runtime.state import ACTIVE\n"
+        "from cassette_import.contexts import Noop\n"
+    )
+    assert run("main.py", folder=tmp_path) == (0, "True True True\n", "")

@@ -1,0 +1,187 @@
+"""The page with the flame graph: one file, which works in a real browser."""
+
+import json
+import re
+
+import pytest
+from helpers.browser import Page
+
+from cassette_import.contexts import Profile
+from cassette_import.contexts import profile as profile_module
+from cassette_import.contexts.profile import statistics
+from cassette_import.contexts.profile.flamegraph import page
+
+
+def outer():
+    pass
+
+
+def inner():
+    pass
+
+
+def other():
+    pass
+
+
+@pytest.fixture
+def profile(monkeypatch):
+    """`outer` calls `inner`, which takes long, and `other`, which does not; made without a program, by our clock."""
+    now = 0.0
+    for module in (profile_module, statistics):
+        monkeypatch.setattr(module, "perf_counter", lambda: now)
+    made = Profile(overhead=False)
+    made.prehook(outer)
+    for function, seconds in ((inner, 0.03), (other, 0.01)):
+        made.prehook(function)
+        now += seconds
+        made.posthook(None, function)
+    now += 0.005
+    made.posthook(None, outer)
+    return made
+
+
+@pytest.fixture
+def shown(profile, tmp_path):
+    path = tmp_path / "flames.html"
+    profile.formats[".html"](str(path))
+    with Page(path.as_uri(), tmp_path / "browser") as made:
+        yield made
+
+
+def data_of(text):
+    return json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text, re.DOTALL)[1])
+
+
+def frames(shown):
+    """What the boxes say, and how wide they are."""
+    return dict(
+        shown.evaluate("[...document.querySelectorAll('.frame')].map(box => [box.textContent, box.clientWidth])")
+    )
+
+
+def test_the_page_asks_for_nothing_but_itself(profile):
+    text = page(profile)
+    assert "default-src 'none'" in text
+    assert re.findall(r"(?:src|href)=\"(?!data:)", text) == []
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_the_page_holds_each_path_with_its_calls_and_time(profile):
+    data = data_of(page(profile))
+    paths = [
+        (data["frames"][frame][0], depth, calls)
+        for frame, depth, calls in zip(data["frame"], data["depth"], data["calls"], strict=True)
+    ]
+    assert paths == [("<MainThread>", 0, 1), ("outer", 1, 1), ("inner", 2, 1), ("other", 2, 1)]
+    assert data["own"] == [0.0, 0.005, 0.03, 0.01]
+
+
+def test_a_name_cannot_end_the_data_that_it_is_in():
+    function = eval("lambda: 0")
+    function.__code__ = function.__code__.replace(co_name="</script><script>alert(1)</script>")
+    made = Profile(overhead=False)
+    made.prehook(function)
+    made.posthook(None, function)
+    text = page(made, "<title>")
+    assert "alert" in text
+    assert "<script>alert" not in text
+    assert "&lt;title&gt;" in text
+    assert data_of(text)["frames"][1][0] == function.__code__.co_name
+
+
+def test_a_recursion_deeper_than_the_limit_for_our_own_is_on_the_page(tmp_path):
+    made = Profile(overhead=False)
+    for _ in range(3000):
+        made.prehook(outer)
+    for _ in range(3000):
+        made.posthook(None, outer)
+    assert max(data_of(page(made))["depth"]) == 3000
+
+
+def test_a_page_without_calls_opens_without_complaint(tmp_path):
+    path = tmp_path / "nothing.html"
+    Profile().formats[".html"](str(path))
+    with Page(path.as_uri(), tmp_path / "browser") as shown:
+        shown.key("Enter")
+        assert shown.console == []
+
+
+def test_the_graph_is_drawn_in_proportion_and_the_console_is_empty(shown):
+    found = frames(shown)
+    assert found.keys() == {"<MainThread>", "outer", "inner", "other"}
+    assert found["outer"] > found["inner"] > 2 * found["other"] > 0
+    assert shown.console == []
+    assert [url for url in shown.requests if not url.startswith(("file:", "data:"))] == []
+
+
+def test_a_click_zooms_in_and_the_button_shows_everything_again(shown):
+    before = frames(shown)
+    shown.click(".frame[title^='inner']")
+    assert frames(shown).keys() == {"<MainThread>", "outer", "inner"}
+    assert frames(shown)["inner"] == before["<MainThread>"]
+    shown.click("#reset")
+    assert frames(shown) == before
+    assert shown.console == []
+
+
+def test_the_keyboard_moves_zooms_and_goes_back(shown):
+    shown.click("#graph")
+    before = frames(shown)
+    for key in ("Escape", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowDown", "ArrowRight"):
+        shown.key(key)
+    assert shown.evaluate("document.querySelector('.frame.focus').textContent") == "other"
+    assert shown.evaluate("document.getElementById('detail').textContent").startswith("other  ")
+    shown.key("Enter")
+    assert frames(shown)["other"] == before["<MainThread>"]
+    shown.key("Backspace")
+    assert frames(shown).keys() == {"<MainThread>", "outer", "inner", "other"}
+    assert frames(shown)["outer"] == before["<MainThread>"]
+    shown.key("Escape")
+    assert frames(shown) == before
+    assert shown.console == []
+
+
+DETAIL = "document.getElementById('detail').textContent"
+
+
+def test_the_frame_under_the_mouse_is_told_about_when_the_mouse_moves(shown):
+    shown.move(".frame[title^='inner']")
+    assert shown.evaluate(DETAIL).startswith("inner  ")
+    shown.move(".frame[title^='other']")
+    assert shown.evaluate(DETAIL).startswith("other  ")
+
+
+def test_a_frame_that_comes_to_lie_under_a_mouse_that_lies_still_is_not_told_about(shown):
+    shown.click(".frame[title^='inner']")
+    shown.key("Escape")
+    shown.key("ArrowUp")
+    assert shown.evaluate(DETAIL).startswith("outer  ")
+    # What browsers send in their own time, when they have drawn: it cannot be waited for.
+    shown.evaluate(
+        "['mouseover', 'mousemove'].forEach(kind => document.querySelector(\".frame[title^='inner']\").dispatchEvent("
+        "new MouseEvent(kind, {bubbles: true, screenX: Number(mouse.split(' ')[0]), "
+        "screenY: Number(mouse.split(' ')[1])})))"
+    )
+    assert shown.evaluate(DETAIL).startswith("outer  ")
+    assert shown.console == []
+
+
+def test_the_search_marks_what_it_finds_and_says_how_much_that_is(shown):
+    shown.click("#search")
+    shown.type("nne")
+    marked = "[...document.querySelectorAll('.frame.found')].map(box => box.textContent)"
+    assert shown.evaluate(marked) == ["inner"]
+    assert shown.evaluate("found.textContent") == "1 found, 30.00 ms (66.7 %)"
+    shown.key("Escape")
+    assert shown.evaluate(marked) == []
+    assert shown.console == []
+
+
+def test_a_row_of_the_table_searches_for_its_function_and_a_heading_sorts(shown):
+    shown.click("#functions tbody tr")
+    assert shown.evaluate("document.querySelector('.frame.found').textContent") == "inner"
+    shown.click("#functions th:last-child")
+    names = shown.evaluate("[...document.querySelectorAll('#functions tbody tr')].map(row => row.cells[3].textContent)")
+    assert names == sorted(names, key=str.lower)
+    assert shown.console == []

@@ -1,0 +1,196 @@
+"""Contexts that are broken: one clear error, the program's own ending, and nothing lost of what the others found."""
+
+import json
+import re
+import textwrap
+
+import pytest
+from helpers.command_line import cassette
+from helpers.pytest_runs import run_pytest
+
+PROGRAM = """
+    import sys
+    print(abs(-3))
+    sys.exit(5)
+"""
+
+OWN = """
+    from cassette_import import Context, Events
+
+    class Telling(Context):
+        '''Finds something, and can tell it and write it.'''
+
+        def prehook(self, f, *args, **kwargs):
+            pass
+
+        def summary(self):
+            return "what was found"
+
+        @property
+        def formats(self):
+            return {".found": self.write}
+
+        def write(self, path):
+            with open(path, "w") as file:
+                file.write("what was found")
+
+    class Unmade(Telling):
+        def __init__(self):
+            raise LookupError("there is no\\nsuch thing")
+
+    class Dumb(Telling):
+        def summary(self):
+            raise LookupError("no words")
+
+        def write(self, path):
+            raise LookupError("no paper")
+
+    class Closed(Telling):
+        def __enter__(self):
+            raise LookupError("no way in")
+
+    class Sticky(Telling):
+        def __exit__(self, *exception):
+            raise LookupError("no way out")
+
+    class Formless(Telling):
+        @property
+        def formats(self):
+            raise LookupError("no form")
+
+    class Hostile(Telling):
+        '''Raises in every hook.'''
+
+        def prehook(self, f, *args, **kwargs):
+            raise ValueError("in the prehook")
+
+        def overdub(self, f, *args, **kwargs):
+            raise ValueError("in the overload")
+
+        def posthook(self, result, f, *args, **kwargs):
+            raise ValueError("in the posthook")
+
+        def errorhook(self, exception, f, *args, **kwargs):
+            raise ValueError("in the errorhook")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A program, contexts, and modules that cannot be imported."""
+    sources = {
+        "program": PROGRAM,
+        "own": OWN,
+        "ill": "1 / 0\n",
+        "unfinished": "def f(:\n",
+        "lacking": "import nonesuch\n",
+    }
+    for name, source in sources.items():
+        (tmp_path / f"{name}.py").write_text(textwrap.dedent(source))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("described", "message"),
+    [
+        ("own:Unmade", r"context 'own:Unmade': LookupError: there is no such thing \(.*own\.py:\d+\)"),
+        ("ill:Context", r"context 'ill:Context': ill cannot be imported: ZeroDivisionError: .*\(.*ill\.py:1\)"),
+        ("unfinished:Context", r"context 'unfinished:Context': unfinished cannot be imported: SyntaxError: .*"),
+        (
+            "lacking:Context",
+            r"context 'lacking:Context': lacking cannot be imported: ModuleNotFoundError: .*nonesuch.*",
+        ),
+        ("trace:depth", r"context 'trace:depth': .*; an option of trace is written trace:key=value"),
+        ("call-types:stubs", r"context 'call-types:stubs': .*; an option of call-types is written .*"),
+        ("profile:limit=-1", r"context 'profile:limit=-1': limit must not be less than 0, and is -1"),
+    ],
+)
+def test_a_context_that_cannot_be_made_is_one_line_and_status_2(described, message, folder):
+    done = cassette("run", "-c", described, "program.py", folder=folder)
+    assert (done.status, done.stdout) == (2, "")
+    assert re.fullmatch(f"python -m cassette_import run: (?:{message})\n", done.stderr)
+
+
+def test_a_colon_without_options_says_nothing(folder):
+    assert cassette("run", "-c", "own:Telling:", "program.py", folder=folder).stderr == "what was found\n"
+
+
+@pytest.mark.parametrize("order", [("own:Dumb", "own:Telling"), ("own:Telling", "own:Dumb")])
+def test_a_context_that_cannot_tell_what_it_found_keeps_no_other_from_telling(order, folder):
+    chosen = [word for name in order for word in ("-c", name)]
+    done = cassette("run", *chosen, "--report", "report.json", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (5, "3\n")
+    told = done.stderr.splitlines()
+    assert "what was found" in told
+    assert any(
+        re.fullmatch(r"cassette_import: Dumb could not tell .*: LookupError: no words \(.*\)", line) for line in told
+    )
+    contexts = json.loads((folder / "report.json").read_text())["contexts"]
+    assert contexts == [name.partition(":")[2] for name in order]
+
+
+def test_a_context_that_cannot_write_is_told_and_says_what_it_can(folder):
+    done = cassette("run", "-c", "own:Dumb", "-o", "out.found", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (5, "3\n")
+    first, second = done.stderr.splitlines()
+    assert re.fullmatch(r"cassette_import: .*out\.found was not written: LookupError: no paper \(.*\)", first)
+    assert second.startswith("cassette_import: Dumb could not tell")
+
+
+def test_a_context_that_raises_in_every_hook_raises_in_the_program_and_nothing_is_lost(folder):
+    done = cassette("run", "-c", "own:Telling", "-c", "own:Hostile", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (1, "")
+    assert "ValueError: in the prehook" in done.stderr
+    assert done.stderr.endswith("what was found\n")
+
+
+def test_a_context_that_cannot_be_entered_is_one_line_and_status_2(folder):
+    done = cassette("run", "-c", "own:Telling", "-c", "own:Closed", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (2, "")
+    expected = r"python -m cassette_import run: Closed cannot be entered: LookupError: no way in \(.*own\.py:\d+\)\n"
+    assert re.fullmatch(expected, done.stderr)
+
+
+def test_a_context_that_raises_when_it_is_left_leaves_the_program_its_ending(folder):
+    done = cassette("run", "-c", "own:Telling", "-c", "own:Sticky", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (5, "3\n")
+    first, *others = done.stderr.splitlines()
+    assert re.fullmatch(
+        r"cassette_import: Sticky raised when it was left: LookupError: no way out \(.*own\.py:\d+\)", first
+    )
+    assert others == ["what was found", "what was found"]
+
+
+def test_a_context_that_cannot_say_what_it_writes_is_one_line_and_status_2(folder):
+    done = cassette("run", "-c", "own:Formless", "-o", "out.found", "program.py", folder=folder)
+    assert (done.status, done.stdout) == (2, "")
+    expected = (
+        r"python -m cassette_import run: out\.found: Formless cannot say what it writes: LookupError: no form .*\n"
+    )
+    assert re.fullmatch(expected, done.stderr)
+
+
+def test_a_context_that_cannot_be_made_is_wrong_usage_of_pytest(folder):
+    (folder / "test_something.py").write_text("def test_it():\n    assert abs(-3) == 3\n")
+    done = run_pytest("--cassette-context=own:Unmade", folder=folder)
+    assert done.status == 4
+    assert "LookupError: there is no such thing" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("how", ["own.Unmade", "'own:Unmade'"])
+def test_a_context_of_a_mark_that_cannot_be_made_is_one_line(how, folder):
+    (folder / "test_something.py").write_text(
+        f"import own, pytest\n\n@pytest.mark.cassette({how})\ndef test_it():\n    pass\n"
+    )
+    done = run_pytest(folder=folder)
+    assert "LookupError: there is no such thing" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_context_that_cannot_tell_what_it_found_leaves_the_outcome_of_pytest(folder):
+    (folder / "test_something.py").write_text("def test_it():\n    assert abs(-3) == 3\n")
+    done = run_pytest("--cassette-context=own:Dumb", "--cassette-context=own:Telling", folder=folder)
+    assert done.status == 0
+    assert "Dumb could not tell what it found: LookupError: no words" in done.stdout
+    assert "what was found" in done.stdout

@@ -1,0 +1,237 @@
+"""Enclosures of functions that know nothing of intervals."""
+
+import colorsys
+import math
+import os
+import random
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+pytest.importorskip("flint")
+
+from cassette_import import NotOverdubbable, Tagged, install
+from cassette_import.contexts.intervals import Interval, NotEnclosed, Undecided, enclosure
+from cassette_import.contexts.intervals.rules import RULES
+
+POINTS = {math.acosh: (1.7,), math.ldexp: (0.7, 3), math.log: (0.7, 1.3), math.fmod: (0.7, 1.3)}
+
+
+def arguments_of(function):
+    name = function.__name__
+    if function in POINTS:
+        return POINTS[function]
+    if name in ("neg", "pos", "abs", "fabs") or not (
+        name.lstrip("i") in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+        or name in ("atan2", "remainder", "copysign", "hypot")
+    ):
+        return (0.7,)
+    return (0.7, 1.3)
+
+
+@pytest.mark.parametrize("function", list(RULES), ids=lambda function: f"{function.__module__}.{function.__name__}")
+def test_the_enclosure_of_a_function_holds_its_values(function):
+    point = arguments_of(function)
+    boxes = [Interval(x - 0.01, x + 0.01) if isinstance(x, float) else x for x in point]
+    program = lambda *values: function(*values)
+    found = enclosure(program, *boxes)
+    chance = random.Random(1)
+    for _ in range(100):
+        values = [chance.uniform(*box) if isinstance(box, Interval) else box for box in boxes]
+        assert program(*values) in found
+    assert found.width < 60 * 0.02
+
+
+def test_a_point_has_a_narrow_enclosure():
+    found = enclosure(lambda x: math.sin(x) ** 2 + math.cos(x) ** 2, Interval(0.7, 0.7))
+    assert found.low <= 1 <= found.high
+    assert found.width < 1e-15
+
+
+def test_rounding_errors_are_within():
+    def harmonic(x):
+        total = 0.0
+        for n in range(1, 200):
+            total += x / n
+        return total
+
+    exact = sum(Fraction(1, n) for n in range(1, 200)) * Fraction(0.1)
+    found = enclosure(harmonic, Interval(0.1, 0.1))
+    assert Fraction(found.low) <= exact <= Fraction(found.high)
+    assert found.width < 1e-14
+
+
+BOX = Interval(40.0, 40.01), Interval(-73.01, -73.0), Interval(51.0, 51.05), Interval(5e6, 5.001e6)
+
+
+def test_enclosures_of_geographiclib_hold_ten_thousand_samples():
+    geodesic = pytest.importorskip("geographiclib.geodesic").Geodesic.WGS84
+    with install(["geographiclib"]):
+        found = enclosure(geodesic.Direct, *BOX)
+    chance = random.Random(1)
+    for _ in range(10_000):
+        result = geodesic.Direct(*(chance.uniform(*box) for box in BOX))
+        assert [name for name, value in result.items() if value not in found[name]] == []
+    assert found["lat2"].width < 0.2
+
+
+def test_enclosures_of_colorsys_hold_ten_thousand_samples():
+    boxes = Interval(0.58, 0.6), Interval(0.36, 0.38), Interval(0.2, 0.22)
+    with install(["colorsys"]):
+        found = enclosure(colorsys.rgb_to_hls, *boxes)
+    chance = random.Random(1)
+    for _ in range(10_000):
+        result = colorsys.rgb_to_hls(*(chance.uniform(*box) for box in boxes))
+        assert all(value in box for value, box in zip(result, found, strict=True))
+
+
+# ---- what is undecided
+
+
+def test_an_undecided_branch_is_an_error_that_shows_where():
+    def program(x):
+        return 1.0 if x < 0.5 else x
+
+    with pytest.raises(Undecided, match=r"(?s)lt of \[0.399.*program: x < 0.5\n") as caught:
+        enclosure(program, Interval(0.4, 0.6))
+    assert (caught.value.site.filename, caught.value.site.source) == (__file__, "x < 0.5")
+
+
+def test_what_is_decided_is_no_error():
+    assert enclosure(lambda x: "yes" if x < 0.7 and not x < 0.3 and x != 0 and x else "no", Interval(0.4, 0.6)) == "yes"
+
+
+def test_undecided_branches_are_followed_both_ways_if_asked_for():
+    def program(x):
+        return x if x < 0.5 else 2 * x
+
+    found = enclosure(program, Interval(0.25, 0.75), splits=1)
+    assert (found.low, found.high) == (pytest.approx(0.25), pytest.approx(1.5))
+    assert all(program(0.25 + n / 100) in found for n in range(51))
+
+
+def test_no_more_branches_are_followed_than_asked_for():
+    def program(x):
+        return sum(1.0 for bound in (0.3, 0.5, 0.7) if x < bound)
+
+    assert enclosure(program, Interval(0.2, 0.8), splits=7) == Interval(0.0, 3.0)
+    with pytest.raises(Undecided):
+        enclosure(program, Interval(0.2, 0.8), splits=2)
+
+
+@pytest.mark.parametrize("function", [math.floor, math.ceil, math.trunc, int, round])
+def test_a_whole_number_is_decided_or_an_error(function):
+    program = lambda x: function(x)
+    assert enclosure(program, Interval(2.6, 2.9)) == function(2.7)
+    with pytest.raises(Undecided):
+        enclosure(program, Interval(0.4, 3.1))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [lambda x: x == 0.5, lambda x: bool(x - 0.5), lambda x: 1 if x - 0.5 else 2, lambda x: not (x - 0.5)],
+)
+def test_each_question_is_asked_of_the_enclosure(program):
+    with pytest.raises(Undecided):
+        enclosure(program, Interval(0.4, 0.6))
+
+
+def test_a_number_equals_itself():
+    assert enclosure(lambda x: (x == x, x != x, math.isnan(x)), Interval(0.4, 0.6)) == (True, False, False)
+
+
+def test_order_is_decided_or_an_error():
+    assert enclosure(lambda x: [*map(float, sorted([x, 0.7, 0.1]))][::2], Interval(0.4, 0.6)) == [0.1, 0.7]
+    with pytest.raises(Undecided):
+        enclosure(lambda x: sorted([x, 0.5]), Interval(0.4, 0.6))
+
+
+def test_the_smallest_and_the_largest_need_no_decision():
+    smallest, largest = enclosure(lambda x: (min(x, 0.5), max([x, 0.5])), Interval(0.4, 0.6))
+    assert (smallest.low, smallest.high) == (pytest.approx(0.4), pytest.approx(0.5))
+    assert (largest.low, largest.high) == (pytest.approx(0.5), pytest.approx(0.6))
+
+
+# ---- what would not be guaranteed
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: math.modf(x)[0],
+        lambda x: float(str(x)),
+        lambda x: float(f"{x}"),
+        lambda x: [x].index(0.5),
+        lambda x: x in [0.5],
+        lambda x: (x, 1) < (0.5, 2),
+        lambda x: x.is_integer(),
+        lambda x: x.as_integer_ratio()[0],
+        lambda x: round(x, 2),
+        lambda x: Fraction(x) + 1,
+        lambda x: math.sqrt(x - 0.5),
+        lambda x: 1 / (x - 0.5),
+        lambda x: sorted([x, 3.0], key=abs),
+        lambda x: random.Random(1).uniform(0, x),
+    ],
+)
+def test_what_has_no_rule_is_an_error_that_shows_where(program):
+    with pytest.raises((NotEnclosed, Undecided), match=r"at .*test_intervals.py:\d+ in <lambda>: "):
+        enclosure(program, Interval(0.4, 0.6))
+
+
+def test_what_asks_nothing_of_a_number_is_no_error():
+    def program(x):
+        assert isinstance(x, float)
+        assert type(x) is float
+        assert x is not None
+        assert x != "text"
+        assert len([x, x]) == 2
+        assert [x]
+        return f"{x:.1f}", x
+
+    text, found = enclosure(program, Interval(0.4, 0.6))
+    assert text == "0.5"
+    assert found.low <= 0.4 < 0.6 <= found.high
+
+
+def test_intervals_stand_in_structures_too():
+    found = enclosure(lambda p: {"sum": p["x"] + p["y"][0]}, {"x": Interval(1, 2), "y": [Interval(3, 4)]})
+    assert (found["sum"].low, found["sum"].high) == (pytest.approx(4), pytest.approx(6))
+
+
+def test_no_wrapper_is_left_in_the_programs_objects():
+    kept = []
+    enclosure(lambda x: kept.append({"a": [x, x * 2], "b": (x,)}), Interval(0.4, 0.6))
+    assert not any(type(value) is Tagged for value in (*kept[0]["a"], *kept[0]["b"]))
+
+
+def test_bad_input_is_told_in_one_sentence():
+    with pytest.raises(ValueError, match="from the lower bound to the higher one"):
+        enclosure(lambda x: x, Interval(2, 1))
+    with pytest.raises(NotOverdubbable, match="no rule is known"):
+        enclosure(math.modf, Interval(1, 2))
+    with pytest.raises(TypeError, match="must be callable"):
+        enclosure(3)
+    with pytest.raises(ValueError, match="precision is a number of bits"):
+        enclosure(lambda x: x, Interval(1, 2), precision=-1)
+
+
+def test_ways_that_end_differently_are_an_error():
+    with pytest.raises(ValueError, match="the ways end with"):
+        enclosure(lambda x: "small" if x < 0.5 else "large", Interval(0.4, 0.6), splits=1)
+
+
+def test_without_flint_the_command_line_says_what_is_missing(tmp_path):
+    elsewhere = tmp_path / "elsewhere"  # what lies beside the program is the program's
+    elsewhere.mkdir()
+    (elsewhere / "flint.py").write_text("raise ModuleNotFoundError('no', name='flint')\n")
+    (tmp_path / "program.py").write_text("print(1)\n")
+    path = os.pathsep.join([str(elsewhere), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "cassette_import", "run", "-c", "intervals", "program.py"]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "python-flint" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,48 @@
+"""The benchmarks run, and make their table. How fast anything is, is not for tests to say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "benchmarks" / "compare.py"
+
+
+def compare(*arguments):
+    """Run the benchmarks' command, without pyperformance's workloads."""
+    environment = {name: value for name, value in os.environ.items() if name != "CASSETTE_WORKLOADS"}
+    return subprocess.run(
+        [sys.executable, SCRIPT, *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_puts_its_table_between_the_marks_of_a_document(tmp_path):
+    document = tmp_path / "performance.md"
+    document.write_text("before\n<!-- own: begin -->\nold\n<!-- own: end -->\nafter\n", encoding="utf-8")
+    done = compare("--quick", "--workloads", "records", "--ways", "inactive,count", "--output", str(document))
+    assert done.returncode == 0, done.stderr
+    text = document.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- own: begin -->\n## ")
+    assert text.endswith("\n<!-- own: end -->\nafter\n")
+    assert "\nold\n" not in text
+    assert "| workload | plain, s | inactive | count |" in text
+    assert re.search(r"^\| \*\*geometric mean\*\* \| \| \*\*\d+\.\d\d\*\* \| \*\*\d+\.\d\d\*\* \|$", text, re.MULTILINE)
+    assert re.search(r"^\| records \| \d+\.\d{4} \| \d+\.\d\d \| \d+\.\d\d \|$", text, re.MULTILINE)
+    assert "What went wrong" not in text
+
+
+@pytest.mark.parametrize("option", ["--workloads", "--ways"])
+def test_an_unknown_name_is_one_line_and_status_2(option):
+    done = compare("--quick", option, "no_such_thing")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "no_such_thing" in done.stderr

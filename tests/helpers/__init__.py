@@ -1,0 +1,1 @@
+"""What several tests need: processes, contexts that count, comparisons."""

@@ -1,0 +1,165 @@
+"""Tests of what is promised and not kept yet, each with its reason; `docs/transparency.md` tells more.
+
+They run, and are expected to fail: an entry names tests exactly, with the versions of Python that it is true of, and
+goes away with its limit. `tests/documents/test_known_limits.py` checks that there are such tests.
+"""
+
+import itertools
+import sys
+from collections.abc import Iterable, Iterator
+
+VERSION = sys.version_info[:2]
+OLDEST = VERSION < (3, 12)
+IS_3_12 = VERSION == (3, 12)
+TELLS_OF_HIDDEN = (3, 12) <= VERSION < (3, 15)
+
+FRAMES = "frame.f_locals of a function in an intercepting context shows temporaries with names that start with @"
+SLOTS = "what a pass gets of contextslot() in a generator or coroutine is a variable of it, whose name starts with @"
+LATER = "annotations that are evaluated when they are asked for find the wrappers in a function's variables"
+LINES = "where errorhooks are told, a tracer is told of the line of a `with` or `try` once more after an exception"
+JUMPS = "on 3.12, generators and coroutines give a tracer more line events of the same line when hooks run"
+DYING = "after an exception, temporaries of its event live until the next event or the end of the function"
+KEEPING = "what hooks look at lives until they have looked, and operands die in another order"
+TAGGING = (
+    "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
+)
+REPEATED = "on 3.11, where values are tagged, a tracer is told once more of the line of an event"
+LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that hooks look at may take a frame of their own"
+COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
+PROFILERS = "profilers and tracers in C may see hidden frames return, which they pair with other calls"
+CODE = "code that has met a context is another code object, and wants the names that we keep in builtins"
+SPLATS = "a call with splats is made from a hidden frame, to which profilers ascribe calls of C functions"
+BOUND = "sys.monitoring is told of the bound method that is called, not of its function and receiver"
+RECURSIVE = "on 3.11, the message of a RecursionError says where the last call was made from, which may be a hook"
+ORIGINS = "on 3.11, the origin of a coroutine, and faulthandler everywhere, look at hidden frames too"
+UNWINDING = "an exception that leaves a hidden frame is told to tracers as a return of the frame that is seen"
+LOOPS = "loops that have met a context that sees their steps run in hidden frames, which tracers and profilers notice"
+BRANCHES = "coverage misses the end of a loop whose steps are events"
+ASKING = "where a context was entered earlier, generators and coroutines ask at each call whether there is one"
+INSERTED = "in a module whose assertions pytest rewrites, the operators and calls that pytest inserts are events too"
+
+HOOKED = (
+    "in_a_context_with_empty_hooks",
+    "in_a_context_with_an_empty_errorhook",
+    "installed_after_its_import",
+    "imported_inside_of_the_context",
+    "in_two_contexts",
+    "in_a_context_of_all_events",
+    "in_a_context_that_looks_at_all_events",
+    "imported_inside_of_a_context_that_looks_at_all_events",
+)
+"""The ways of `test_transparency.py` with hooks."""
+UNHOOKED = ("in_a_context_without_hooks", "in_a_context_with_a_target_that_is_not_met")
+GUARDED = HOOKED[1:2]
+WITH_TAGS = ("in_a_context_that_tags", "in_a_context_that_tags_all_arguments")
+BLIND = HOOKED[:1] + HOOKED[2:5]
+LOOKING_AT_ALL = HOOKED[6:]
+OF_ALL = HOOKED[5:]
+
+
+def named(test: str, *parameters: Iterable[str]) -> Iterator[str]:
+    """The tests of this name with every combination of the parameters."""
+    if not parameters:
+        yield test
+    for combination in itertools.product(*parameters) if parameters else ():
+        yield f"{test}[{'-'.join(combination)}]"
+
+
+def same(programs: Iterable[str], ways: Iterable[str]) -> Iterator[str]:
+    return named("test_transparency.py::test_program_behaves_the_same", programs, ways)
+
+
+def tool(programs: Iterable[str], ways: Iterable[str]) -> Iterator[str]:
+    return named("test_tools.py::test_tool_finds_what_it_finds_in_the_plain_program", programs, ways)
+
+
+def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
+    return named(f"test_tools_processes.py::{test}", *parameters)
+
+
+LOOKING, NOOP, AFTER = "in_a_looking_context", "in_noop", "after_a_context"
+GENERATOR = "test_verbs.py::test_generator_"
+SHOWS, STEPS = (
+    "test_pdb_shows_what_it_shows_of_the_plain_program",
+    "test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks",
+)
+COVERAGE = "test_coverage_is_that_of_the_plain_run"
+WITH_CONTEXT = ("noop", "looking")
+LINES_AND_BRANCHES = ("lines", "branches")
+RECURSION = "recursion_through_{}_goes_as_deep_as_ever"
+
+_LIMITS: list[tuple[str, Iterable[str], bool]] = [
+    # What is promised.
+    (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
+    (FRAMES, same(["locals_under_another_name"], HOOKED), True),
+    (COLUMNS, same(["assertions"], [*HOOKED, *WITH_TAGS]), OLDEST),
+    (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], *UNHOOKED, AFTER]), OLDEST),
+    (ASKING, same(["profiles_by_cprofile"], ["installed_and_inactive"]), OLDEST),
+    (ASKING, tool(["inspect_getclosurevars", "dis_dis"], ["inactive"]), True),
+    (ASKING, tool(["asyncio_debug_mode", "cprofile_call_counts"], ["inactive"]), OLDEST),
+    (PROFILERS, same(["profiles_by_cprofile"], OF_ALL), True),
+    (LINES, same(["line_events_of_a_tracer"], GUARDED), True),
+    (JUMPS, same(["line_events_of_a_tracer_in_generators_and_methods"], [*BLIND, HOOKED[5]]), IS_3_12),
+    (LAMBDAS, same([RECURSION.format("lambdas_and_closures")], GUARDED), True),
+    (LAMBDAS, same([RECURSION.format("comprehensions")], [*GUARDED, *LOOKING_AT_ALL]), OLDEST),
+    (DYING, same(["exception_frees_arguments_when_it_is_handled"], GUARDED), True),
+    (DYING, same(["traceback_does_not_keep_temporaries"], GUARDED), True),
+    (DYING, same(["locals_die_when_the_function_returns"], GUARDED), VERSION < (3, 14)),
+    (DYING, same(["left_operands_die_before_the_end_of_the_statement"], GUARDED), VERSION < (3, 15)),
+    (DYING, same(["result_that_nobody_keeps_dies_at_once"], GUARDED), VERSION < (3, 15)),
+    (KEEPING, same(["exception_frees_arguments_when_it_is_handled"], LOOKING_AT_ALL), True),
+    (KEEPING, same(["traceback_does_not_keep_temporaries"], LOOKING_AT_ALL), True),
+    (KEEPING, same(["locals_die_when_the_function_returns"], LOOKING_AT_ALL), VERSION < (3, 14)),
+    (KEEPING, same(["left_operands_die_before_the_end_of_the_statement"], LOOKING_AT_ALL), VERSION < (3, 15)),
+    (KEEPING, same(["result_that_nobody_keeps_dies_at_once"], LOOKING_AT_ALL), VERSION < (3, 15)),
+    (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], WITH_TAGS), True),
+    (FRAMES, same(["locals_under_another_name"], WITH_TAGS), True),
+    (PROFILERS, same(["profiles_by_cprofile"], WITH_TAGS), True),
+    (TAGGING, same(["recursion_goes_as_deep_as_ever", RECURSION.format("lambdas_and_closures")], WITH_TAGS), True),
+    (TAGGING, same([RECURSION.format("comprehensions")], WITH_TAGS), True),
+    (TAGGING, same(["line_events_of_a_tracer", "line_events_of_a_loop_with_one_call"], WITH_TAGS), not OLDEST),
+    (TAGGING, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS), not OLDEST),
+    (REPEATED, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS[1:]), OLDEST),
+    (REPEATED, same(["line_events_of_a_loop_with_one_call"], WITH_TAGS[1:]), OLDEST),
+    (TAGGING, same(["exception_frees_arguments_when_it_is_handled"], WITH_TAGS), True),
+    (TAGGING, same(["traceback_does_not_keep_temporaries", "locals_die_when_the_function_returns"], WITH_TAGS), True),
+    (TAGGING, same(["left_operands_die_before_the_end_of_the_statement"], WITH_TAGS), True),
+    (TAGGING, same(["result_that_nobody_keeps_dies_at_once"], WITH_TAGS), True),
+    (TAGGING, same(["generator_frees_its_locals_when_it_is_closed"], WITH_TAGS[1:]), True),
+    (
+        LATER,
+        named("test_transparency.py::test_program_never_meets_a_wrapper", ["annotations"], WITH_TAGS[1:]),
+        VERSION >= (3, 14),
+    ),
+    (SLOTS, same(["state_of_a_generator"], WITH_TAGS[1:]), True),
+    # What tools find.
+    (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, LOOKING]), True),
+    (CODE, ["test_programs.py::test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program"], True),
+    (
+        CODE,
+        ["test_programs.py::test_V8_code_that_has_met_a_context_runs_in_a_process_that_knows_nothing_of_us"],
+        True,
+    ),
+    (DYING, tool(["del_of_an_argument_runs_when_the_call_fails"], [LOOKING]), True),
+    (KEEPING, tool(["del_runs_when_the_last_reference_goes"], [NOOP, LOOKING]), not OLDEST),
+    (SPLATS, tool(["sys_setprofile_calls_of_c_functions_with_splats"], [LOOKING]), True),
+    (SPLATS, tool(["cprofile_call_counts_of_builtins_called_with_splats"], [NOOP, LOOKING]), True),
+    (LOOPS, tool(["cprofile_call_counts"], [AFTER, NOOP, LOOKING]), OLDEST),
+    (PROFILERS, tool(["cprofile_call_counts_by_caller"], [NOOP, LOOKING]), True),
+    (BRANCHES, process(COVERAGE, WITH_CONTEXT, ["ctrace"], LINES_AND_BRANCHES), OLDEST),
+    (UNWINDING, process(COVERAGE, ["looking"], ["ctrace", "pytrace"], LINES_AND_BRANCHES), TELLS_OF_HIDDEN),
+    (UNWINDING, tool(["sys_settrace_exceptions_on_their_way"], [NOOP, LOOKING]), not OLDEST),
+    (UNWINDING, process(STEPS, WITH_CONTEXT, ["steps_through_an_exception"]), not OLDEST),
+    (ORIGINS, tool(["asyncio_debug_mode"], [NOOP, LOOKING]), OLDEST),
+    (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
+    (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
+    (RECURSIVE, same(["endless_recursion_raises"], [*GUARDED, *LOOKING_AT_ALL, *WITH_TAGS]), OLDEST),
+    (COLUMNS, ["test_pytest.py::test_P1_assertions_without_rewriting_stay_bare[noop]"], OLDEST),
+    (INSERTED, ["test_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
+    (JUMPS, process(SHOWS, ["noop"], ["breaks_in_a_generator"]), IS_3_12),
+    (JUMPS, process(STEPS, ["noop"], ["steps_into_generators"]), IS_3_12),
+    (UNWINDING, process(STEPS, ["looking"], ["steps_into_generators"]), TELLS_OF_HIDDEN),
+]
+
+KNOWN_LIMITS: dict[str, str] = {test: reason for reason, tests, is_so in _LIMITS if is_so for test in tests}
+"""The reason for each test that has to fail on this version of Python, by file and name."""

@@ -1,0 +1,1 @@
+"""Programs that Hypothesis makes up, and those that it once found."""

@@ -1,0 +1,1 @@
+"""Functions that move, compute and inspect values."""

@@ -1,0 +1,93 @@
+"""Odd programs that once behaved differently in a context: each is run plain and overdubbed, and compared."""
+
+import importlib
+import pathlib
+
+import pytest
+
+from cassette_import import Context, canrecurse, fallback, install, recurse, tag
+
+PROGRAMS = sorted(path.stem for path in pathlib.Path(__file__).with_name("odd").glob("*.py"))
+
+
+class Blind(Context):
+    """Its hooks look at nothing."""
+
+    def prehook(self, f, *args, **kwargs):
+        pass
+
+    def posthook(self, result, f, *args, **kwargs):
+        pass
+
+
+class Looking(Context):
+    """Its hooks look at all they are given, and keep nothing of it."""
+
+    count = 0
+
+    def prehook(self, f, *args, **kwargs):
+        self.count += len(args) + len(kwargs)
+
+    def posthook(self, result, f, *args, **kwargs):
+        self.count += result is f
+
+    def errorhook(self, exception, f, *args, **kwargs):
+        self.count += len(args)
+
+
+class CatchAll(Context):
+    """Every call is taken over and goes on inside."""
+
+    def overdub(self, f, *args, **kwargs):
+        go_on = recurse if canrecurse(self, f, *args, **kwargs) else fallback
+        return go_on(self, f, *args, **kwargs)
+
+
+class Tagging(Context, tagging=True):
+    """Values could carry metadata, and none do."""
+
+
+class TaggingAll(Context, tagging=True):
+    """Every argument of every call is tagged."""
+
+    def overdub(self, f, *args, **kwargs):
+        go_on = recurse if canrecurse(self, f, *args, **kwargs) else fallback
+        args = [tag(value, self, "m") for value in args]
+        return go_on(self, f, *args, **{name: tag(value, self, "m") for name, value in kwargs.items()})
+
+
+class Spreading(TaggingAll, tagging=True):
+    """Every argument of every call is tagged, and all that is computed of it."""
+
+    def computed(self, value, f, *args, **kwargs):
+        return "m"
+
+
+def observe(main):
+    try:
+        return "value", repr(main())
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+@pytest.mark.filterwarnings("ignore:'.*' in a 'finally' block:SyntaxWarning")  # PEP 765, from 3.14 on
+@pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll, Tagging, TaggingAll, Spreading])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_odd_program_behaves_as_ever(program, context_type, make_package):
+    source = pathlib.Path(__file__).with_name("odd").joinpath(f"{program}.py").read_text(encoding="utf-8")
+    plain = importlib.import_module(make_package(source))
+    overdubbed = importlib.import_module(make_package(source))
+    expected = observe(plain.main)
+    install([overdubbed.__name__])
+    with context_type():
+        found = observe(overdubbed.main)
+    assert (found[0], found[1].replace(overdubbed.__name__, plain.__name__)) == expected
+
+
+@pytest.mark.filterwarnings("ignore::cassette_import.CassetteWarning")
+def test_S7_an_expression_too_deep_to_be_rewritten_runs_all_the_same(make_package):
+    # How deep is too deep depends on the version; what is left alone is said in a warning.
+    program = importlib.import_module(make_package("def main():\n    return " + " + ".join(["int(1)"] * 900)))
+    install([program.__name__])
+    with Looking():
+        assert program.main() == 900

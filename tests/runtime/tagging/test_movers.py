@@ -1,0 +1,73 @@
+"""Metadata survives what moves a value."""
+
+import sys
+
+import pytest
+from helpers.heap import no_new_holders_of_wrappers
+from programs.tagging import movers as movers
+
+from cassette_import import NO_METADATA, Context, Tagged, install, metadata, metameta, overdub, tag, untag
+
+
+class Moving(Context, tagging=True):
+    pass
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed():
+    with no_new_holders_of_wrappers(), install([movers.__name__]):
+        yield
+
+
+@pytest.mark.parametrize("value", [1, 3.5], ids=["small int", "float"])
+@pytest.mark.parametrize("mover", movers.MOVERS, ids=lambda mover: mover.__name__)
+def test_metadata_survives(mover, value):
+    ctx = Moving()
+    result = overdub(ctx, mover, tag(value, ctx, "m"))
+    assert untag(result, ctx) == mover(value)
+    assert type(untag(result, ctx)) is type(mover(value))
+    assert metadata(result, ctx) == "m"
+
+
+def test_a_change_that_nobody_saw_drops_the_metadata():
+    ctx = Moving()
+    result = overdub(ctx, movers.by_shuffled_unseen, tag(1, ctx, "m"))
+    assert sorted(result) == [-3, -2, -1, 1]
+    assert not any(type(part) is Tagged for part in result)
+
+
+def test_what_a_generator_was_sent_once_has_no_metadata_when_it_is_sent_again_without():
+    ctx = Moving()
+    found = overdub(ctx, movers.sent_in_turn, tag(1, ctx, "m"))
+    assert [part.metadata for part in metameta(found, ctx)] == ["m", NO_METADATA, NO_METADATA]
+
+
+def test_what_is_sent_into_a_generator_that_is_not_overdubbed_is_plain():
+    ctx = Moving()
+    kinds = []
+
+    def unseen():
+        kinds.append(type((yield)))
+        yield
+
+    running = unseen()
+    next(running)
+    overdub(ctx, movers.sent, running, tag(1, ctx, "m"))
+    assert kinds == [int]
+
+
+def test_an_overdubbed_generator_that_is_given_to_the_program_gives_metadata():
+    ctx = Moving()
+
+    def work(x):
+        running = overdub(ctx, movers.patient, x)
+        next(running)
+        return metadata(running.throw(KeyError()), ctx)
+
+    assert overdub(ctx, work, tag(1, ctx, "m")) == "m"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="close gives nothing")
+def test_what_a_generator_returns_when_it_is_closed_has_its_metadata():
+    ctx = Moving()
+    assert metadata(overdub(ctx, movers.closed, tag(1, ctx, "m")), ctx) == "m"

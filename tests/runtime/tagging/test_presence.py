@@ -1,0 +1,289 @@
+"""While nothing is tagged anywhere, events are plain; the first value that is tagged counts from the next event on."""
+
+import builtins
+import gc
+import subprocess
+import sys
+import threading
+import types
+
+import pytest
+from programs.tagging import first_values as firsts
+
+from cassette_import import Context, install, metadata, overdub, tag
+from cassette_import.runtime.tagging import presence
+
+
+class Tagging(Context, tagging=True):
+    pass
+
+
+class Looking(Context, tagging=True):
+    """The same, with hooks."""
+
+    def __init__(self):
+        self.seen = []
+
+    def prehook(self, f, *arguments, **keywords):
+        self.seen.append(f)
+
+    def posthook(self, result, f, *arguments, **keywords):
+        self.seen.append(f)
+
+
+class Inheriting(Context, tagging=True, inherit=True):
+    pass
+
+
+def is_tagged_anywhere():
+    return vars(builtins)["@tagged"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_tagged(monkeypatch):
+    """What is left of what ran before, in the tracebacks of failed tests for example, does not count."""
+    with install([firsts.__name__]), Tagging():
+        gc.collect()
+        monkeypatch.setattr(presence, "_held_by_modules", [])
+        presence.begin()
+        assert not is_tagged_anywhere()
+    with install([firsts.__name__]):
+        yield
+
+
+@pytest.mark.parametrize("context_type", [Tagging, Looking])
+@pytest.mark.parametrize("way", firsts.WAYS, ids=lambda way: way.__name__)
+def test_the_first_value_that_is_tagged_keeps_its_metadata(way, context_type):
+    ctx = context_type()
+    assert metadata(overdub(ctx, way, ctx), ctx) == "m"
+
+
+@pytest.mark.parametrize("way", firsts.WAYS, ids=lambda way: way.__name__)
+def test_so_does_one_that_is_tagged_while_others_are(way):
+    ctx = Tagging()
+    other = tag(1, ctx, "other")
+    assert metadata(overdub(ctx, way, ctx), ctx) == "m"
+    assert metadata(other, ctx) == "other"
+
+
+def test_the_first_value_that_is_tagged_is_asked_about_in_an_fstring():
+    class Flowing(Context, tagging=True):
+        def computed(self, value, f, *arguments, **keywords):
+            return "computed"
+
+    ctx = Flowing()
+    assert metadata(overdub(ctx, firsts.text_of, ctx), ctx) == "computed"
+
+
+@pytest.mark.parametrize("context_type", [Tagging, Looking])
+@pytest.mark.parametrize("way", firsts.OTHERS, ids=lambda way: way.__name__)
+def test_what_comes_after_a_first_value_has_no_metadata_of_it(way, context_type):
+    ctx = context_type()
+    assert type(overdub(ctx, way, ctx)) in (int, bool, str)
+    assert is_tagged_anywhere() or way is firsts.after_a_call
+
+
+def test_a_value_that_is_tagged_in_the_middle_of_a_loop_counts_from_the_next_event_on():
+    ctx = Tagging()
+
+    def work():
+        sums = []
+        for number in range(4):
+            x = tag(number, ctx, "m") if number == 2 else number
+            sums.append(x)
+        return [metadata(x, ctx, None) for x in sums]
+
+    assert overdub(ctx, work) == [None, None, "m", None]
+
+
+def test_a_value_that_is_tagged_counts_in_a_thread_that_inherits():
+    ctx, seen = Inheriting(), []
+
+    def work():
+        before = is_tagged_anywhere()
+        x = [tag(1, ctx, "m")]
+        seen.append((before, metadata(x[0], ctx)))
+
+    def start():
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+
+    overdub(ctx, start)
+    assert seen == [(False, "m")]
+
+
+def test_a_value_that_another_thread_tags_makes_events_count_here():
+    ctx, tagged, told = Inheriting(), threading.Event(), threading.Event()
+    box = []
+
+    def other():
+        told.wait(60)
+        box.append(tag(1, ctx, "m"))
+        tagged.set()
+
+    def work():
+        thread = threading.Thread(target=other)
+        thread.start()
+        assert not is_tagged_anywhere()
+        told.set()
+        tagged.wait(60)
+        seen = is_tagged_anywhere()
+        thread.join()
+        return seen
+
+    assert overdub(ctx, work) is True
+
+
+def test_a_generator_that_began_before_anything_was_tagged_goes_on_with_metadata():
+    ctx = Tagging()
+
+    def numbers():
+        xs = [1]
+        while True:
+            yield xs[0]
+            xs[0] = tag(xs[0], ctx, "m")
+
+    def work():
+        generator = numbers()
+        return [metadata(item, ctx, None) for item in [next(generator), next(generator), next(generator)]]
+
+    assert overdub(ctx, work) == [None, "m", "m"]
+
+
+def test_events_are_plain_again_when_the_last_wrapper_is_gone():
+    ctx = Tagging()
+
+    def work():
+        x = tag(1, ctx, "m")
+        return x is None
+
+    overdub(ctx, work)
+    overdub(ctx, lambda: None)
+    assert not is_tagged_anywhere()
+
+
+def test_they_are_also_in_the_middle_of_a_run():
+    ctx = Tagging()
+
+    def work():
+        x = tag(1, ctx, "m")
+        before = is_tagged_anywhere()
+        x = None
+        for number in range(3000):
+            x = number + 1
+        return before, is_tagged_anywhere(), x
+
+    assert overdub(ctx, work) == (True, False, 3000)
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [lambda x: x, lambda x: [x], lambda x: {"x": x}, lambda x: types.SimpleNamespace(x=x), lambda x: iter([x])],
+    ids=["value", "list", "dict", "object", "iterator"],
+)
+def test_they_are_not_as_long_as_something_has_metadata(keep):
+    ctx = Tagging()
+
+    def work():
+        kept = keep(tag(1, ctx, "m"))
+        for number in range(3000):
+            number + 1
+        return is_tagged_anywhere(), kept
+
+    assert overdub(ctx, work)[0]
+
+
+def test_an_overload_that_is_registered_in_the_middle_of_a_run_counts_at_once():
+    class Late(Context, tagging=True):
+        pass
+
+    def register():
+        Late.overdub.register(len)(lambda ctx, f, value: -1)
+
+    def work():
+        return len([1]), register(), len([1])
+
+    assert overdub(Late(), work) == (1, None, -1)
+
+
+def test_an_overload_of_an_operator_takes_its_events_although_nothing_is_tagged():
+    import operator
+
+    class Adding(Context, tagging=True):
+        pass
+
+    @Adding.overdub.register(operator.add)
+    def _(ctx, f, left, right):
+        return left * right
+
+    assert overdub(Adding(), lambda a, b: (a + b, a - b), 3, 4) == (12, -1)
+
+
+def test_hooks_see_the_same_events_whether_something_is_tagged_or_not():
+    def work(x):
+        total = 0
+        for number, item in enumerate([1, 2, x]):
+            total += number * item
+        return sorted([total, max(total, 2)], key=lambda one: -one)
+
+    quiet, busy = Looking(), Looking()
+    other = tag(0, busy, "m")
+    assert overdub(quiet, work, 3) == overdub(busy, work, 3)
+    assert quiet.seen == busy.seen
+    assert metadata(other, busy) == "m"
+
+
+def test_classes_whose_metaclass_has_no_hash_are_as_good_as_others():
+    class Meta(type):
+        def __eq__(self, other):
+            return self is other
+
+        __hash__ = None
+
+    class Odd(metaclass=Meta):
+        value = 1
+
+        def __add__(self, other):
+            return 5
+
+        def __iter__(self):
+            return iter([1, 2])
+
+    def work(odd):
+        total = odd + 1
+        total += odd.value
+        return total, list(odd), [*odd], abs(-1), len([odd])
+
+    assert overdub(Tagging(), work, Odd()) == (6, [1, 2], [1, 2], 1, 1)
+
+
+BEGINNING = """
+from cassette_import import Context, metadata, overdub, tag
+
+
+class Tagging(Context, tagging=True):
+    pass
+
+
+def first(x):
+    return [x][0]
+
+
+def made(ctx):
+    return [tag(1, ctx, "m")][0]
+
+
+ctx = Tagging()
+"""
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["result = overdub(ctx, made, ctx)", 'x = tag(1, ctx, "m")\nresult = overdub(ctx, first, x)'],
+    ids=["inside", "before"],
+)
+def test_the_first_context_of_a_process_may_tag_values(rest, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(f'{BEGINNING}\n{rest}\nassert metadata(result, ctx) == "m"\n')
+    subprocess.run([sys.executable, program], check=True)
