@@ -310,7 +310,7 @@ def _tags(here: Activation, context: Context, count: int, resumed: Activation | 
     if not (context._tagging or here.tags):
         return ()
     outer = (here.tags or (None,) * (count - 1))[: count - 1]
-    return (*outer, entering.tagging().entered(context, outer) if context._tagging else None)
+    return (*outer, entering.tagging().tag_for_entry(context, outer) if context._tagging else None)
 
 
 def original(context: Context) -> Context:

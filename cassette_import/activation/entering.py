@@ -68,7 +68,7 @@ def start(activation: Activation) -> None:
     if activation.variant is not None:
         activation.variant.family.active += 1  # first: `end` takes it back, whatever fails in between
     if activation.tags:
-        tagging().begun(activation)
+        tagging().note_entry(activation)
     use(activation)
     freshen(activation)
 
@@ -123,7 +123,7 @@ def end(activation: Activation, result: Any = None) -> None:
     activation.left = True
     leave(activation)
     if activation.tags and type(activation) is Activation:
-        tagging().ended(activation, result)
+        tagging().note_exit(activation, result)
     activation.heirs = None
     release(activation)
     for prefix in forget_prefixes(activation):
@@ -238,7 +238,7 @@ def heirs_of(activation: Activation) -> Activation:
         tags: list[Any] = []
         if activation.tags:
             for context in contexts:
-                tags.append(tagging().entered(context, tuple(tags)))
+                tags.append(tagging().tag_for_entry(context, tuple(tags)))
         heirs = activation.heirs = lasting(contexts, activation.roots, tuple(tags))
         if heirs is not INACTIVE:
             heirs.heirs = heirs

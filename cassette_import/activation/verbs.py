@@ -71,7 +71,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             try:
                 ACTIVE.set(prefix_of(activation, level))
                 if activation.tags:
-                    result = conductor().overload(handler, ctx, function, arguments, keywords)
+                    result = conductor().call_overload(handler, ctx, function, arguments, keywords)
                 else:
                     result = handler(ctx, function, *arguments, **keywords)
                 return result
@@ -154,10 +154,10 @@ def fallback(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) 
         function, *leading = split(f)
         call = left.variant.runners[int(Events.CALLS)].call
         if left.tags:
-            args, kwargs = conductor().stripped(left.tags[len(here.contexts) :], function, args, kwargs)
+            args, kwargs = conductor().without_tags(left.tags[len(here.contexts) :], function, args, kwargs)
         return call(left, len(here.contexts), f, function, tuple(leading), args, kwargs)
     if ctx._tagging:
-        args, kwargs = conductor().stripped(None, None, args, kwargs)
+        args, kwargs = conductor().without_tags(None, None, args, kwargs)
     return f(*args, **kwargs)
 
 

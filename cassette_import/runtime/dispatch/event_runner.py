@@ -125,7 +125,7 @@ class EventRunner:
         higher_order = HIGHER_ORDER.by_id
         targets, conductor = self._targets, self.conductor
         if conductor is not None:
-            conduct, run_overload = conductor.conduct, conductor.overload
+            propagate, run_overload = conductor.propagate, conductor.call_overload
 
         @hidden
         def call(
@@ -160,7 +160,7 @@ class EventRunner:
             if PROPERTIES and function is getattr and len(arguments) == 2 and (found := getter(*arguments)) is not None:
                 return activation.variant.runners[int(Events.CALLS)].event(found, arguments[0])  # type: ignore[union-attr]
             if conductor is not None:
-                return conduct(activation, callee, function, leading, arguments, keywords)
+                return propagate(activation, callee, function, leading, arguments, keywords)
             return callee(*arguments, **keywords)
 
         @hidden
@@ -275,7 +275,7 @@ class EventRunner:
 
         if self.conductor is None or self._kind is not Events.CALLS or self._takes_everything:
             return over
-        is_harmless, plainly = self.conductor.is_harmless, self.conductor.plainly
+        is_harmless, plainly = self.conductor.is_plain_while_untagged, self.conductor.call_plainly
         return over_unless_harmless
 
     def functions(self, with_callbacks: bool) -> frozenset[FunctionType]:

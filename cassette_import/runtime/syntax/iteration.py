@@ -62,7 +62,7 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
     if spec is not None:
         return iter(partial(_step_unpacking, end, iterator, spec), end)
     variant = ACTIVE.get().variant
-    if variant is not None and variant.tagging and variant.runners[_ITERATION].conductor.is_stepped(iterator):
+    if variant is not None and variant.tagging and variant.runners[_ITERATION].conductor.steps_plainly(iterator):
         return iter(partial(_step, end, iterator, is_stepped=True), end)
     if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
         before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
@@ -79,7 +79,7 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
     is_idle = runner.is_idle and not NAMES["@tagged"]
-    if runner.may_fail and not (is_idle and (is_stepped or runner.conductor.is_stepped(iterator))):
+    if runner.may_fail and not (is_idle and (is_stepped or runner.conductor.steps_plainly(iterator))):
         try:
             return runner.pick(next)(iterator)
         except StopIteration:
@@ -89,7 +89,7 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
     if runner.conductor is not None and NAMES["@tagged"]:
-        value = runner.conductor.claimed_here(value)
+        value = runner.conductor.rewrapped(value)
     if value is not end:
         for level, hook in runner.after:
             hook(contexts[level], value, next, iterator)

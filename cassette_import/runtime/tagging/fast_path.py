@@ -83,7 +83,7 @@ def nobody_watches(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool
 
 
 @hidden
-def is_harmless(callee: Any) -> bool:
+def is_plain_while_untagged(callee: Any) -> bool:
     """Whether a callee does with any arguments what it does plainly, as long as there is no metadata anywhere."""
     if NAMES["@tagged"]:
         return False
@@ -97,7 +97,7 @@ def is_harmless(callee: Any) -> bool:
 
 
 @hidden
-def plainly(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+def call_plainly(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """A call that began when there was no metadata anywhere."""
     value = callee(*arguments, **keywords)
     return claimed(split(callee)[0], value) if NAMES["@tagged"] else value
@@ -122,7 +122,7 @@ def claimed_of(callee: Any, value: Any) -> Any:
 
 
 @hidden
-def claimed_here(value: Any) -> Any:
+def rewrapped(value: Any) -> Any:
     """The same of syntax that gives what special methods of the program return."""
     found, LOCAL.returned = LOCAL.returned, None
     return found if found is not None and found._tagged_value is value else value
@@ -150,7 +150,7 @@ _STEPPED: Final = frozenset(map(id, STEPPED_TYPES))
 
 
 @hidden
-def is_stepped(iterator: Any) -> bool:
+def steps_plainly(iterator: Any) -> bool:
     """Whether the steps of an iterator are, as long as there is no metadata anywhere, what they are without us."""
     kind = type(iterator)
     if kind is GeneratorType:
@@ -166,7 +166,7 @@ def _takes_from_stepped(iterator: Any) -> bool:
 
 PROVIDED.add(
     {
-        "@claimed": claimed_here,
+        "@claimed": rewrapped,
         "@claimed.of": claimed_of,
         "@settled": settled,
         "@id": id,

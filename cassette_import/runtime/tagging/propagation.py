@@ -25,11 +25,11 @@ from cassette_import.runtime.tagging.fast_path import (
     ALWAYS,
     SIMPLE,
     anything,
+    call_plainly,
     claimed,
-    claimed_here,
-    is_harmless,
-    is_stepped,
-    plainly,
+    is_plain_while_untagged,
+    rewrapped,
+    steps_plainly,
 )
 from cassette_import.runtime.tagging.overdubbed_calls import NEVER_PYTHON, VERBS, enters
 from cassette_import.runtime.tagging.shadow_store import SEQUENCES, Store, let_go_of_last, let_go_since
@@ -150,7 +150,7 @@ def store_of(activation: Activation) -> Store | None:
 
 
 @hidden
-def conduct(
+def propagate(
     activation: Activation,
     callee: Any,
     function: Any,
@@ -252,13 +252,13 @@ def reclaim(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 
 @hidden
-def overload(handler: Any, context: Any, function: Any, arguments: Any, keywords: Any) -> Any:
+def call_overload(handler: Any, context: Any, function: Any, arguments: Any, keywords: Any) -> Any:
     """Call an overload, which may be overdubbed by contexts further out."""
     return reclaim(handler, context, function, *arguments, **keywords)
 
 
 @hidden
-def stripped(
+def without_tags(
     tags: tuple[Any, ...] | None, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments without what some tags know of them, for a call that contexts hand on; None for all tags.
@@ -330,7 +330,7 @@ def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
     """A value in an f-string: its text, with the metadata that the contexts say it has."""
     if not NAMES["@tagged"] and conversion == -1 and not specification:
         text = value if type(value) is str else format(value)
-        return claimed_here(text) if NAMES["@tagged"] else text
+        return rewrapped(text) if NAMES["@tagged"] else text
     LOCAL.returned = None
     text = plain(value)
     if conversion in _CONVERSIONS:
@@ -384,6 +384,17 @@ PROVIDED.add(
     }
 )
 __all__ = [
-    "RULES", "SEQUENCES", "VERBS", "Call", "claimed_here", "conduct", "is_harmless", "is_stepped", "metas_of",
-    "overload", "plainly", "reclaim", "rule",
+    "RULES",
+    "SEQUENCES",
+    "VERBS",
+    "Call",
+    "call_overload",
+    "call_plainly",
+    "is_plain_while_untagged",
+    "metas_of",
+    "propagate",
+    "reclaim",
+    "rewrapped",
+    "rule",
+    "steps_plainly",
 ]  # fmt: skip

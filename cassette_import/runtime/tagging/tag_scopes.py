@@ -48,7 +48,7 @@ def _new(context: Any) -> Tag:
     return tag
 
 
-def entered(context: Any, tags: tuple[Any, ...]) -> Tag | None:
+def tag_for_entry(context: Any, tags: tuple[Any, ...]) -> Tag | None:
     """The tag of a new activation of a context within those of `tags`."""
     if not context._tagging:
         return None
@@ -63,14 +63,14 @@ def entered(context: Any, tags: tuple[Any, ...]) -> Tag | None:
     return tag
 
 
-def begun(activation: Activation) -> None:
+def note_entry(activation: Activation) -> None:
     """An activation is entered."""
     for tag in activation.tags:
         if tag is not None:
             tag.depth += 1
 
 
-def ended(activation: Activation, result: Any) -> None:
+def note_exit(activation: Activation, result: Any) -> None:
     """An activation is left. The store keeps what belongs to its result."""
     for tag in activation.tags:
         if tag is not None:

@@ -23,7 +23,7 @@ from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_values import flows, items_of
-from cassette_import.runtime.tagging.fast_path import always, are_whole, claiming, is_stepped
+from cassette_import.runtime.tagging.fast_path import always, are_whole, claiming, steps_plainly
 from cassette_import.runtime.tagging.overdubbed_calls import runs_overdubbed
 from cassette_import.runtime.tagging.propagation import Call, rule, store_of, tidy
 from cassette_import.runtime.tagging.shadow_store import SEQUENCES, Store, size_of
@@ -256,12 +256,12 @@ def begin(call: Call) -> Any:
 
 
 @hidden
-def steps_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+def next_steps_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """The same of `next`."""
-    return bool(arguments) and is_stepped(arguments[0])
+    return bool(arguments) and steps_plainly(arguments[0])
 
 
-@claiming(next, idle=steps_plainly)
+@claiming(next, idle=next_steps_plainly)
 @rule(next)
 @hidden
 def advance(call: Call) -> Any:
