@@ -182,7 +182,7 @@ class Context:
             family.active += 1
             IN_USE.entered[made] = None
             NAMES["@on"] = True
-            if variant.is_superseded or variant.armed.get(_NO_ROOTS) != registry.generation:
+            if variant.is_superseded or variant.instrumented_at.get(_NO_ROOTS) != registry.generation:
                 entering.freshen(made)
                 usual.variant = made.variant
         except BaseException:

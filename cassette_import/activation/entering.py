@@ -48,7 +48,7 @@ def enter(activation: Activation) -> None:
             IN_USE.entered[activation] = None
             NAMES["@on"] = True
             is_fresh = variants.by_keys.get(variant.keys) is variant
-            if not is_fresh or variant.armed.get(activation.roots) != registry.generation:
+            if not is_fresh or variant.instrumented_at.get(activation.roots) != registry.generation:
                 freshen(activation)
     except BaseException:  # a RecursionError, for example
         end(activation)
@@ -95,8 +95,8 @@ def freshen(activation: Activation) -> None:
         return
     if variants.of(variant.keys) is not variant:
         _move(activation)
-    elif variant.armed.get(activation.roots) != registry.generation:
-        registry.arm(variant, activation.roots)
+    elif variant.instrumented_at.get(activation.roots) != registry.generation:
+        registry.instrument(variant, activation.roots)
 
 
 def _move(activation: Activation) -> None:
@@ -105,8 +105,8 @@ def _move(activation: Activation) -> None:
     if new is None:
         return
     new.family.active += 1
-    if new.armed.get(activation.roots) != registry.generation:
-        registry.arm(new, activation.roots)  # while the old one still is what functions are entered for
+    if new.instrumented_at.get(activation.roots) != registry.generation:
+        registry.instrument(new, activation.roots)  # while the old one still is what functions are entered for
     old = activation.family
     if old is None:  # it was left meanwhile
         new.family.active -= 1

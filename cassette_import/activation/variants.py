@@ -75,7 +75,7 @@ class Variant:
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
         self.tagging = any(key.tagging for key in keys)
         self.may_get_overloads = any(key.hooks and Events.CALLS in key.events for key in keys)
-        self.armed: dict[frozenset[str], int] = {}
+        self.instrumented_at: dict[frozenset[str], int] = {}
         self.runners: dict[int, EventRunner] = {}
         self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self.guards = Guards(self.prefix)

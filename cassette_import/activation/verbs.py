@@ -57,7 +57,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
         with watch:
             return overdub(ctx, f, *args, **kwargs)
     root = python_function(f)
-    activation = activation_of(ctx, registry.adopt(root) if root is not None else None)
+    activation = activation_of(ctx, registry.add_root(root) if root is not None else None)
     level = len(active_here().contexts)
     find = activation.variant.root_overloads[level] if activation.variant is not None else None
     if find is not None:
@@ -113,7 +113,7 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     here = ACTIVE.get()
     # Inside an overload the call is still to be handed to the contexts further out.
     outer = len(here.contexts) if here.suspended is not None else 0
-    return _run(activation_of(ctx, registry.adopt(root) if root is not None else None), root, f, args, kwargs, outer)
+    return _run(activation_of(ctx, registry.add_root(root) if root is not None else None), root, f, args, kwargs, outer)
 
 
 @hidden
@@ -123,7 +123,7 @@ def _run(
     """Run a root call in an activation. `root` is the Python function that will really run, unless one of the first
     `outer` contexts has an overload for the call."""
     if root is not None and activation.variant is not None:
-        registry.meet(root, activation.variant, activation.roots)
+        registry.ensure_instrumented(root, activation.variant, activation.roots)
     enter(activation)
     result = None
     try:

@@ -135,14 +135,14 @@ class Finder:
             # What a subclass of it does is not known, so subclasses are not replaced (F5).
             spec.loader = Loader(loader.name, loader.path, decision)
         else:
-            self.admit(decision)
-            if _executes_its_code(loader) and registry.wants_gates():
+            self.add_module(decision)
+            if _executes_its_code(loader) and registry.wants_trampolines():
                 spec.loader = _Wrapper(loader, spec, decision)  # type: ignore[assignment]  # passes for one
 
-    def admit(self, decision: Decision) -> None:
+    def add_module(self, decision: Decision) -> None:
         """Have the functions of a module overdubbed that is about to be executed, or was already."""
         try:
-            registry.admit(decision.name, decision.origin)
+            registry.add_module(decision.name, decision.origin)
         except Exception as error:  # importing never fails because of us (S5)
             self._lament(decision._replace(action="left alone", reason=_reason(error)))
         else:
@@ -163,8 +163,8 @@ class Finder:
         name, filename = decision.name, decision.origin
         if not self.covers(name):  # uninstalled since the module was found
             return plain
-        self.admit(decision)
-        if filename is None or not registry.wants_gates(filename):
+        self.add_module(decision)
+        if filename is None or not registry.wants_trampolines(filename):
             return plain
         try:
             code = plain(name)
@@ -212,7 +212,7 @@ class Loader(SourceFileLoader):
         watched = registry.wants_module_level()
         SourceFileLoader.exec_module(self, module)
         if not watched and registry.wants_module_level():
-            registry.arm_active()
+            registry.instrument_active()
 
 
 class _Wrapper:

@@ -79,8 +79,8 @@ class Installation:
         reports = []
         for decision in sorted(_decisions(self._selection).values()):
             rewritten = decision.action == "rewritten"
-            specialised = registry.specialised(decision.name) if rewritten else {}
-            left_alone = registry.left_alone(decision.name) if rewritten else {}
+            specialised = registry.specialised_functions(decision.name) if rewritten else {}
+            left_alone = registry.functions_left_alone(decision.name) if rewritten else {}
             reports.append(ModuleReport(*decision[:5], specialised, left_alone))
         return reports
 
@@ -233,12 +233,12 @@ def _apply() -> None:
         del finder.decisions[decision.name]
     dismissed = [decision.name for decision in gone if decision.action == "rewritten"]
     if dismissed:  # looking for live functions is dear
-        registry.dismiss(dismissed)
+        registry.remove_modules(dismissed)
     taken_in = [
         _take_in(decide(name, _spec_of(name, module))) for name, module in _imported().items() if finder.covers(name)
     ]
     if any(taken_in):
-        registry.arm_active()
+        registry.instrument_active()
 
 
 def _take_in(decision: Decision) -> bool:
@@ -247,7 +247,7 @@ def _take_in(decision: Decision) -> bool:
     if known is not None and (known.action, known.origin) == (decision.action, decision.origin):
         return False
     if decision.action == "rewritten":
-        finder.admit(decision)
+        finder.add_module(decision)
         return True
     finder.decisions[decision.name] = decision
     return False

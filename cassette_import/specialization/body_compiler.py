@@ -23,7 +23,7 @@ from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import all_names, find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.specialization import disk_cache
-from cassette_import.specialization.function_unit import Record, Unit, VariantLike
+from cassette_import.specialization.function_unit import FileRecord, Unit, VariantLike
 
 _File = tuple[str, str, bytes]
 """Source file, tag, hash of the source: what identifies a file of the cache."""
@@ -31,8 +31,8 @@ _File = tuple[str, str, bytes]
 
 _NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
 
-BUSY: Final = threading.local()
-"""`BUSY.now`: this thread is specialising; a function that specialising needs runs plain."""
+SPECIALISING: Final = threading.local()
+"""`SPECIALISING.now`: this thread is specialising; a function that specialising needs runs plain."""
 
 
 class Bodies:
@@ -49,7 +49,7 @@ class Bodies:
         name = repr((unit.plain.co_qualname, key_of(unit.plain)))
         return self._keep(unit.record, variants, name, unit.plain, lambda: self._compile(unit, variants))
 
-    def module_level(self, record: Record, variant: VariantLike, source: bytes, plain: CodeType) -> CodeType:
+    def module_level(self, record: FileRecord, variant: VariantLike, source: bytes, plain: CodeType) -> CodeType:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""
         if variant.shape.silent:
             return plain
@@ -62,7 +62,7 @@ class Bodies:
 
     def _keep(
         self,
-        record: Record,
+        record: FileRecord,
         variants: Sequence[VariantLike],
         name: str,
         plain: CodeType,
@@ -83,7 +83,7 @@ class Bodies:
             self._fresh.setdefault(file, {})[name] = made
         return code
 
-    def _file(self, record: Record, variants: Sequence[VariantLike]) -> _File | None:
+    def _file(self, record: FileRecord, variants: Sequence[VariantLike]) -> _File | None:
         if not record.installed or any(variant.shape.passes for variant in variants):
             return None  # what a pass does is not known
         digest = record.source.digest()
@@ -151,7 +151,7 @@ def _no_modules(names: Iterable[str], function: FunctionType) -> set[str]:
     return {name for name in names if name in held and type(held[name]) is not ModuleType}
 
 
-def _shape(record: Record, variant: VariantLike) -> Shape:
+def _shape(record: FileRecord, variant: VariantLike) -> Shape:
     """The shape that functions of a file are made for.
 
     Those beside a root function are ready for the first overload of a context type that has none: who registers while
@@ -195,7 +195,7 @@ def on_a_fresh_stack(work: Callable[[], CodeType | None]) -> CodeType | None:
         done = _thread.allocate_lock()
 
         def run() -> None:
-            BUSY.now = True
+            SPECIALISING.now = True
             try:
                 results.append(work())
             except BaseException as error:

@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import.runtime.state import ACTIVE, INACTIVE
-from cassette_import.specialization.body_compiler import BUSY
+from cassette_import.specialization.body_compiler import SPECIALISING
 
 KEEPERS: Final[list[tuple[str, str]]] = [
     ("jinja2.utils", "internal_code"),
@@ -21,7 +21,7 @@ KEEPERS: Final[list[tuple[str, str]]] = [
 """Module and global name of a set of code objects, or of a mapping with weak references to its keys."""
 
 
-def hand_on(former: Iterable[CodeType | None], code: CodeType) -> None:
+def update_keepers(former: Iterable[CodeType | None], code: CodeType) -> None:
     """Whoever keeps one of the code objects that a function had keeps the one that it has now."""
     for module_name, name in KEEPERS:
         module = sys.modules.get(module_name)
@@ -38,8 +38,8 @@ def hand_on(former: Iterable[CodeType | None], code: CodeType) -> None:
 def _map(kept: Any, known: list[CodeType], code: CodeType) -> None:
     """A mapping that is written in Python may be overdubbed itself: it runs plain here."""
     token = ACTIVE.set(INACTIVE)
-    was_busy = getattr(BUSY, "now", False)
-    BUSY.now = True
+    was_busy = getattr(SPECIALISING, "now", False)
+    SPECIALISING.now = True
     try:
         for one in known:
             try:
@@ -48,5 +48,5 @@ def _map(kept: Any, known: list[CodeType], code: CodeType) -> None:
                 continue
             return
     finally:
-        BUSY.now = was_busy
+        SPECIALISING.now = was_busy
         ACTIVE.reset(token)

@@ -14,39 +14,39 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.specialization import trampolines
-from cassette_import.specialization.function_unit import Record, Unit, VariantLike
+from cassette_import.specialization.function_unit import FileRecord, Unit, VariantLike
 from cassette_import.specialization.source_file import SourceFile
-from cassette_import.specialization.wildcard_variant import Anyone
+from cassette_import.specialization.wildcard_variant import WildcardVariant
 
 
-class Catalogue:
+class CodeIndex:
     """All files, units and code objects."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, FileRecord] = {}
         self.units: list[Unit] = []
         self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
 
-    def _record(self, filename: str) -> Record:
+    def _record(self, filename: str) -> FileRecord:
         record = self.records.get(filename)
         if record is None:
-            record = self.records[filename] = Record(filename)
+            record = self.records[filename] = FileRecord(filename)
         return record
 
-    def known(self, code: CodeType) -> Unit | None:
+    def find_unit(self, code: CodeType) -> Unit | None:
         """The unit of a code object that was met before."""
         found = self._codes.get(id(code))
         return found[1] if found is not None else None
 
-    def plain_of(self, code: CodeType) -> CodeType:
+    def plain_code_of(self, code: CodeType) -> CodeType:
         """The code as it was written, of a code object in any state."""
-        unit = self.known(code)
+        unit = self.find_unit(code)
         return code if unit is None else unit.plain
 
     def unit_of(self, code: CodeType) -> Unit | None:
         """The unit of a code object in any of its states; a new one for code that is met for the first time."""
-        known = self.known(code)
+        known = self.find_unit(code)
         if known is not None:
             return known
         record = self.records.get(code.co_filename)
@@ -61,7 +61,7 @@ class Catalogue:
         self._codes[id(code)] = (code, unit)
         return unit
 
-    def _unmarked(self, record: Record, code: CodeType) -> CodeType | None:
+    def _unmarked(self, record: FileRecord, code: CodeType) -> CodeType | None:
         """The plain code of code that is met for the first time; None if it is ours, and nobody knows whose.
 
         `types.coroutine` marks a generator function by copying its code, which may be ours by then.
@@ -72,23 +72,23 @@ class Catalogue:
             return code
         marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
         # A gate holds the number of its unit; bodies may be equal where a module was executed twice.
-        found = [unit for unit in record.units if _is_copy(code, unit.gate) or _is_copy(code, unit.code)]
+        found = [unit for unit in record.units if _is_copy(code, unit.trampoline) or _is_copy(code, unit.code)]
         return found[-1].plain.replace(co_flags=found[-1].plain.co_flags | marks) if found and marks else None
 
-    def gate_of(self, unit: Unit) -> CodeType:
+    def trampoline_of(self, unit: Unit) -> CodeType:
         """The unit's gate, which is made when it is wanted."""
-        if unit.gate is None:
-            unit.gate = trampolines.make(unit.plain, unit.number)
-            self._codes[id(unit.gate)] = (unit.gate, unit)
-        return unit.gate
+        if unit.trampoline is None:
+            unit.trampoline = trampolines.make(unit.plain, unit.number)
+            self._codes[id(unit.trampoline)] = (unit.trampoline, unit)
+        return unit.trampoline
 
-    def adopt_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
+    def add_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
         """Make the new code, and the nested functions' in it, known as states of their units."""
         for variant in variants:
             variant.provide(code)
-        self._learn_code(unit, code, variants)
+        self._index_code(unit, code, variants)
 
-    def _learn_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
+    def _index_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
         unit.code, unit.variants = code, variants
         self._codes[id(code)] = (code, unit)
         plain_nested = list(nested_functions(unit.plain))
@@ -96,11 +96,11 @@ class Catalogue:
             plain = match(nested, plain_nested)
             inner = self.unit_of(plain) if plain is not None else None
             if inner is not None:
-                self._learn_code(inner, nested, variants)
+                self._index_code(inner, nested, variants)
 
     def overdubbable(self, function: FunctionType) -> bool:
         """Whether a body can be had for the function: it has source, and is not left alone."""
-        unit = self.known(function.__code__)
+        unit = self.find_unit(function.__code__)
         if unit is not None:
             return unit.reason is None
         filename = function.__code__.co_filename
@@ -116,7 +116,7 @@ class Catalogue:
         """A copy of the function's node, and its source text."""
         code = function.__code__
         with self.lock:
-            unit = self.known(code)
+            unit = self.find_unit(code)
             if unit is not None:
                 code, source = unit.plain, unit.record.source
             else:
@@ -129,20 +129,20 @@ class Catalogue:
 
     # ---- telling
 
-    def left_alone(self, module_name: str) -> dict[str, str]:
+    def functions_left_alone(self, module_name: str) -> dict[str, str]:
         """Qualified name and reason of the module's functions that stay plain."""
         return {unit.plain.co_qualname: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
 
-    def specialised(self, module_name: str) -> dict[str, list[str]]:
+    def specialised_functions(self, module_name: str) -> dict[str, list[str]]:
         """Qualified name, and names of the variants, of the module's functions that have an overdubbed body."""
         return {
             unit.plain.co_qualname: names
             for unit in self._units_of(module_name)
-            if (names := [variant.name for variant in unit.variants if not isinstance(variant, Anyone)])
+            if (names := [variant.name for variant in unit.variants if not isinstance(variant, WildcardVariant)])
         }
 
     def _units_of(self, module_name: str) -> list[Unit]:
-        return [unit for record in self.records.values() if module_name in record.names for unit in record.units]
+        return [unit for record in self.records.values() if module_name in record.module_names for unit in record.units]
 
 
 def _is_copy(code: CodeType, original: CodeType | None) -> bool:

@@ -33,8 +33,8 @@ _changed: dict[str, ModuleType] = {}
 Plain = Callable[[CodeType], CodeType]
 
 
-def give_plain_code(plain_of: Plain) -> None:
-    """See to it that those readers that have been imported by now read what `plain_of` makes of a code object."""
+def patch_readers(plain_code_of: Plain) -> None:
+    """See to it that those readers that have been imported by now read what `plain_code_of` makes of a code object."""
     for name, readers in READERS.items():
         module = sys.modules.get(name)
         if type(module) is not ModuleType or _changed.get(name) is module:
@@ -43,30 +43,30 @@ def give_plain_code(plain_of: Plain) -> None:
             continue  # it is being imported, or is of a version that has others
         _changed[name] = module
         for reader in readers:
-            _change(module, reader, plain_of)
+            _change(module, reader, plain_code_of)
 
 
-def _change(module: ModuleType, reader: str, plain_of: Plain) -> None:
+def _change(module: ModuleType, reader: str, plain_code_of: Plain) -> None:
     name, _, attribute = reader.partition(".")
     holder = of_module(module)[name]
     if not attribute:
-        setattr(module, name, _reading(holder, plain_of))
+        setattr(module, name, _reading(holder, plain_code_of))
         return
     found = of_class(holder).get(attribute)
     if isinstance(found, classmethod):
-        setattr(holder, attribute, classmethod(_reading(found.__func__, plain_of)))
+        setattr(holder, attribute, classmethod(_reading(found.__func__, plain_code_of)))
     elif isinstance(found, dict) and CodeType in found:
-        found[CodeType] = _reading(found[CodeType], plain_of)
+        found[CodeType] = _reading(found[CodeType], plain_code_of)
 
 
-def _reading(function: Callable[..., Any], plain_of: Plain) -> Callable[..., Any]:
+def _reading(function: Callable[..., Any], plain_code_of: Plain) -> Callable[..., Any]:
     """The function, called with plain functions and code in the place of ours."""
 
     def plain(argument: Any) -> Any:
         if type(argument) is CodeType:
-            return plain_of(argument)
-        if type(argument) is FunctionType and plain_of(argument.__code__) is not argument.__code__:
-            return _twin(argument, plain_of(argument.__code__))
+            return plain_code_of(argument)
+        if type(argument) is FunctionType and plain_code_of(argument.__code__) is not argument.__code__:
+            return _twin(argument, plain_code_of(argument.__code__))
         return argument
 
     @functools.wraps(function)

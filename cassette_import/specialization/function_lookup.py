@@ -12,14 +12,14 @@ from typing import Any, Final
 from cassette_import.interpreter import heap
 from cassette_import.interpreter.clock import monotonic
 from cassette_import.interpreter.namespaces import of_class
-from cassette_import.specialization.code_index import Catalogue
+from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.function_unit import Unit
 
 _RESTS: Final = 20
 """How many times as long as the last look through the heap took nobody looks again."""
 
 
-class Finding(Catalogue):
+class Finding(CodeIndex):
     """Finds the functions of units."""
 
     def __init__(self) -> None:
@@ -57,9 +57,9 @@ class Finding(Catalogue):
             return
         files = {name for name, record in self.records.items() if record.units}
         for function in heap.functions_of(files):
-            unit = self.known(function.__code__)
+            unit = self.find_unit(function.__code__)
             if unit is not None and unit.reason is None:
-                unit.learn_of(function)
+                unit.add_function(function)
             if unit is wanted and wanted.code is not None:
                 function.__code__ = wanted.code  # others get theirs when they are entered: it may be out of date
         ended = monotonic()

@@ -17,7 +17,7 @@ class VariantLike(Protocol):
 
     name: str
     shape: Shape
-    armed: dict[frozenset[str], int]
+    instrumented_at: dict[frozenset[str], int]
     guards: Guards
     family: Family
     is_superseded: bool
@@ -35,19 +35,19 @@ class VariantLike(Protocol):
 class Unit:
     """One `def` or `lambda`: its code in all states, and the live functions that are known to have it."""
 
-    __slots__ = ("code", "gate", "known", "misses", "number", "plain", "reason", "record", "spared", "variants")
+    __slots__ = ("code", "known", "misses", "number", "plain", "reason", "record", "restored", "trampoline", "variants")
 
-    def __init__(self, number: int, record: Record, plain: CodeType) -> None:
+    def __init__(self, number: int, record: FileRecord, plain: CodeType) -> None:
         self.number = number
         self.record = record
         self.plain = plain
-        self.gate: CodeType | None = None
+        self.trampoline: CodeType | None = None
         self.code: CodeType | None = None
         self.variants: tuple[VariantLike, ...] = ()
         self.reason: str | None = None
         self.known: dict[int, weakref.ref[FunctionType]] = {}  # by identity: there may be thousands of a closure
         self.misses = 0
-        self.spared = 0
+        self.restored = 0
 
     def functions(self) -> list[FunctionType]:
         found = [function for reference in list(self.known.values()) if (function := reference()) is not None]
@@ -55,7 +55,7 @@ class Unit:
             self.known = {id(function): weakref.ref(function) for function in found}
         return found
 
-    def learn_of(self, function: FunctionType) -> None:
+    def add_function(self, function: FunctionType) -> None:
         """Know the function as one of the unit's."""
         reference = self.known.get(id(function))
         if reference is None or reference() is not function:
@@ -70,15 +70,15 @@ class Unit:
         return FunctionType(self.plain, {}, self.plain.co_name, None, cells)
 
 
-class Record:
+class FileRecord:
     """One source file whose functions are overdubbed: because it is installed, or as the file of a root function."""
 
     def __init__(self, filename: str) -> None:
         self.filename = filename
-        self.names: set[str] = set()
+        self.module_names: set[str] = set()
         self.source = SourceFile(filename)
         self.units: list[Unit] = []
 
     @property
     def installed(self) -> bool:
-        return bool(self.names)
+        return bool(self.module_names)

@@ -22,5 +22,5 @@ def adopt(function: FunctionType, copy: FunctionType) -> None:
     copy.__code__ = unit.plain.replace(co_posonlyargcount=copy.__code__.co_posonlyargcount)
     own = registry.unit_of(copy.__code__)
     assert own is not None
-    own.learn_of(copy)
-    copy.__code__ = registry.gate_of(own)
+    own.add_function(copy)
+    copy.__code__ = registry.trampoline_of(own)

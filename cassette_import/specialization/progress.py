@@ -15,7 +15,7 @@ from typing import IO, Any, Final, Protocol
 from cassette_import.specialization.body_compiler import bodies
 from cassette_import.specialization.function_unit import Unit, VariantLike
 
-__all__ = ["show", "tell_of_bodies"]
+__all__ = ["add_listener", "show"]
 
 _PATIENCE: Final = 2.0
 """Seconds of specialising after which somebody may wonder; then twice as many, and so on."""
@@ -47,7 +47,7 @@ class _Listener(Protocol):
 _listeners: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
 
 
-def tell_of_bodies(listener: _Listener) -> None:
+def add_listener(listener: _Listener) -> None:
     """From now on, tell of each body that is made, as long as the listener is there."""
     if not hasattr(bodies.make, "tells"):
         bodies.make = _told(bodies.make)  # type: ignore[method-assign]

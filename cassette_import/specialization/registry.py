@@ -15,18 +15,18 @@ from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.interpreter import heap
-from cassette_import.interpreter.instrumentation import without_collections, without_watchers
+from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.callee import BLINDLY
 from cassette_import.rewriting.trees.code_matching import is_function
 from cassette_import.runtime.state import ACTIVE, INACTIVE, NAMES, PROVIDED, Activation
-from cassette_import.specialization.body_compiler import BUSY, bodies, on_a_fresh_stack
-from cassette_import.specialization.code_consumers import hand_on
-from cassette_import.specialization.code_readers import give_plain_code
+from cassette_import.specialization.body_compiler import SPECIALISING, bodies, on_a_fresh_stack
+from cassette_import.specialization.code_consumers import update_keepers
+from cassette_import.specialization.code_readers import patch_readers
 from cassette_import.specialization.function_lookup import Finding, same_cells, twin
 from cassette_import.specialization.function_unit import Unit, VariantLike
-from cassette_import.specialization.wildcard_variant import Anyone, anyone, can_be_suspended
+from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended, wildcard_variant
 
 _NOT_YET: Final = -1
 """No generation: a variant that has to look at all functions again."""
@@ -34,7 +34,7 @@ _NOT_YET: Final = -1
 MOST_VARIANTS: Final = 4
 """How many variants one function's code carries; the least recently added one that is not active goes first."""
 
-_MOST_SPARED: Final = 2
+_MOST_RESTORATIONS: Final = 2
 """How often a function that is called outside of contexts gets its plain code back."""
 
 
@@ -44,40 +44,40 @@ class Registry(Finding):
     def __init__(self) -> None:
         super().__init__()
         self.generation = 0
-        self._armed: list[VariantLike] = []
-        self._was_armed = False
+        self._instrumented: list[VariantLike] = []
+        self._ever_instrumented = False
         """Whether a context was ever entered: generators that begin while none is active may meet the next one."""
 
     # ---- which modules
 
-    def admit(self, module_name: str, filename: str | None) -> None:
+    def add_module(self, module_name: str, filename: str | None) -> None:
         """The module's functions are overdubbed from now on. Idempotent; said again at each execution of the module."""
         if filename is None:
             return
         with self.lock:
             record = self._record(filename)
-            record.names.add(module_name)
+            record.module_names.add(module_name)
             record.source.refresh(module_name)
             self.generation += 1
 
-    def dismiss(self, module_names: Iterable[str]) -> None:
+    def remove_modules(self, module_names: Iterable[str]) -> None:
         """Undo `admit`: every live function of these modules gets its original code object back."""
         names = set(module_names)
         with self.lock:
             left = set()
             for record in self.records.values():
-                if record.names & names:
-                    record.names -= names
-                    if not record.names:
+                if record.module_names & names:
+                    record.module_names -= names
+                    if not record.module_names:
                         left.add(record.filename)
             for function in heap.functions_of(left):
-                unit = self.known(function.__code__)
+                unit = self.find_unit(function.__code__)
                 if unit is not None:
-                    hand_on([function.__code__], unit.plain)
+                    update_keepers([function.__code__], unit.plain)
                     function.__code__ = unit.plain
             self.generation += 1
 
-    def adopt(self, function: FunctionType) -> str | None:
+    def add_root(self, function: FunctionType) -> str | None:
         """Make the file of a root function overdubbed for its activation; return the file name, None if it is
         installed or has no source."""
         code = function.__code__
@@ -93,109 +93,112 @@ class Registry(Finding):
                 self.generation += 1
             if record.installed:
                 return None
-            resume_watching = without_watchers()
+            resume_observers = pause_observers()
             try:
                 return filename if record.source.available else None
             finally:
-                resume_watching()
+                resume_observers()
 
     # ---- gates
 
-    def arm(self, variant: VariantLike, roots: frozenset[str]) -> None:
+    def instrument(self, variant: VariantLike, roots: frozenset[str]) -> None:
         """See to it that every live function meets the variant at its entry: by a branch, or by a gate."""
-        resume_collections = without_collections()
+        resume_garbage_collection = pause_garbage_collection()
         try:
             with self.lock:
-                self._arm(self._serving(variant), roots)
+                self._instrument(self._serving(variant), roots)
         finally:
-            resume_collections()
+            resume_garbage_collection()
 
-    def _arm(self, variant: VariantLike, roots: frozenset[str]) -> None:
-        if variant not in self._armed:
-            self._armed = [other for other in self._armed if other.family is not variant.family]
-            self._armed.append(variant)
-            self._was_armed = True
-            self._tell_who_is_alone()
+    def _instrument(self, variant: VariantLike, roots: frozenset[str]) -> None:
+        if variant not in self._instrumented:
+            self._instrumented = [other for other in self._instrumented if other.family is not variant.family]
+            self._instrumented.append(variant)
+            self._ever_instrumented = True
+            self._update_sole_variant()
         variant.guards.look_at_classes()
         files = {name for name, record in self.records.items() if record.installed or name in roots}
         for function in heap.functions_of(files):
             unit = self.unit_of(function.__code__)
             if unit is not None and unit.reason is None:
-                self._gate(function, unit)
-        give_plain_code(self.plain_of)
+                self._instrument_function(function, unit)
+        patch_readers(self.plain_code_of)
         executed = self._some_module_is_being_executed()
-        variant.armed[roots] = self.generation if not executed else _NOT_YET
+        variant.instrumented_at[roots] = self.generation if not executed else _NOT_YET
 
-    def arm_active(self) -> None:
+    def instrument_active(self) -> None:
         """The same for all variants that some thread or task is in: functions are there that they have not seen.
 
         If nobody is in any, it is seen to what can be suspended: it may go on when somebody is.
         """
         with self.lock:
-            active = [variant for variant in self._armed if variant.family.active]
+            active = [variant for variant in self._instrumented if variant.family.active]
             for variant in active:
-                for roots in list(variant.armed):
-                    self.arm(variant, roots)
-            if self._was_armed and not active:
+                for roots in list(variant.instrumented_at):
+                    self.instrument(variant, roots)
+            if self._ever_instrumented and not active:
                 files = {name for name, record in self.records.items() if record.installed}
                 for function in heap.functions_of_modules(files):
                     unit = self.unit_of(function.__code__) if can_be_suspended(function.__code__) else None
                     if unit is not None and unit.reason is None:
-                        self._gate(function, unit)
+                        self._instrument_function(function, unit)
 
     def _some_module_is_being_executed(self) -> bool:
         """Whether functions may still be made by a module level that has not seen a gate."""
-        names = [name for record in self.records.values() for name in record.names]
+        names = [name for record in self.records.values() for name in record.module_names]
         specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
         return any(getattr(spec, "_initializing", False) for spec in specs)
 
-    def meet(self, function: FunctionType, variant: VariantLike, roots: frozenset[str]) -> None:
+    def ensure_instrumented(self, function: FunctionType, variant: VariantLike, roots: frozenset[str]) -> None:
         """See to it that a root function meets the variant.
 
         Its code may come from a frame that was running before the variant was armed; so may that of other functions
         made there.
         """
         unit = self.unit_of(function.__code__)
-        if unit is None or unit.reason is not None or function.__code__ is unit.gate:
+        if unit is None or unit.reason is not None or function.__code__ is unit.trampoline:
             return
         if function.__code__ is unit.plain or variant not in unit.variants:
-            self.arm(variant, roots)
+            self.instrument(variant, roots)
 
-    def _disarm(self, code_has: Sequence[VariantLike]) -> bool:
+    def _forget_instrumentation(self, code_has: Sequence[VariantLike]) -> bool:
         """Live functions get code without some variants: those look at all functions again when they are entered
         next. Return whether some of them are active: they will not be entered again, and need other code."""
-        lacking = [(variant, dict(variant.armed)) for variant in self._armed if variant not in code_has]
+        lacking = [
+            (variant, dict(variant.instrumented_at)) for variant in self._instrumented if variant not in code_has
+        ]
         for variant, _ in lacking:
-            variant.armed.clear()
+            variant.instrumented_at.clear()
         # Whoever enters a variant makes it active first, and then looks whether it is armed. Here it is the other way
         # round: one of the two sees what the other one does.
         active = [(variant, armed) for variant, armed in lacking if variant.family.active]
         for variant, armed in active:
-            variant.armed.update(armed)
-        self._armed = [variant for variant in self._armed if variant.armed]
-        self._tell_who_is_alone()
+            variant.instrumented_at.update(armed)
+        self._instrumented = [variant for variant in self._instrumented if variant.instrumented_at]
+        self._update_sole_variant()
         return bool(active)
 
     def _serving(self, variant: VariantLike) -> VariantLike:
         """The variant whose bodies serve the family of this one, which may have been superseded just now."""
         return next(
-            (other for other in self._armed if other.family is variant.family and variant.is_superseded), variant
+            (other for other in self._instrumented if other.family is variant.family and variant.is_superseded),
+            variant,
         )
 
-    def _tell_who_is_alone(self) -> None:
-        intercepting = [variant for variant in self._armed if not variant.shape.silent]
+    def _update_sole_variant(self) -> None:
+        intercepting = [variant for variant in self._instrumented if not variant.shape.silent]
         for variant in intercepting:
             variant.guards.be_alone(len(intercepting) == 1)
         NAMES[BLINDLY] = not any(
             variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.blind for variant in intercepting
         )
 
-    def _gate(self, function: FunctionType, unit: Unit) -> None:
-        unit.learn_of(function)
-        if function.__code__ is unit.gate:
+    def _instrument_function(self, function: FunctionType, unit: Unit) -> None:
+        unit.add_function(function)
+        if function.__code__ is unit.trampoline:
             return  # it may be there for another variant, which the unit's code does not have
-        if unit.code is None or any(armed not in unit.variants for armed in self._armed):
-            function.__code__ = self.gate_of(unit)
+        if unit.code is None or any(armed not in unit.variants for armed in self._instrumented):
+            function.__code__ = self.trampoline_of(unit)
         elif function.__code__ is not unit.code:
             function.__code__ = unit.code
 
@@ -219,19 +222,19 @@ class Registry(Finding):
         unit = self.units[number]
         activation = ACTIVE.get()
         token = ACTIVE.set(INACTIVE)
-        resume_watching = without_watchers()
+        resume_observers = pause_observers()
         try:
-            if getattr(BUSY, "now", False):
+            if getattr(SPECIALISING, "now", False):
                 return twin(unit.plain, here)  # a function that specialising itself needs
-            BUSY.now = True
+            SPECIALISING.now = True
             try:
                 with self.lock:
                     unit = self._entered(unit, here)
                     return self._switch(unit, self._code_for(unit, activation), here)
             finally:
-                BUSY.now = False
+                SPECIALISING.now = False
         finally:
-            resume_watching()
+            resume_observers()
             ACTIVE.reset(token)
 
     def _code_for(self, unit: Unit, activation: Activation) -> CodeType:
@@ -239,20 +242,24 @@ class Registry(Finding):
         record = unit.record
         meant = record.installed or record.filename in activation.roots
         while True:
-            if meant or any(variant.family.active for variant in self._armed) or unit.spared == _MOST_SPARED:
+            if (
+                meant
+                or any(variant.family.active for variant in self._instrumented)
+                or unit.restored == _MOST_RESTORATIONS
+            ):
                 code = self._body(unit, activation.variant if meant else None)
             else:
                 code = unit.plain  # its file was overdubbed for a root function that is not running any more
-                unit.spared += 1  # who comes back again and again would have all functions looked for each time
-            if unit.reason is not None or not self._disarm(unit.variants if code is unit.code else ()):
+                unit.restored += 1  # who comes back again and again would have all functions looked for each time
+            if unit.reason is not None or not self._forget_instrumentation(unit.variants if code is unit.code else ()):
                 return code
 
     def _switch(self, unit: Unit, code: CodeType, here: Callable[[], Any]) -> Callable[..., Any]:
         assert isinstance(here, FunctionType)
         entered: FunctionType | None = None
         functions = list(unit.functions())
-        give_plain_code(self.plain_of)
-        hand_on([unit.plain, unit.gate, *(function.__code__ for function in functions)], code)
+        patch_readers(self.plain_code_of)
+        update_keepers([unit.plain, unit.trampoline, *(function.__code__ for function in functions)], code)
         for function in functions:
             function.__code__ = code
             if same_cells(function, here):
@@ -264,7 +271,7 @@ class Registry(Finding):
                 if unit.misses > 1:
                     self.find_on_heap(unit)
             elif entered.__code__ is not code:
-                unit.learn_of(entered)
+                unit.add_function(entered)
                 entered.__code__ = code
         if entered is not None and not same_cells(entered, here):
             entered = None
@@ -294,19 +301,19 @@ class Registry(Finding):
             return unit.plain
         if code is None:
             return unit.plain
-        self.adopt_code(unit, code, wanted)
+        self.add_code(unit, code, wanted)
         return code
 
     def _wanted(self, unit: Unit, variant: VariantLike | None) -> tuple[VariantLike, ...]:
         wanted = [self._serving(variant)] if variant is not None else []
-        wanted += [other for other in self._armed if other.family.active and other not in wanted]
+        wanted += [other for other in self._instrumented if other.family.active and other not in wanted]
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
         if not wanted and can_be_suspended(unit.plain):
-            known = [other for other in older if not isinstance(other, Anyone)]
-            return anyone(self._armed), *known[: MOST_VARIANTS - 1]
+            known = [other for other in older if not isinstance(other, WildcardVariant)]
+            return wildcard_variant(self._instrumented), *known[: MOST_VARIANTS - 1]
         if not wanted and not older:
-            older = self._armed[-1:]  # entered while nothing is active: as good a guess as any
+            older = self._instrumented[-1:]  # entered while nothing is active: as good a guess as any
         return tuple(wanted + (older[:room] if room > 0 else []))
 
     # ---- modules imported while a context is active
@@ -320,9 +327,9 @@ class Registry(Finding):
         record = self.records.get(filename) if filename is not None else None
         return bool(NAMES.get("@on")) or (record is not None and bool(record.units))
 
-    def wants_gates(self, filename: str | None = None) -> bool:
+    def wants_trampolines(self, filename: str | None = None) -> bool:
         """Whether that is so, or at least what can be suspended is to have gates."""
-        return self._was_armed or self.wants_module_level(filename)
+        return self._ever_instrumented or self.wants_module_level(filename)
 
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:
         """What to execute for a module, if it is not what Python made of it."""
@@ -331,25 +338,25 @@ class Registry(Finding):
         try:
             with self.lock:
                 record = self._record(filename)
-                record.names.add(module_name)
+                record.module_names.add(module_name)
                 everything = self.wants_module_level(filename)
                 if everything:
                     record.source.refresh(module_name, source=source)
                 made = bodies.module_level(record, variant, source, plain) if variant is not None else plain
-                return self._with_gates(made, everything)
+                return self._with_trampolines(made, everything)
         finally:
             ACTIVE.reset(token)
 
-    def _with_gates(self, code: CodeType, everything: bool) -> CodeType:
+    def _with_trampolines(self, code: CodeType, everything: bool) -> CodeType:
         """The code of a module or class body whose functions have gates: all, or those that can be suspended."""
         consts: list[Any] = []
         for const in code.co_consts:
             if isinstance(const, CodeType):
                 if not is_function(const):
-                    const = self._with_gates(const, everything)
+                    const = self._with_trampolines(const, everything)
                 elif everything or can_be_suspended(const):
                     unit = self.unit_of(const)
-                    const = self.gate_of(unit) if unit is not None else const
+                    const = self.trampoline_of(unit) if unit is not None else const
             consts.append(const)
         return code.replace(co_consts=tuple(consts))
 

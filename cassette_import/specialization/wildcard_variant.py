@@ -23,14 +23,14 @@ from cassette_import.specialization.function_unit import VariantLike
 _SUSPENDABLE: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class Anyone:
+class WildcardVariant:
     """Passes for a variant that wants some kinds of events. Nobody ever enters it."""
 
     def __init__(self, events: Events) -> None:
         prefix = f"@any{int(events)}"
         self.name = ""
         self.shape = Shape(prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events)
-        self.armed: dict[frozenset[str], int] = {}
+        self.instrumented_at: dict[frozenset[str], int] = {}
         self.guards = Guards(prefix)
         self.family = Family()
         self.is_superseded = False
@@ -44,10 +44,10 @@ class Anyone:
         """Nothing: the only name is there."""
 
 
-_wanting: Final = functools.cache(Anyone)
+_wanting: Final = functools.cache(WildcardVariant)
 
 
-def anyone(known: Iterable[VariantLike]) -> Anyone:
+def wildcard_variant(known: Iterable[VariantLike]) -> WildcardVariant:
     """Who wants calls, and all kinds of events that some known variant wants."""
     wanted = Events.CALLS
     for variant in known:

@@ -11,7 +11,7 @@ from cassette_import.activation.context import variant_for
 from cassette_import.activation.variants import Key, variants
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.body_compiler import Bodies
-from cassette_import.specialization.function_unit import Record, Unit
+from cassette_import.specialization.function_unit import FileRecord, Unit
 
 FILENAME = "<rewritten>"
 
@@ -104,8 +104,8 @@ class Rewritten:
     """
 
     def __init__(self, source, filename=FILENAME):
-        self.record = Record(filename)
-        self.record.names.add("rewritten")  # as if it were installed
+        self.record = FileRecord(filename)
+        self.record.module_names.add("rewritten")  # as if it were installed
         self.record.source.refresh("rewritten", None, source)
         self.source = source
         with warnings.catch_warnings():

@@ -43,16 +43,16 @@ class Registry:
         self.active = False
         self.failures = {}
 
-    def admit(self, module_name, filename):
+    def add_module(self, module_name, filename):
         self.admitted.append((module_name, filename))
 
     def wants_module_level(self, filename=None):
         return self.active
 
-    def wants_gates(self, filename=None):
+    def wants_trampolines(self, filename=None):
         return self.active
 
-    def arm_active(self):
+    def instrument_active(self):
         pass
 
     def module_code(self, module_name, filename, source, plain):
@@ -634,10 +634,10 @@ def test_S5_what_cannot_be_rewritten_is_imported_plain_with_one_warning(finder, 
 
 
 def test_S5_a_registry_that_fails_does_not_fail_the_import(finder, registry, made, monkeypatch):
-    def admit(*args):
+    def add_module(*args):
         raise ValueError("no")
 
-    monkeypatch.setattr(registry, "admit", admit)
+    monkeypatch.setattr(registry, "add_module", add_module)
     with pytest.warns(CassetteWarning, match="made.* is imported plain: ValueError: no"):
         assert importlib.import_module("made.other").level == "<module>"
     assert finder.decisions["made.other"].action == "left alone"
@@ -667,9 +667,9 @@ sys.path.insert(0, {root!r})
 from cassette_import.importing import finder as finder_module
 
 class Registry:
-    def admit(self, module_name, filename): pass
+    def add_module(self, module_name, filename): pass
     def wants_module_level(self, filename=None): return {active}
-    def wants_gates(self, filename=None): return {active}
+    def wants_trampolines(self, filename=None): return {active}
     def module_code(self, module_name, filename, source, plain): return plain.replace()
 
 finder_module.registry = Registry()

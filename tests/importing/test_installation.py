@@ -29,28 +29,28 @@ class Registry:
         self.dismissed = []
         self.dismissals = 0
 
-    def admit(self, module_name, filename):
+    def add_module(self, module_name, filename):
         self.admitted[module_name] = filename
 
-    def dismiss(self, module_names):
+    def remove_modules(self, module_names):
         self.dismissals += 1
         for name in module_names:
             del self.admitted[name]
             self.dismissed.append(name)
 
-    def arm_active(self):
+    def instrument_active(self):
         pass
 
     def wants_module_level(self, filename=None):
         return False
 
-    def wants_gates(self, filename=None):
+    def wants_trampolines(self, filename=None):
         return False
 
-    def specialised(self, module_name):
+    def specialised_functions(self, module_name):
         return {"f": ["Noop"]} if module_name == "made.a" else {}
 
-    def left_alone(self, module_name):
+    def functions_left_alone(self, module_name):
         return {"g": "compiled by numba"} if module_name == "made.a" else {}
 
 

@@ -29,7 +29,7 @@ from cassette_import.contexts.profile.call_tree import (
     site_of,
 )
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.specialization.progress import tell_of_bodies
+from cassette_import.specialization.progress import add_listener
 
 __all__ = ["Profile"]
 
@@ -92,7 +92,7 @@ class Profile(Context, events=Events.CALLS):
         self.subtracts_overhead = overhead
         self._here = _Here()
         self._threads: dict[int, Thread] = {}
-        tell_of_bodies(self)
+        add_listener(self)
         # Nodes remember functions and code by id(), which holds as long as they are alive.
         self._kept: dict[int, Any] = {}
 

@@ -93,11 +93,11 @@ def _installed(packages: Sequence[str], exclude: Sequence[str], shell: Any) -> I
     with installation:
         for name in list(linecache.cache):
             if shell.compile.format_code_name(name) is not None:
-                registry.admit(_CELLS, name)
+                registry.add_module(_CELLS, name)
         try:
             yield
         finally:
-            registry.dismiss([_CELLS])
+            registry.remove_modules([_CELLS])
 
 
 class _Cell:

@@ -234,7 +234,7 @@ def code_of_main(plain: CodeType, arguments: tuple[Any, ...], name: str = _MAIN)
 
 def overdubbed(filename: str, source: bytes, plain: CodeType, name: str = _MAIN) -> CodeType:
     """What to execute for a main module, of this name, with this source, when contexts are active."""
-    registry.admit(name, filename)
+    registry.add_module(name, filename)
     if not registry.wants_module_level():
         return plain
     try:

@@ -140,8 +140,8 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
     specialised: dict[str, list[str]] = {}
     left_alone: dict[str, str] = {}
     for name in ("__main__", "__mp_main__"):  # the second one in processes of multiprocessing
-        specialised |= registry.specialised(name)
-        left_alone |= registry.left_alone(name)
+        specialised |= registry.specialised_functions(name)
+        left_alone |= registry.functions_left_alone(name)
     if specialised or left_alone:
         modules["__main__"] = {
             "action": "rewritten",

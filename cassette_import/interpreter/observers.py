@@ -10,7 +10,7 @@ from collections.abc import Callable
 from gc import disable, enable, isenabled  # as they are today, whatever the program puts in their place
 
 
-def without_collections() -> Callable[[], None]:
+def pause_garbage_collection() -> Callable[[], None]:
     """Keep garbage from being collected until what is returned is called.
 
     Otherwise what we make would have the program's garbage collected, and its finalizers run, in the middle of a call;
@@ -26,12 +26,12 @@ def _nothing() -> None:
     pass
 
 
-def without_watchers() -> Callable[[], None]:
+def pause_observers() -> Callable[[], None]:
     """Hide what follows from tracers and profilers; what is returned shows them the program again."""
     tracer, profiler = sys.gettrace(), sys.getprofile()
     if not callable(profiler):
         profiler = None  # a profiler in C, which cannot be set again from here
-    resume_collections = without_collections()  # which are reported to `gc.callbacks`
+    resume_garbage_collection = pause_garbage_collection()  # which are reported to `gc.callbacks`
     asyncio_events = sys.modules.get("asyncio.events")
     loop = asyncio_events._get_running_loop() if asyncio_events is not None else None
     if asyncio_events is not None and loop is not None:
@@ -48,6 +48,6 @@ def without_watchers() -> Callable[[], None]:
             sys.setprofile(profiler)
         if tracer is not None:
             sys.settrace(tracer)
-        resume_collections()
+        resume_garbage_collection()
 
     return resume
