@@ -16,184 +16,19 @@ derivatives too, and what functions compute of them that no rule is known for is
 
 from __future__ import annotations
 
-import functools
-import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from cassette_import import Context, NotOverdubbable, fallback, overdub
+from cassette_import import NotOverdubbable, overdub
+from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
 from cassette_import.contexts.autodiff.rules import ALL_PARTIALS, FOLDS, PARTIALS
 from cassette_import.contexts.autodiff.structures import Inputs, is_number, outputs, parts_of, settled
-from cassette_import.interpreter.callables import python_function, split, underlying
-from cassette_import.rewriting.events import Events
-from cassette_import.runtime.state import ACTIVE
+from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.runtime.tagging.propagation import VERBS
-from cassette_import.runtime.tagging.rules.iterators import items_outside
-from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run
+from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["Forward", "Reverse", "derivative", "gradient", "jvp", "vjp"]
-
-
-class Differentiating(Context, tagging=True):
-    """What both modes have in common: metadata of arguments and partial derivatives become metadata of the result."""
-
-    def combined(self, pairs: list[tuple[Any, Any]]) -> Any:
-        """The metadata of a result, of partial derivatives and the metadata of the arguments."""
-        raise NotImplementedError
-
-    def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
-        """A call of a known function with something that is no number, or has no derivative."""
-        return go_on(f, arguments, {})
-
-    def output(self, array: Any) -> tuple[Any, Any]:
-        """An array of the result without what the context knows of it, and what it knows."""
-        return array, None
-
-    def given(self, array: Any, metadata: Any) -> None:
-        """An array of the arguments gets its metadata."""
-
-    def kept(self, value: Any) -> Any:
-        """A value that is looked at later, when the program may have changed it."""
-        return value
-
-
-class Forward(Differentiating):
-    """The metadata of a number is its derivative."""
-
-    def combined(self, pairs: list[tuple[Any, Any]]) -> Any:
-        return functools.reduce(operator.add, [partial * tangent for partial, tangent in pairs])
-
-
-class Node:
-    """A number on the tape: how it depends on those before it."""
-
-    __slots__ = ("number", "pairs")
-
-    def __init__(self, number: int, pairs: list[tuple[Any, Node]]) -> None:
-        self.number = number
-        self.pairs = pairs
-
-    def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
-        """What a weight means for those that it depends on, where it is more than a number."""
-        raise NotImplementedError
-
-
-class Reverse(Differentiating):
-    """The metadata of a number is its place on the tape."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tape: list[Node] = []
-
-    def combined(self, pairs: list[tuple[Any, Any]]) -> Node:
-        node = Node(len(self.tape), pairs)
-        self.tape.append(node)
-        return node
-
-    def pull_back(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
-        """The derivatives of the seeds, weighted, with respect to each number on the tape."""
-        found: list[Any] = [0.0] * len(self.tape)
-        for node, weight in seeds:
-            found[node.number] = found[node.number] + weight
-        for node in reversed(self.tape):
-            weight = found[node.number]
-            if node.pairs and not (type(weight) is float and weight == 0.0):
-                if type(node) is Node:
-                    for partial, source in node.pairs:
-                        found[source.number] = found[source.number] + partial * weight
-                else:
-                    for source, contribution in node.contributions(weight):
-                        found[source.number] = found[source.number] + contribution
-        return found
-
-    def input(self, value: Any) -> Node:
-        """A new place on the tape, for a number or array of the arguments."""
-        return self.combined([])
-
-    def found_of(self, found: list[Any], node: Node) -> Any:
-        """The derivative that was found for a number or array of the arguments."""
-        return found[node.number]
-
-
-def go_on(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """A call as if there were no overload of it: special methods of the program run in the context."""
-    here = ACTIVE.get()
-    left = here.suspended
-    if left is None or left.variant is None:
-        return f(*map(plain, arguments), **{name: plain(value) for name, value in keywords.items()})
-    function, *leading = split(f)
-    token = ACTIVE.set(left)
-    try:
-        call = left.variant.runners[int(Events.CALLS)].call
-        return call(left, len(here.contexts), f, function, tuple(leading), tuple(arguments), keywords)
-    finally:
-        ACTIVE.reset(token)
-
-
-def own_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
-    """The tag, the arguments without what it knows of them, and what it knows, by number of the argument."""
-    own: Any = tag_of(ctx)
-    values, found = [], []
-    for number, argument in enumerate(arguments):
-        if type(argument) is Tagged and own in argument._tagged_metas:
-            found.append((number, argument._tagged_metas[own]))
-            left = {tag: metadata for tag, metadata in argument._tagged_metas.items() if tag is not own}
-            argument = Tagged(argument._tagged_value, left) if left else argument._tagged_value
-        values.append(argument)
-    return own, values, found
-
-
-def made(value: Any, own: Any, metadata: Any) -> Tagged:
-    return Tagged(plain(value), {**(metas_of(value) or {}), own: metadata})
-
-
-def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
-    """The overload of a function whose derivative is known."""
-    own, values, found = own_part(ctx, arguments)
-    if not found or not all(is_number(plain(value)) for value in values):
-        return ctx.beyond_numbers(f, arguments)
-    value = run(f, *values)
-    if f in PARTIALS:
-        partials = PARTIALS[f]
-        pairs = [(partials[number](value, *values), metadata) for number, metadata in found]
-    else:
-        every = ALL_PARTIALS[f](value, *values)
-        pairs = [(every[number], metadata) for number, metadata in found]
-    return made(value, own, ctx.combined(pairs))
-
-
-def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
-    """The overload of a function of the items of an iterable."""
-    given = items_outside(items)
-    own, values, found = own_part(ctx, [*start, *keywords.values(), *given])
-    if not found:
-        return fallback(ctx, f, list(map(plain, given)) if metas_free(given) else given, *start, **keywords)
-    if any(type(value) is Tagged for value in values):
-        value = functools.reduce(functools.partial(run, _STEPS[f]), values)
-    elif start or keywords:
-        value = f(values[1:], *(values[:1] if start else ()), **dict.fromkeys(keywords, values[0]))
-    else:
-        value = f(values)
-    partials = FOLDS[f](value, *values)
-    return made(value, own, ctx.combined([(partials[number], metadata) for number, metadata in found]))
-
-
-def metas_free(items: list[Any]) -> bool:
-    """Whether nothing is wrapped."""
-    return not any(type(item) is Tagged for item in items)
-
-
-_STEPS = {function: operator.mul if function.__name__ == "prod" else operator.add for function in FOLDS}
-
-for _function in (*PARTIALS, *ALL_PARTIALS):
-    Differentiating.overdub.register(_function)(differentiate)
-for _function in FOLDS:
-    Differentiating.overdub.register(_function)(_differentiate_fold)
-
-
-# ---- the functions
+__all__ = ["derivative", "gradient", "jvp", "vjp"]
 
 
 _KNOWN = frozenset(map(id, (*PARTIALS, *ALL_PARTIALS, *FOLDS, min, max, float)))
@@ -260,6 +95,7 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     ValueError
         If `tangents` have another structure than `args`.
 
+    >>> import operator
     >>> jvp(operator.mul, (2.0, 5.0), (1.0, 0.0))
     (10.0, 5.0)
     """
@@ -290,6 +126,7 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     -------
     The value, and a tuple with an entry for each argument, of its structure; None for what is no number.
 
+    >>> import operator
     >>> vjp(operator.mul, (2.0, 5.0))
     (10.0, (5.0, 2.0))
     """

@@ -10,22 +10,17 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from cassette_import import Context
     from cassette_import.contexts import Record, Replay
     from cassette_import.frontends.pytest_plugin.recordings import Recordings
-    from cassette_import.frontends.pytest_plugin.session import Session
+    from cassette_import.frontends.pytest_plugin.session import ContextLike, Packages, Session
     from cassette_import.frontends.settings import Settings
-
-    ContextLike: TypeAlias = Context | type[Context] | str
-    """What a marker or the fixture takes: a context, a context type, or text as `-c` takes it."""
-    Packages: TypeAlias = str | Sequence[str]
 
 _OPTIONS: Final = ("packages", "exclude", "context", "report")
 _ENVIRONMENT: Final = "CASSETTE_IMPORT_"

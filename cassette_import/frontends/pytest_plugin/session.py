@@ -9,7 +9,7 @@ import contextlib
 import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -20,10 +20,11 @@ from cassette_import.frontends.reporting.run_report import CannotWrite, check_fo
 from cassette_import.frontends.settings import names
 from cassette_import.importing.installation import check, install_unchecked
 
-if TYPE_CHECKING:
-    from cassette_import.frontends.pytest_plugin.hooks import ContextLike, Packages
+__all__ = ["ContextLike", "Packages", "Session"]
 
-__all__ = ["Session"]
+ContextLike: TypeAlias = Context | type[Context] | str
+"""What a marker or the fixture takes: a context, a context type, or text as `-c` takes it."""
+Packages: TypeAlias = str | Sequence[str]
 
 _TITLE = "cassette_import"
 

@@ -16,7 +16,7 @@ import numpy
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff.arrays.array_memory import owner_of
 from cassette_import.contexts.autodiff.arrays.linear_maps import Term
-from cassette_import.contexts.autodiff.derivatives import go_on, made, own_part
+from cassette_import.contexts.autodiff.modes import go_on, made, own_part
 from cassette_import.interpreter.callables import underlying
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE

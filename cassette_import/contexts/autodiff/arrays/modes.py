@@ -32,7 +32,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     unruled,
 )
 from cassette_import.contexts.autodiff.arrays.linear_maps import Term, broadcast, call, shape_of
-from cassette_import.contexts.autodiff.derivatives import Differentiating, Forward, Node, Reverse, differentiate
+from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE

@@ -18,7 +18,7 @@ from cassette_import.contexts.autodiff.arrays import rules
 from cassette_import.contexts.autodiff.arrays.calls import Array, follow, handles, known_part, lifted, native, unknown
 from cassette_import.contexts.autodiff.arrays.linear_maps import shape_of
 from cassette_import.contexts.autodiff.arrays.rule_kinds import elementwise
-from cassette_import.contexts.autodiff.derivatives import go_on, made, own_part
+from cassette_import.contexts.autodiff.modes import go_on, made, own_part
 from cassette_import.runtime.tagging.wrappers import plain
 
 _AUGMENTED: Final = tuple(function for function in rules.SAME if function.__name__.startswith("i"))

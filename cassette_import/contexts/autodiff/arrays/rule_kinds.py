@@ -43,7 +43,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     summed,
     taken,
 )
-from cassette_import.contexts.autodiff.derivatives import go_on, made, own_part
+from cassette_import.contexts.autodiff.modes import go_on, made, own_part
 from cassette_import.runtime.tagging.rules.iterators import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
