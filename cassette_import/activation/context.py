@@ -16,13 +16,13 @@ from cassette_import.activation import entering, inheritance, shutdown
 from cassette_import.activation.entering import enter
 from cassette_import.activation.inheritance import FINDER, WAITING
 from cassette_import.activation.variants import Key, Variant, variants
-from cassette_import.interpreter import callables
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch import event_runner
-from cassette_import.runtime.dispatch.overload_resolution import KINDS, HookPoint
+from cassette_import.runtime import bindings
+from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
+from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, NAMES, Activation, Alone
-from cassette_import.runtime.syntax import blocks, class_names, iteration, operand_stack, operations
+from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
 from cassette_import.specialization import hook_copies
 from cassette_import.specialization.passes.validation import checked_passes
 from cassette_import.specialization.registry import registry
@@ -321,10 +321,9 @@ def original(context: Context) -> Context:
 
 
 entering.variant_of = _variant_of
-event_runner.MACHINERY = (Context,)
-callables.adopt = hook_copies.adopt
-NAMING = class_names, blocks, iteration, operations, operand_stack
-"""Modules that are there for the names that they put into `builtins`."""
+bindings.provide()
+EXEMPT_MANAGERS.add(Context)
+HOOK_FUNCTIONS.listeners.append(hook_copies.adopt)
 
 
 def current() -> Context | None:

@@ -18,7 +18,7 @@ from cassette_import.activation.context import Context, original
 from cassette_import.importing.finder import OURSELVES, finder
 from cassette_import.interpreter.callables import code_of, python_function
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.overload_resolution import Table
+from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.registry import registry

@@ -15,7 +15,6 @@ from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
 from cassette_import.runtime.dispatch.bound_hooks import (
-    LEADING,
     finder,
     hook_alone,
     hook_for,
@@ -26,9 +25,10 @@ from cassette_import.runtime.dispatch.bound_hooks import (
 )
 from cassette_import.runtime.dispatch.event_runner import EventRunner, Level, make_failed, pick_anywhere
 from cassette_import.runtime.dispatch.guards import Guards
+from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_analysis import handing_on, touches_only_itself
-from cassette_import.runtime.dispatch.overload_resolution import KINDS, Table
+from cassette_import.runtime.dispatch.hook_functions import HOOKS, KINDS, LEADING
 from cassette_import.runtime.dispatch.suspension import of_arity
 from cassette_import.runtime.state import IN_USE, NAMES, PROVIDED, Activation, Family
 from cassette_import.specialization.passes import apply
@@ -95,7 +95,7 @@ class Variant:
         tables = [{kind: Table(key.context_type, kind) for kind in KINDS} for key in self.keys]
         for key, own in zip(self.keys, tables, strict=True):
             if not key.hooks:
-                for hook in ("prehook", "posthook", "errorhook"):
+                for hook in HOOKS:
                     own[hook] = Table(object, hook)
         self.root_overloads = [finder(own["overdub"], True) for own in tables]
         for kind in Events:
@@ -173,7 +173,7 @@ class Variant:
                 ContextShape(
                     (key.events if sees_everything else Events.NONE) | seen if any(hooks) else Events.NONE,
                     *hooks,
-                    without_arguments=tuple(kind for kind in LEADING if is_blind_to_arguments(own[kind], kind)),
+                    without_arguments=tuple(kind for kind in HOOKS if is_blind_to_arguments(own[kind], kind)),
                 )
             )
         passes = any(key.passes for key in self.keys)

@@ -23,7 +23,6 @@ from types import (
 )
 from typing import Any, Final
 
-from cassette_import.interpreter.hidden_frames import unwatched
 from cassette_import.interpreter.namespaces import bases_of, is_a, of_class
 
 BuiltinMethodOfClass: Final[type] = type(re.compile("").sub)
@@ -250,50 +249,3 @@ def python_function(function: Any) -> FunctionType | None:
 def code_of(function: Any) -> CodeType | None:
     found = python_function(function)
     return found.__code__ if found is not None else None
-
-
-HOOKS: Final[dict[tuple[str, str, int], weakref.WeakSet[FunctionType]]] = {}
-"""The functions that the machinery calls as hooks and overloads, by file, name and line: copies, so that their frames
-are told from those of the functions that they are copies of, which the program may call itself."""
-
-
-def positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """A copy of a hook whose first parameters are positional-only: a program may well call `g(f=1)` or `g(self=1)`
-    (R14).
-
-    Bound methods, partial objects and objects with a `__call__` stay what they are, around a copy of their function.
-    """
-    kind = type(function)
-    if isinstance(function, MethodType):
-        inner = positional_only(function.__func__, count + 1)
-        return MethodType(inner, function.__self__)
-    if kind is functools.partial:
-        assert isinstance(function, functools.partial)
-        inner = positional_only(function.func, count + len(function.args))
-        return functools.partial(inner, *function.args, **function.keywords)
-    if not isinstance(function, FunctionType):
-        call = None if isinstance(function, type) else lookup(kind, "__call__")
-        return MethodType(positional_only(call, count + 1), function) if type(call) is FunctionType else function
-    code = function.__code__
-    made = FunctionType(
-        unwatched(code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount)))),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__ = function.__qualname__
-    adopt(function, made)
-    known_as_hook(made)
-    return made
-
-
-def known_as_hook(function: FunctionType) -> None:
-    """Say that a function is called by the machinery, as a hook or overload."""
-    code = function.__code__
-    HOOKS.setdefault((code.co_filename, code.co_name, code.co_firstlineno), weakref.WeakSet()).add(function)
-
-
-def adopt(function: FunctionType, copy: FunctionType) -> None:
-    """Replaced by `context`, which knows what code a function had before it was overdubbed; here to break no arrow."""

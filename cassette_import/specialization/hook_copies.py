@@ -1,7 +1,7 @@
 """Copies of hooks that are overdubbed themselves, because their module is.
 
-Hooks are called through copies of their functions (`functions.positional_only`). Knows which code is live; must not
-know contexts.
+Hooks are called through copies of their functions (`hook_functions.positional_only`). Knows which code is live; must
+not know contexts.
 """
 
 from __future__ import annotations

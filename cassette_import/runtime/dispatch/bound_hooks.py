@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, Final
+from typing import Any
 
-from cassette_import.interpreter.callables import PROPERTIES, known_as_hook, positional_only
+from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
+from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.hook_analysis import only_keeps, reads_no_arguments, without_rest
-from cassette_import.runtime.dispatch.overload_resolution import Table
+from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, LEADING, positional_only
 from cassette_import.runtime.dispatch.suspension import of_arity, suspended
 
 
@@ -87,10 +88,6 @@ def hook_for(table: Table, number: int, asked: bool, context_type: type, leading
     return suspended(choose_after, number)
 
 
-LEADING: Final = {"prehook": 2, "posthook": 3, "errorhook": 3}
-"""How many parameters of a hook come before the arguments of the call."""
-
-
 def is_blind_to_arguments(table: Table, kind: str) -> bool:
     """Whether all there is for a kind of hook is a method that never looks at the arguments of calls."""
     if table.method is None:
@@ -105,7 +102,7 @@ def hook_alone(table: Table, kind: str, number: int, context_type: type) -> Call
     made = positional_only(table.method, LEADING[kind])
     assert isinstance(made, FunctionType)
     made = without_rest(made)
-    known_as_hook(made)
+    HOOK_FUNCTIONS.add(made)
     return made if _reaches_nothing(table.method, context_type) else of_arity(suspended(made, number), LEADING[kind])
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Final
 
-from cassette_import.interpreter.callables import HOOKS
+from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 
-_OURS: Final = __name__.rpartition(".")[0]
+_OURS: Final = __name__.partition(".")[0]
 _TELLS_OF_FAILURE: Final = ".failed"
 """How the name ends of what a function's handler calls for an event that has raised."""
 
@@ -84,7 +84,7 @@ def callsite() -> CallSite:
     {'rgb_to_yiq'}
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not _is_hook(frame.f_code):
+    while frame is not None and not HOOK_FUNCTIONS.has_code(frame.f_code):
         frame = frame.f_back
     frame = None if frame is None else frame.f_back
     while frame is not None and _is_ours(frame):
@@ -102,11 +102,6 @@ def nearest_site() -> CallSite:
     if frame is None:
         raise RuntimeError("there is no code of the program around")
     return _site(frame)
-
-
-def _is_hook(code: CodeType) -> bool:
-    known = HOOKS.get((code.co_filename, code.co_name, code.co_firstlineno))
-    return known is not None and any(function.__code__ is code for function in known)
 
 
 def _is_ours(frame: FrameType) -> bool:

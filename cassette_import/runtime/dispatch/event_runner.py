@@ -394,7 +394,3 @@ def make_failed(runners: dict[int, EventRunner]) -> Callable[[Activation, Any, B
             raise raised
 
     return failed
-
-
-MACHINERY: tuple[type, ...] = ()
-"""Types of ours whose instances a program may handle; what is done with them is no event."""

@@ -18,11 +18,24 @@ from cassette_import.interpreter.callables import StandIn, lookup
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting import primitives
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch import event_runner
 from cassette_import.runtime.dispatch.event_runner import pick_anywhere
-from cassette_import.runtime.state import PROVIDED
 
 _pick: Final = pick_anywhere(Events.CONTROL)
+
+
+class ExemptTypes:
+    """Types whose instances a program may handle, although what it does with them is no event."""
+
+    def __init__(self) -> None:
+        self.types: tuple[type, ...] = ()
+
+    def add(self, kind: type) -> None:
+        """Exempt a class and its subclasses."""
+        self.types += (kind,)
+
+
+EXEMPT_MANAGERS: Final = ExemptTypes()
+"""Context managers that a `with` statement enters and leaves without an event: contexts are such."""
 
 
 class _Managed:
@@ -65,11 +78,7 @@ class _AsyncManaged:
 def managed(manager: Any) -> Any:
     """A manager whose ends are events. Contexts of ours are no events; what is no manager gets Python's own error."""
     kind = type(manager)
-    if (
-        issubclass(kind, event_runner.MACHINERY)
-        or lookup(kind, "__enter__") is None
-        or lookup(kind, "__exit__") is None
-    ):
+    if issubclass(kind, EXEMPT_MANAGERS.types) or lookup(kind, "__enter__") is None or lookup(kind, "__exit__") is None:
         return manager
     return _Managed(manager)
 
@@ -152,14 +161,13 @@ def debugger(callee: Any) -> Any:
     return callee if called else partial(_identity, result)
 
 
-PROVIDED.add(
-    {
-        "@debugger": debugger,
-        "@managed": managed,
-        "@managed.async": managed_async,
-        "@import.from": import_from,
-        "@pairs": pairs,
-        "@constant": constant,
-        "@globals": globals,
-    }
-)
+BINDINGS: Final[dict[str, Any]] = {
+    "@debugger": debugger,
+    "@managed": managed,
+    "@managed.async": managed_async,
+    "@import.from": import_from,
+    "@pairs": pairs,
+    "@constant": constant,
+    "@globals": globals,
+}
+"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

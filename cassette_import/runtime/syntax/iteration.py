@@ -16,7 +16,7 @@ from cassette_import.interpreter.callables import StandIn, bare, lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.event_runner import pick_anywhere
-from cassette_import.runtime.state import ACTIVE, NAMES, PROVIDED
+from cassette_import.runtime.state import ACTIVE, NAMES
 
 Spec = tuple[int, int | None, tuple[Any, ...]]
 """See `rewrite.stores.Spec`."""
@@ -290,13 +290,12 @@ class _Given:
         return self._iterator
 
 
-PROVIDED.add(
-    {
-        "@loop": loop,
-        "@loop.async": loop_async,
-        "@splat": splat,
-        "@splat.later": splat_later,
-        "@unpack": unpack,
-        "@delegate": delegate,
-    }
-)
+BINDINGS: Final[dict[str, Any]] = {
+    "@loop": loop,
+    "@loop.async": loop_async,
+    "@splat": splat,
+    "@splat.later": splat_later,
+    "@unpack": unpack,
+    "@delegate": delegate,
+}
+"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

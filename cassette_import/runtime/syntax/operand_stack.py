@@ -18,7 +18,6 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.event_runner import pick_anywhere
-from cassette_import.runtime.state import PROVIDED
 
 _MOST: Final = 1000
 """Frames that failed keep what waited there; the oldest are forgotten beyond this number."""
@@ -130,17 +129,16 @@ def chain_tested(value: Any) -> Any:
     return found
 
 
-PROVIDED.add(
-    {
-        "@keep": keep,
-        "@kept": kept,
-        "@kept.below": kept_below,
-        "@peek": peek,
-        "@keep.all": keep_all,
-        "@sink": _Sink(),
-        "@and": decided_and,
-        "@or": decided_or,
-        "@chain": chain,
-        "@chain.tested": chain_tested,
-    }
-)
+BINDINGS: Final[dict[str, Any]] = {
+    "@keep": keep,
+    "@kept": kept,
+    "@kept.below": kept_below,
+    "@peek": peek,
+    "@keep.all": keep_all,
+    "@sink": _Sink(),
+    "@and": decided_and,
+    "@or": decided_or,
+    "@chain": chain,
+    "@chain.tested": chain_tested,
+}
+"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

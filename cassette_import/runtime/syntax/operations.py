@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import primitives
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import FUNCTIONS
 from cassette_import.rewriting.trees.node_builder import KINDS
 from cassette_import.runtime.dispatch.event_runner import pick_anywhere
-from cassette_import.runtime.state import ACTIVE, PROVIDED
+from cassette_import.runtime.state import ACTIVE
 
 
 def _make_blind(which: str, kind: Events) -> Callable[[], None]:
@@ -53,10 +55,28 @@ def setattr_late(value: Any, instance: Any, name: str) -> None:
     _pick_attribute(setattr)(instance, name, value)
 
 
+@hidden
+def class_name(name: str) -> Any:
+    """The value of a name in the class body that runs: an event if the namespace of the class does not have it."""
+    frame = _frame(1)
+    namespace: Any = frame.f_locals  # what `__prepare__` gave: any mapping
+    if type(namespace) is dict:
+        value = namespace.get(name, _NOTHING)
+        if value is not _NOTHING:
+            return value
+    else:
+        try:
+            return namespace[name]
+        except KeyError:
+            pass
+    return _pick_name(primitives.load_global)(frame.f_globals, name)
+
+
 _pick_operator: Final = pick_anywhere(Events.OPERATORS)
 _pick_attribute: Final = pick_anywhere(Events.ATTRIBUTES)
-PROVIDED.add({f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events})
-PROVIDED.add({f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events})
+_pick_name: Final = pick_anywhere(Events.NAMES)
+_frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
+_NOTHING: Final = object()
 
 # A class that stands in `builtins` itself is taken for a builtin, which has a name everywhere (beartype).
 _KINDS: Final[dict[str, type]] = {
@@ -66,16 +86,19 @@ _KINDS: Final[dict[str, type]] = {
     "module": ModuleType,
     "partial": functools.partial,
 }
-PROVIDED.add(
-    {
-        "@in": contains,
-        "@setitem": setitem,
-        "@setattr.late": setattr_late,
-        "@slice": slice,
-        "@BaseException": BaseException,
-        "@type": type,
-        "@kinds": tuple(_KINDS[kind] for kind in KINDS),
-        "@split": split,
-    }
-)
-PROVIDED.add({f"@{name}": function for name, function in FUNCTIONS.items()})
+
+BINDINGS: Final[dict[str, Any]] = {
+    **{f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events},
+    **{f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events},
+    "@in": contains,
+    "@setitem": setitem,
+    "@setattr.late": setattr_late,
+    "@class.name": class_name,
+    "@slice": slice,
+    "@BaseException": BaseException,
+    "@type": type,
+    "@kinds": tuple(_KINDS[kind] for kind in KINDS),
+    "@split": split,
+    **{f"@{name}": function for name, function in FUNCTIONS.items()},
+}
+"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import CARRIERS, SPLITTERS, WRAPPERS, positional_only, split
+from cassette_import.interpreter.callables import CARRIERS, SPLITTERS, WRAPPERS, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.hook_functions import positional_only
 from cassette_import.runtime.state import ACTIVE, NAMES
 from cassette_import.runtime.tagging.presence import METADATA, WATCH, noted, noted_watch
 

@@ -1,0 +1,15 @@
+"""The bindings of rewritten syntax: what code finds in `builtins` whichever context is active.
+
+Knows which modules implement rewritten syntax; must not know what they do.
+"""
+
+from __future__ import annotations
+
+from cassette_import.runtime.state import PROVIDED
+from cassette_import.runtime.syntax import blocks, iteration, operand_stack, operations
+
+
+def provide() -> None:
+    """Provide the functions that rewritten syntax calls: operators, loops, blocks and the operand stack."""
+    for module in (operations, iteration, blocks, operand_stack):
+        PROVIDED.add(module.BINDINGS)

@@ -1,0 +1,61 @@
+"""Handler tables: all that one context type does at one hook point.
+
+Knows hook points and overload resolution; must not know events, variants or activations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.dispatch.overload_resolution import Handler, choose
+
+
+class Table:
+    """All that a context type does at one hook point, its bases included."""
+
+    def __init__(self, context_type: type, kind: str) -> None:
+        points = [
+            base.__dict__[kind] for base in context_type.__mro__ if isinstance(base.__dict__.get(kind), HookPoint)
+        ]
+        self.kind = kind
+        self.method: Callable[..., Any] | None = next((point.method for point in points if point.method), None)
+        self.handlers: list[Handler] = [
+            handler for point in points for handler in point.handlers if _fits_type(handler, context_type)
+        ]
+        self.targets: dict[int, Any] = {id(target): target for handler in self.handlers for target in handler.targets}
+        self.untargeted = [handler for handler in self.handlers if not handler.targets]
+        self._by_target: dict[int, list[Handler]] = {
+            key: [
+                handler for handler in self.handlers if not handler.targets or any(t is target for t in handler.targets)
+            ]
+            for key, target in self.targets.items()
+        }
+
+    @property
+    def sees_everything(self) -> bool:
+        return self.method is not None or bool(self.untargeted)
+
+    def __bool__(self) -> bool:
+        return self.method is not None or bool(self.handlers)
+
+    def find(
+        self, context: Any, function: Any, arguments: tuple[Any, ...], keywords: Any, middle: Any = None
+    ) -> Callable[..., Any] | None:
+        """The registered handler for a call, or None; the method is not looked at."""
+        candidates = self._by_target.get(id(function), self.untargeted)
+        if not candidates:
+            return None
+        matching = [one for one in candidates if one.matches(context, function, middle, arguments, keywords)]
+        chosen = choose(matching, len(arguments))
+        return chosen.call if chosen is not None else None
+
+    def only_handler(self, target: Any) -> Handler | None:
+        """The handler of a target, if there is no choice: one, which asks for no types."""
+        found = self._by_target.get(id(target), [])
+        return found[0] if len(found) == 1 and not found[0].is_typed and not found[0].needed_names else None
+
+
+def _fits_type(handler: Handler, context_type: type) -> bool:
+    return handler.context_types is None or any(issubclass(context_type, item) for item in handler.context_types)

@@ -1,0 +1,86 @@
+"""Hook functions: the copies of the program's functions that are called as hooks and overloads.
+
+A hook is called through a copy of its function, for two reasons: the copy takes its leading parameters by position
+only, and its frames are told apart from those of the original, which the program may call itself.
+
+Knows functions and their code objects; must not know contexts, events or how functions are specialised.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Final
+
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.hidden_frames import unwatched
+
+LEADING: Final = {"prehook": 2, "overdub": 2, "posthook": 3, "errorhook": 3}
+"""How many parameters come before the arguments of the call: the context, the function and, for two kinds, the result
+or the exception."""
+KINDS: Final = tuple(LEADING)
+HOOKS: Final = tuple(kind for kind in KINDS if kind != "overdub")
+
+
+class HookFunctions:
+    """The functions that are called as hooks and overloads, by file, name and line.
+
+    Each of the `listeners` is called with the original function and its new copy, before the copy is used.
+    """
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[[FunctionType, FunctionType], None]] = []
+        self._functions: dict[tuple[str, str, int], weakref.WeakSet[FunctionType]] = {}
+
+    def copied(self, original: FunctionType, copy: FunctionType) -> None:
+        """Notify the listeners of a new copy, and add it."""
+        for listener in self.listeners:
+            listener(original, copy)
+        self.add(copy)
+
+    def add(self, function: FunctionType) -> None:
+        """Say that a function is called as a hook or overload."""
+        code = function.__code__
+        place = code.co_filename, code.co_name, code.co_firstlineno
+        self._functions.setdefault(place, weakref.WeakSet()).add(function)
+
+    def has_code(self, code: CodeType) -> bool:
+        """Whether a code object is that of a hook function."""
+        known = self._functions.get((code.co_filename, code.co_name, code.co_firstlineno))
+        return known is not None and any(function.__code__ is code for function in known)
+
+
+HOOK_FUNCTIONS: Final = HookFunctions()
+
+
+def positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A copy of a hook whose first `count` parameters are positional-only: a program may well call `g(f=1)` or
+    `g(self=1)` (R14).
+
+    Bound methods, partial objects and objects with a `__call__` keep their kind, around a copy of their function.
+    """
+    kind = type(function)
+    if isinstance(function, MethodType):
+        inner = positional_only(function.__func__, count + 1)
+        return MethodType(inner, function.__self__)
+    if kind is functools.partial:
+        assert isinstance(function, functools.partial)
+        inner = positional_only(function.func, count + len(function.args))
+        return functools.partial(inner, *function.args, **function.keywords)
+    if not isinstance(function, FunctionType):
+        call = None if isinstance(function, type) else lookup(kind, "__call__")
+        return MethodType(positional_only(call, count + 1), function) if type(call) is FunctionType else function
+    code = function.__code__
+    made = FunctionType(
+        unwatched(code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount)))),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    HOOK_FUNCTIONS.copied(function, made)
+    return made
