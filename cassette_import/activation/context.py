@@ -21,7 +21,8 @@ from cassette_import.rewriting.events import Events
 from cassette_import.runtime import bindings
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
 from cassette_import.runtime.dispatch.hook_points import HookPoint
-from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, NAMES, Activation, Alone
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation, Alone
 from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
 from cassette_import.specialization import hook_copies
 from cassette_import.specialization.passes.validation import checked_passes

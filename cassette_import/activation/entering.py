@@ -10,11 +10,11 @@ from typing import Any
 
 from cassette_import.activation.variants import Variant, variants
 from cassette_import.runtime import state
+from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import (
     ACTIVE,
     IN_USE,
     INACTIVE,
-    NAMES,
     Activation,
     Lasting,
     Prefix,

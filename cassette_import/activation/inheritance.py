@@ -25,7 +25,8 @@ from typing import Any, Final
 
 from cassette_import.activation.entering import heirs_of
 from cassette_import.interpreter.hidden_frames import hidden, hide, unwatched
-from cassette_import.runtime.state import ACTIVE, INACTIVE, NAMES, Activation
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 
 _FILENAME: Final = "<cassette_import>"
 """Where the code of diverted functions says it is from: there is no source, so it is never overdubbed itself."""

@@ -17,7 +17,8 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, NAMES
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 from cassette_import.specialization.registry import registry
 
 _PACKAGE: Final = __name__.partition(".")[0]

@@ -30,7 +30,8 @@ from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_analysis import handing_on, touches_only_itself
 from cassette_import.runtime.dispatch.hook_functions import HOOKS, KINDS, LEADING
 from cassette_import.runtime.dispatch.suspension import of_arity
-from cassette_import.runtime.state import IN_USE, NAMES, PROVIDED, Activation, Family
+from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.state import IN_USE, Activation, Family
 from cassette_import.specialization.passes import apply
 
 _numbers = itertools.count(1)

@@ -5,7 +5,7 @@ Knows which modules implement rewritten syntax; must not know what they do.
 
 from __future__ import annotations
 
-from cassette_import.runtime.state import PROVIDED
+from cassette_import.runtime.names import PROVIDED
 from cassette_import.runtime.syntax import blocks, iteration, operand_stack, operations
 
 

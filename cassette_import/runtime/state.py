@@ -5,48 +5,15 @@ A context variable belongs to the thread and to the asyncio task. Knows nothing 
 
 from __future__ import annotations
 
-import builtins
 import weakref
-from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.names import NAMES, PROVIDED
 
 if TYPE_CHECKING:
     from cassette_import.activation.variants import Variant
-
-NAMES: Final[dict[str, Any]] = vars(builtins)
-"""Where rewritten code finds our names (N1, V5: no module shows them). They start with ``@`` and are no identifiers."""
-
-
-class _Provided:
-    """The names that rewritten code finds whatever is active.
-
-    They stand in `builtins` once there may be such code: as long as no context was entered, a program that goes
-    through all names finds its own there.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, Any] | None = {}
-
-    def add(self, names: Mapping[str, Any]) -> None:
-        """Have rewritten code find these."""
-        if self._waiting is not None:
-            self._waiting.update(names)
-        if self._waiting is None:  # or no longer so: another thread has entered a context meanwhile
-            NAMES.update(names)
-
-    def show(self) -> None:
-        """There may be rewritten code from now on."""
-        waiting = self._waiting
-        if waiting is not None:
-            for name, value in list(waiting.items()):
-                NAMES.setdefault(name, value)  # `@on` may be true already
-            self._waiting = None
-
-
-PROVIDED: Final = _Provided()
 
 
 class Family:

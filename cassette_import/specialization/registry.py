@@ -20,7 +20,8 @@ from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.callee import BLINDLY
 from cassette_import.rewriting.trees.code_matching import is_function
-from cassette_import.runtime.state import ACTIVE, INACTIVE, NAMES, PROVIDED, Activation
+from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 from cassette_import.specialization.body_compiler import SPECIALISING, bodies, on_a_fresh_stack
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_readers import patch_readers

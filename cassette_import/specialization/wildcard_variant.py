@@ -17,7 +17,8 @@ from typing import Any, Final
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.runtime.dispatch.guards import Guards
-from cassette_import.runtime.state import NAMES, Family
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import Family
 from cassette_import.specialization.function_unit import VariantLike
 
 _SUSPENDABLE: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR

@@ -18,7 +18,8 @@ import pytest
 
 from cassette_import import Context, canrecurse, current, fallback, install, overdub, recurse
 from cassette_import.interpreter.heap import functions_of
-from cassette_import.runtime.state import ACTIVE, INACTIVE, NAMES
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 SOURCE = """
     import asyncio

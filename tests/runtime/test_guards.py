@@ -12,7 +12,7 @@ import pytest
 
 from cassette_import import Context, overdub
 from cassette_import.interpreter import heap
-from cassette_import.runtime.state import NAMES
+from cassette_import.runtime.names import NAMES
 
 PROGRAM = """
     import math

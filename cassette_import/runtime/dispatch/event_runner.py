@@ -34,7 +34,8 @@ from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewriting.shape import TAGGED, Shape
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee, handing_on, lone
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
-from cassette_import.runtime.state import ACTIVE, NAMES, Activation, prefix_of
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import ACTIVE, Activation, prefix_of
 
 _Hook = tuple[int, Callable[..., Any]]
 """The number of a context, and its hook."""

@@ -28,7 +28,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, of_class, of_module
-from cassette_import.runtime.state import NAMES
+from cassette_import.runtime.names import NAMES
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _NO_TYPES: Final[tuple[type, ...]] = ()

@@ -16,7 +16,8 @@ from cassette_import.interpreter.callables import StandIn, bare, lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.event_runner import pick_anywhere
-from cassette_import.runtime.state import ACTIVE, NAMES
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import ACTIVE
 
 Spec = tuple[int, int | None, tuple[Any, ...]]
 """See `rewrite.stores.Spec`."""

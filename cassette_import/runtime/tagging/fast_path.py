@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE, NAMES, PROVIDED
+from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.overdubbed_calls import NEVER_PYTHON, VERBS, enters, runs_overdubbed
 from cassette_import.runtime.tagging.wrappers import LOCAL
 

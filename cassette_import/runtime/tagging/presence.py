@@ -16,7 +16,7 @@ from sys import getrefcount
 from typing import Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import NAMES, PROVIDED
+from cassette_import.runtime.names import NAMES, PROVIDED
 
 
 class Token:

@@ -19,7 +19,8 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import primitives
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS
-from cassette_import.runtime.state import ACTIVE, NAMES, PROVIDED, Activation
+from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging import computed_values, presence
 from cassette_import.runtime.tagging.fast_path import (
     ALWAYS,

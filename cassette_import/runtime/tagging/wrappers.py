@@ -21,7 +21,8 @@ from cassette_import.interpreter.callables import CARRIERS, SPLITTERS, WRAPPERS,
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.hook_functions import positional_only
-from cassette_import.runtime.state import ACTIVE, NAMES
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.presence import METADATA, WATCH, noted, noted_watch
 
 _numbers = itertools.count(1)

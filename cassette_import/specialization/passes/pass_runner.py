@@ -19,7 +19,7 @@ from cassette_import.rewriting.trees.code_matching import Index, nested_function
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone, is_suspendable, split_docstring
 from cassette_import.rewriting.trees.traversal import children
-from cassette_import.runtime.state import PROVIDED
+from cassette_import.runtime.names import PROVIDED
 from cassette_import.specialization.passes.name_resolution import HOME
 from cassette_import.specialization.passes.reflection import Reflection
 from cassette_import.specialization.passes.tree_tools import SLOT, nooverdub, replace_match

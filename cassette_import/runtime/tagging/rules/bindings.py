@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import PROVIDED
+from cassette_import.runtime.names import PROVIDED
 from cassette_import.runtime.tagging.propagation import store_here
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 

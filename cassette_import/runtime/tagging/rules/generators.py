@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.driven_generators import DrivenGenerator
-from cassette_import.runtime.state import PROVIDED
+from cassette_import.runtime.names import PROVIDED
 from cassette_import.runtime.tagging.fast_path import STEPPED_TYPES, always, claiming
 from cassette_import.runtime.tagging.overdubbed_calls import runs_overdubbed
 from cassette_import.runtime.tagging.propagation import Call, rule

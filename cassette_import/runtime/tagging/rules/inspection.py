@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import PROVIDED
+from cassette_import.runtime.names import PROVIDED
 from cassette_import.runtime.tagging.propagation import Call, rule, tidy
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
