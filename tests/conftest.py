@@ -87,11 +87,11 @@ def _in_use(cassette):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def only_new_objects_in_gc(request):
-    """Hide what exists already from the garbage collector: to look for functions among all that the tests before have
-    left takes most of the time of those that come late.
+def functions_of_tables_are_known(request):
+    """Let the functions in the tables of a test module be found while older objects are frozen.
 
-    Functions that modules and classes hold are found all the same. Those in the tables of this module are made known.
+    Entering a context searches all objects for functions. Frozen objects are hidden from this search, except the
+    functions that modules hold. Thousands of tests leave so many objects that the search would take most of the time.
     """
     name = request.module.__file__
     functions = [item for item in gc.get_objects() if type(item) is types.FunctionType]
@@ -99,9 +99,14 @@ def only_new_objects_in_gc(request):
         vars(request.module)[f"_function_{number}"] = function
     del functions
     gc.collect()
-    gc.freeze()
     yield
     gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def only_new_objects_in_gc(functions_of_tables_are_known):
+    """Freeze what exists when a test begins."""
+    gc.freeze()
 
 
 @pytest.fixture

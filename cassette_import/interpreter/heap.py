@@ -15,7 +15,8 @@ from itertools import chain, compress, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
 from typing import Final
 
-from cassette_import.interpreter.namespaces import of_class, of_module
+from cassette_import.interpreter.namespaces import IMMUTABLE, flags_of, of_class, of_module
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 _OLDER: Final = os.walk
 """A function that was there before this module; to count what is frozen tells nothing on 3.12, where some objects are
@@ -89,7 +90,7 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
         namespace = of_module(module) if issubclass(type(module), ModuleType) else {}
         if namespace.get("__file__") not in filenames:
             continue
-        work = list(namespace.values())
+        work = [value for name, value in namespace.items() if name != "__builtins__"]
         while work:
             item = work.pop()
             if id(item) in seen:
@@ -98,14 +99,17 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
             if id(type(item)) in _METHODS:
                 item = item.__func__
             if type(item) is FunctionType:
-                if item.__code__.co_filename in filenames:
+                filename = item.__code__.co_filename
+                if filename in filenames:
                     found.append(item)
-                work.extend(cell.cell_contents for cell in item.__closure__ or () if cell != type(cell)())
+                if not filename.startswith(PACKAGE_FOLDER):  # closures of cassette_import lead to every variant
+                    work.extend(cell.cell_contents for cell in item.__closure__ or () if cell != type(cell)())
             elif id(type(item)) in _CONTAINERS:
                 if len(item) <= _MOST_ITEMS:
                     work.extend(gc.get_referents(item))
             elif issubclass(type(item), type):
-                work.extend(of_class(item).values())
+                if not flags_of(item) & IMMUTABLE:
+                    work.extend(of_class(item).values())
             elif issubclass(type(item), property):
                 work.extend(accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None)
     return found

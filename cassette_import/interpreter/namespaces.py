@@ -14,6 +14,10 @@ of_class: Final[Callable[[type], Mapping[str, Any]]] = vars(type)["__dict__"].__
 bases_of: Final[Callable[[type], tuple[type, ...] | None]] = vars(type)["__mro__"].__get__
 """The order in which a class looks for attributes; a class that is being made has none yet."""
 
+flags_of: Final[Callable[[type], int]] = vars(type)["__flags__"].__get__
+IMMUTABLE: Final = 1 << 8
+"""The flag `Py_TPFLAGS_IMMUTABLETYPE`: a class that C code defines, and no program changes."""
+
 
 def is_a(value: Any, kinds: Any) -> bool:
     """`isinstance`, without asking the program's object for its `__class__`."""
