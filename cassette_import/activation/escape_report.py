@@ -15,7 +15,8 @@ from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context, original
-from cassette_import.importing.finder import OURSELVES, finder
+from cassette_import.importing.finder import finder
+from cassette_import.importing.selection import OURSELVES
 from cassette_import.interpreter.callables import code_of, python_function
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.handler_table import Table
@@ -132,7 +133,7 @@ def _reason(function: FunctionType, is_overdubbed: bool) -> str | None:
         return None
     if is_overdubbed or finder.covers(module):
         return _SAID
-    if any(selection.names(module) for selection in finder.selections):
+    if any(selection.matches(module) for selection in finder.selections):
         return f"{module} is excluded"
     return f"{module} is not installed"
 

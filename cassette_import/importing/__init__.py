@@ -1,4 +1,4 @@
-"""Which modules are overdubbed: the finder, what was selected, what was decided and why.
+"""Which modules are overdubbed: selections, the finder, and the decision about each module with its reason.
 
 Knows the import system and the registry; must not know contexts.
 """

@@ -1,7 +1,6 @@
-"""What is done to each module of a package, and why: who finds it, and where what we keep for it lies.
+"""The `doctor` command: for each module of a package its finder, its decision with the reason, and its cache files.
 
-Nothing is imported that is not imported already, so what is told is what would happen. Knows finding and
-caching; must not know contexts.
+Nothing is imported, so the diagnosis shows what an import would do. Knows finding and caching. Must not know contexts.
 """
 
 from __future__ import annotations
@@ -14,31 +13,33 @@ from collections.abc import Iterable, Iterator
 from importlib.machinery import ModuleSpec
 from typing import NamedTuple
 
-from cassette_import.importing.finder import Decision, Selection, decide, locate
+from cassette_import.importing.decision import Decision, decide
+from cassette_import.importing.finder import locate
+from cassette_import.importing.selection import Selection
 from cassette_import.specialization import disk_cache
 
-__all__ = ["Finding", "NoSuchPackage", "examined", "told"]
+__all__ = ["Diagnosis", "NoSuchPackage", "diagnose", "format_lines"]
 
 
 class NoSuchPackage(LookupError):
     """No finder knows a module of this name."""
 
 
-class Finding(NamedTuple):
-    """What is known of one module."""
+class Diagnosis(NamedTuple):
+    """The decision about one module, whether it is imported already, and the paths of its cache files."""
 
     decision: Decision
     imported: bool
     caches: tuple[str, ...]
 
 
-def examined(package: str, exclude: Iterable[str] = ()) -> Iterator[Finding]:
-    """The module, and everything below it.
+def diagnose(package: str, exclude: Iterable[str] = ()) -> Iterator[Diagnosis]:
+    """Diagnose a module and everything below it.
 
     Raises
     ------
     NoSuchPackage
-        If no finder knows the module.
+        If no finder finds the module.
     """
     spec, finder = locate(package) if all(package.split(".")) else (None, "")
     if spec is None:
@@ -47,7 +48,7 @@ def examined(package: str, exclude: Iterable[str] = ()) -> Iterator[Finding]:
     work = [(package, spec, finder)]
     while work:
         name, spec, finder = work.pop()
-        yield _finding(name, spec, finder, selection)
+        yield _diagnose_module(name, spec, finder, selection)
         below = []
         for submodule in _submodules(spec):
             found, found_by = locate(f"{name}.{submodule}")
@@ -62,17 +63,18 @@ def _submodules(spec: ModuleSpec) -> list[str]:
     return sorted({module.name for module in pkgutil.iter_modules(list(spec.submodule_search_locations))})
 
 
-def _finding(name: str, spec: ModuleSpec, finder: str, selection: Selection) -> Finding:
+def _diagnose_module(name: str, spec: ModuleSpec, finder: str, selection: Selection) -> Diagnosis:
     decision = decide(name, spec)._replace(finder=finder)
     if decision.action == "rewritten":
-        reason = "excluded" if not selection.covers(name) else _does_not_parse(decision)
+        reason = "excluded" if not selection.covers(name) else _syntax_problem(decision)
         if reason:
             decision = decision._replace(action="left alone", reason=reason)
     caches = () if decision.origin is None else tuple(map(str, disk_cache.find(decision.origin)))
-    return Finding(decision, name in sys.modules, caches)
+    return Diagnosis(decision, name in sys.modules, caches)
 
 
-def _does_not_parse(decision: Decision) -> str:
+def _syntax_problem(decision: Decision) -> str:
+    """Why the source of a module does not compile; empty if it does."""
     try:
         with open(decision.origin or "", "rb") as file:
             source = file.read()
@@ -89,16 +91,16 @@ def _does_not_parse(decision: Decision) -> str:
     return ""
 
 
-def told(findings: Iterable[Finding]) -> Iterator[str]:
-    """The findings as lines to read."""
-    for finding in findings:
-        decision = finding.decision
+def format_lines(diagnoses: Iterable[Diagnosis]) -> Iterator[str]:
+    """The diagnoses as lines of text."""
+    for diagnosis in diagnoses:
+        decision = diagnosis.decision
         done = decision.action + (f": {decision.reason}" if decision.reason else "")
         yield f"{decision.name}: {done}"
         loader = f", loader {decision.loader}" if decision.loader else ""
-        imported = ", imported already" if finding.imported else ""
-        yield f"    found by {decision.finder or 'nobody'}{loader}{imported}"
+        imported = ", imported already" if diagnosis.imported else ""
+        yield f"    found by {decision.finder or 'no finder'}{loader}{imported}"
         if decision.origin is not None:
             yield f"    file {os.path.normpath(decision.origin)}"
-        for path in finding.caches:
+        for path in diagnosis.caches:
             yield f"    cache {path}"

@@ -1,6 +1,6 @@
-"""Which packages are overdubbed: installing them, undoing it, and telling what became of each module.
+"""Installations: which packages are overdubbed, how that is undone, and reports on each module.
 
-Knows names of packages and modules; must not know contexts, or how modules are found and loaded.
+Knows names of packages and modules. Must not know contexts, or how modules are found and loaded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from types import ModuleType, TracebackType
 from typing import Any, Final, Literal, NamedTuple
 
 from cassette_import.errors import NotOverdubbable
-from cassette_import.importing.finder import OURSELVES, Decision, Selection, decide, finder, is_pattern, locate
+from cassette_import.importing.decision import Decision, decide
+from cassette_import.importing.finder import finder, locate
+from cassette_import.importing.selection import OURSELVES, Selection, is_pattern
 from cassette_import.interpreter.namespaces import of_module
 from cassette_import.specialization.registry import registry
 
@@ -30,7 +32,22 @@ _installations: list[Installation] = []
 class ModuleReport(NamedTuple):
     """What was done to one module, and why.
 
-    `specialised` tells for which variants a function has a body, `left_alone` why a function has none.
+    Attributes
+    ----------
+    name:
+        The full name of the module.
+    action:
+        ``"rewritten"`` or ``"left alone"``.
+    reason:
+        Why the module is left alone; empty if it is rewritten.
+    origin:
+        Its file, if it has one.
+    loader:
+        The loader that Python itself would use.
+    specialised:
+        Qualified names of functions with a compiled body, each with the names of the variants that the body serves.
+    left_alone:
+        Qualified names of functions without one, each with the reason.
     """
 
     name: str
@@ -46,7 +63,7 @@ class ModuleReport(NamedTuple):
 
 
 class Installation:
-    """What one call of `install` did, and the means to undo it: by `uninstall()`, or as a context manager."""
+    """The packages of one call of `install`. `uninstall()` undoes the call, and so does leaving its `with` block."""
 
     def __init__(self, packages: tuple[str, ...], exclude: tuple[str, ...]) -> None:
         self._selection = Selection(packages, exclude)
@@ -54,16 +71,16 @@ class Installation:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """The names and patterns that were installed and that `uninstall(names)` has not taken back."""
+        """The installed names and patterns, without those that `uninstall(names)` has removed."""
         return self._selection.packages
 
     @property
     def exclude(self) -> tuple[str, ...]:
-        """The names and patterns that were excluded."""
+        """The excluded names and patterns."""
         return self._selection.exclude
 
     def uninstall(self) -> None:
-        """Undo this installation, and nothing of other ones; once undone, nothing is left to do."""
+        """Undo this installation and no other one. A second call does nothing."""
         with _lock:
             if self in _installations:
                 try:
@@ -73,7 +90,7 @@ class Installation:
                     _apply()
 
     def report(self) -> list[ModuleReport]:
-        """Each module that is named and was imported; of an undone installation, as it was at its end."""
+        """Report on each selected module that was imported. After `uninstall`, the report is the last one before it."""
         if self._last_report is not None:
             return list(self._last_report)
         reports = []
@@ -99,10 +116,28 @@ class Installation:
 
 
 def install(packages: str | Iterable[str], *, exclude: str | Iterable[str] = ()) -> Installation:
-    """Have packages overdubbed whenever a context is active, whether they are imported already or later.
+    """Overdub packages whenever a context is active, whether they are imported already or later.
 
-    A name means the module and everything below it; `fnmatch` patterns match full module names. Nothing is
-    installed if any of the names is wrong.
+    Parameters
+    ----------
+    packages:
+        Names of packages and modules; one string is one name. A name selects the module and everything below it, an
+        `fnmatch` pattern all modules whose full name it matches.
+    exclude:
+        Names and patterns of modules that are left alone.
+
+    Returns
+    -------
+    An `Installation`, which can be undone by `uninstall()` or by a `with` block.
+
+    Raises
+    ------
+    TypeError
+        If a name is not a string.
+    ModuleNotFoundError
+        If no finder finds a module of this name. Nothing is installed then.
+    NotOverdubbable
+        If a module has no Python source. Nothing is installed then.
 
     >>> with install(["colorsys"]) as installation:
     ...     installed()
@@ -115,7 +150,7 @@ def install(packages: str | Iterable[str], *, exclude: str | Iterable[str] = ())
 
 
 def install_unchecked(packages: tuple[str, ...], exclude: tuple[str, ...] = ()) -> Installation:
-    """Install names that nobody may know yet, because what finds them is not on the path yet."""
+    """Install names without looking them up: their folder may not be on the import path yet."""
     installation = Installation(packages, exclude)
     with _lock:
         _installations.append(installation)
@@ -124,7 +159,18 @@ def install_unchecked(packages: tuple[str, ...], exclude: tuple[str, ...] = ()) 
 
 
 def uninstall(packages: str | Iterable[str] | None = None) -> None:
-    """Take back names, spelled as they were when somebody installed them; without argument, all of them."""
+    """Undo installations of packages.
+
+    Parameters
+    ----------
+    packages:
+        Names and patterns, spelled as they were when they were installed; None for all.
+
+    >>> installation = install("colorsys")
+    >>> uninstall("colorsys")
+    >>> installed()
+    ()
+    """
     names = None if packages is None else _names("packages", packages)
     with _lock:
         for installation in reversed(tuple(_installations)):
@@ -137,18 +183,23 @@ def uninstall(packages: str | Iterable[str] | None = None) -> None:
 
 
 def installed() -> tuple[str, ...]:
-    """The names and patterns that are installed, in the order in which they were."""
+    """Return the installed names and patterns, in the order of their installation.
+
+    >>> with install(["colorsys", "string"]):
+    ...     installed()
+    ('colorsys', 'string')
+    """
     with _lock:
         return tuple(dict.fromkeys(name for installation in _installations for name in installation.packages))
 
 
 def _names(what: str, given: Any) -> tuple[str, ...]:
-    """A list of names; one string is a list of one, not of letters (F11)."""
+    """The given names as a tuple; one string is one name, not a list of letters (F11)."""
     if isinstance(given, str):
         return (given,)
     if isinstance(given, ModuleType):
         raise TypeError(f"{what} are given by name: {given.__name__!r}, not the module itself")
-    # (not asked of `collections.abc.Iterable`: it would remember the class, and some look at what it knows)
+    # `isinstance(given, Iterable)` would put the class into the cache of that ABC, which some programs inspect.
     if isinstance(given, bytes | bytearray) or not hasattr(type(given), "__iter__"):
         raise TypeError(f"{what} must be a string or an iterable of strings, not {type(given).__name__}")
     names = tuple(given)
@@ -159,14 +210,14 @@ def _names(what: str, given: Any) -> tuple[str, ...]:
 
 
 def check(name: str) -> None:
-    """Raise what `install` raises for a name that means nothing that could be overdubbed."""
+    """Raise the error of `install` for a name that selects nothing that can be overdubbed."""
     if name.partition(".")[0] == OURSELVES:
-        raise NotOverdubbable(f"{name} cannot be overdubbed: it is what does the overdubbing")
+        raise NotOverdubbable(f"{name} cannot be overdubbed: it is part of cassette_import itself")
     if is_pattern(name):
-        return  # what it will match is not known
+        return  # nothing is known about the modules that it will match
     try:
         spec = _spec(name)
-    except ImportError as error:  # of the package that the module is in
+    except ImportError as error:  # raised by the package around the module
         raise ModuleNotFoundError(f"No module named {name!r}: {error}", name=name) from error
     if spec is None:
         raise ModuleNotFoundError(f"No module named {name!r}{_distribution(name)}", name=name)
@@ -177,7 +228,7 @@ def check(name: str) -> None:
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """The spec of a module that need not be imported; its package is, if it is found in no other way."""
+    """The spec of a module, which is not imported. Its package is imported if there is no other way to find it."""
     if not all(name.split(".")) or sys.modules.get(name, name) is None:
         return None
     if name in sys.modules:
@@ -185,28 +236,28 @@ def _spec(name: str) -> ModuleSpec | None:
     spec, _ = locate(name)
     package = name.rpartition(".")[0]
     if spec is None and package and package not in sys.modules and _spec(package) is not None:
-        # It may extend its __path__, or fill sys.modules, when it is executed.
+        # The package may extend its __path__, or fill sys.modules, when it is executed.
         importlib.import_module(package)
         return _spec(name)
     return spec
 
 
 def _spec_of(name: str, module: ModuleType) -> ModuleSpec:
-    """The spec of an imported module; no attribute is read, which might load a lazy one (V13)."""
+    """The spec of an imported module. No attribute is read, because that could load a lazy module (V13)."""
     if not issubclass(type(module), ModuleType):
         return ModuleSpec(name, None)
     namespace = of_module(module)
     spec = namespace.get("__spec__")
     if isinstance(spec, ModuleSpec):
         return spec
-    # A script (M2), or a module that was made by hand.
+    # A script (M2), or a module that a program created itself.
     return ModuleSpec(name, namespace.get("__loader__"), origin=namespace.get("__file__"))
 
 
 def _distribution(name: str) -> str:
-    """What to say of the distribution of this name, if there is one, and of its import names."""
+    """The end of an error message that gives the import names of a distribution of this name; empty without one."""
     try:
-        # Imported for an error message only: it changes sys.meta_path when it is imported.
+        # Imported for an error message only, because the import changes sys.meta_path.
         from importlib_metadata import packages_distributions
     except ImportError:
         return ""
@@ -225,24 +276,22 @@ def _canonical(distribution: str) -> str:
 
 
 def _apply() -> None:
-    """Make true what the list of installations says."""
+    """Bring the finder and the registry in line with the list of installations."""
     finder.selections = tuple(installation._selection for installation in _installations)
     _place_finder()
     gone = [decision for name, decision in list(finder.decisions.items()) if not finder.covers(name)]
     for decision in gone:
         del finder.decisions[decision.name]
-    dismissed = [decision.name for decision in gone if decision.action == "rewritten"]
-    if dismissed:  # looking for live functions is dear
-        registry.remove_modules(dismissed)
-    taken_in = [
-        _take_in(decide(name, _spec_of(name, module))) for name, module in _imported().items() if finder.covers(name)
-    ]
-    if any(taken_in):
+    removed = [decision.name for decision in gone if decision.action == "rewritten"]
+    if removed:  # searching for live functions is expensive
+        registry.remove_modules(removed)
+    added = [_add(decide(name, _spec_of(name, module))) for name, module in _imported().items() if finder.covers(name)]
+    if any(added):
         registry.instrument_active()
 
 
-def _take_in(decision: Decision) -> bool:
-    """Have a module overdubbed that was imported earlier; return whether it was not already."""
+def _add(decision: Decision) -> bool:
+    """Have a module overdubbed that was imported earlier; return whether it is a new one."""
     known = finder.decisions.get(decision.name)
     if known is not None and (known.action, known.origin) == (decision.action, decision.origin):
         return False
@@ -254,19 +303,19 @@ def _take_in(decision: Decision) -> bool:
 
 
 def _place_finder() -> None:
-    """In front of the others, which would answer without asking us (P1), or nowhere."""
+    """Put the finder in front of all others, which would find modules without it (P1), or remove it."""
     entries = sys.meta_path
     if finder.selections and (not entries or entries[0] is not finder):
-        entries.insert(0, finder)  # before it is removed elsewhere: there is no moment without it (V11)
+        entries.insert(0, finder)  # before it is removed elsewhere: there is no moment without the finder (V11)
     for position in range(len(entries) - 1, 0 if finder.selections else -1, -1):
         if entries[position] is finder:
             del entries[position]
 
 
 def _imported() -> dict[str, ModuleType]:
-    """The modules that are imported; the main module also by the name by which it could be imported (M2)."""
-    everything: Mapping[str, ModuleType | None] = sys.modules.copy()
-    modules = {name: module for name, module in everything.items() if module is not None}
+    """All imported modules by name; the main module also by the name under which it could be imported (M2)."""
+    entries: Mapping[str, ModuleType | None] = sys.modules.copy()
+    modules = {name: module for name, module in entries.items() if module is not None}
     if "__main__" in modules:
         name = _spec_of("__main__", modules["__main__"]).name
         modules.setdefault(name, modules["__main__"])
@@ -276,14 +325,14 @@ def _imported() -> dict[str, ModuleType]:
 
 
 def _decisions(selection: Selection) -> dict[str, Decision]:
-    """Of the modules that a selection names: what was decided, or why nothing was."""
+    """By name, the decisions about the imported modules of a selection, excluded ones included."""
     imported = _imported()
     found = {}
     for name, decision in list(finder.decisions.items()):
-        if selection.names(name) and (name in imported or decision.loader == "SourceFileLoader"):
+        if selection.matches(name) and (name in imported or decision.loader == "SourceFileLoader"):
             found[name] = decision if name in imported else _not_imported(decision)
     for name, module in imported.items():
-        if selection.names(name) and name not in found:
+        if selection.matches(name) and name not in found:
             decision = decide(name, _spec_of(name, module))
             reason = "imported without asking the finder" if finder.covers(name) else "excluded"
             found[name] = decision._replace(action="left alone", reason=reason)
@@ -291,7 +340,7 @@ def _decisions(selection: Selection) -> dict[str, Decision]:
 
 
 def _not_imported(decision: Decision) -> Decision:
-    """The decision on a module that was loaded and is not there: it may have failed at its syntax."""
+    """The decision about a module that was found but is not imported: it may have a syntax error."""
     try:
         source = Path(decision.origin or "").read_bytes()
         with warnings.catch_warnings():

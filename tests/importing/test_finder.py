@@ -29,7 +29,9 @@ import pytest
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing import finder as finder_module
-from cassette_import.importing.finder import Finder, Loader, Selection, decide, locate
+from cassette_import.importing.decision import decide
+from cassette_import.importing.finder import Finder, Loader, locate
+from cassette_import.importing.selection import Selection
 
 ROOT = Path(finder_module.__file__).parents[2]
 
@@ -148,7 +150,7 @@ def test_F11_names_and_patterns_are_excluded_alike():
     selection = Selection(["made"], ["made.sub", "made.*test*"])
     names = ["made", "made.sub", "made.sub.x", "made.subway", "made.tests.x", "made.other"]
     assert [name for name in names if selection.covers(name)] == ["made", "made.subway", "made.other"]
-    assert all(selection.names(name) for name in names)
+    assert all(selection.matches(name) for name in names)
 
 
 def test_F12_never_ourselves():
@@ -665,6 +667,7 @@ HOOK = """
 import sys
 sys.path.insert(0, {root!r})
 from cassette_import.importing import finder as finder_module
+from cassette_import.importing.selection import Selection
 
 class Registry:
     def add_module(self, module_name, filename): pass
@@ -673,7 +676,7 @@ class Registry:
     def module_code(self, module_name, filename, source, plain): return plain.replace()
 
 finder_module.registry = Registry()
-finder_module.finder.selections = (finder_module.Selection(["made"]),)
+finder_module.finder.selections = (Selection(["made"]),)
 sys.meta_path.insert(0, finder_module.finder)
 """
 

@@ -334,10 +334,10 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
 
 
 def _doctor(given: argparse.Namespace) -> int:
-    from cassette_import.importing.doctor import NoSuchPackage, examined, told
+    from cassette_import.importing.doctor import NoSuchPackage, diagnose, format_lines
 
     try:
-        return _until_closed(told(examined(given.package, settings.names(given.exclude or ()))))
+        return _until_closed(format_lines(diagnose(given.package, settings.names(given.exclude or ()))))
     except NoSuchPackage as error:
         raise UsageError(str(error)) from error
 

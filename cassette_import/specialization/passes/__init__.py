@@ -5,8 +5,9 @@ whole body. This file is the face of it; `pass_tools` and `resolving` are what w
 `pass_running` runs passes.
 """
 
+from cassette_import.specialization.passes.failures import failure_of
 from cassette_import.specialization.passes.name_resolution import resolves_to
-from cassette_import.specialization.passes.pass_runner import apply, failure_of
+from cassette_import.specialization.passes.pass_runner import apply
 from cassette_import.specialization.passes.tree_tools import contextslot, insert_statements, nooverdub, replace_match
 
 __all__ = ["apply", "contextslot", "failure_of", "insert_statements", "nooverdub", "replace_match", "resolves_to"]
