@@ -14,16 +14,19 @@ from typing import Any, ClassVar, Final
 from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
+from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.bound_hooks import (
     finder,
     hook_alone,
     hook_for,
     is_blind_to_arguments,
-    lone_overloads,
     nothing,
+    single_overloads,
     target_events,
 )
-from cassette_import.runtime.dispatch.event_runner import EventRunner, Level, make_failed, pick_anywhere
+from cassette_import.runtime.dispatch.event_plan import EventPlan, Level
+from cassette_import.runtime.dispatch.event_runner import EventRunner
+from cassette_import.runtime.dispatch.failed_events import make_failed
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
@@ -105,13 +108,14 @@ class Variant:
             self._bind_arity(name)
         NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
         calls = self.runners[int(Events.CALLS)]
-        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, pick_anywhere(Events.CALLS))
-        NAMES[f"{self.prefix}.pick.1"], NAMES[f"{self.prefix}.pickk.1"] = calls.pick_positional, calls.pick
+        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, intercept_if_active(Events.CALLS))
+        NAMES[f"{self.prefix}.pick.1"] = calls.intercept_positional
+        NAMES[f"{self.prefix}.pickk.1"] = calls.intercept
         self.guards.forget()
-        self.guards.know_targets(calls.knows_targets)
-        NAMES[f"{self.prefix}.names"] = calls.names
-        NAMES[f"{self.prefix}.functions"] = calls.functions(with_callbacks=False)
-        NAMES[f"{self.prefix}.functionsk"] = calls.functions(with_callbacks=True)
+        self.guards.know_targets(not calls.plan.takes_everything)
+        NAMES[f"{self.prefix}.names"] = calls.plan.builtin_names
+        NAMES[f"{self.prefix}.functions"] = calls.plan.python_functions(HIGHER_ORDER.positional)
+        NAMES[f"{self.prefix}.functionsk"] = calls.plan.python_functions(HIGHER_ORDER.by_id)
         shape = self._shape(tables)
         fits = shape == self.shape
         self.shape = shape
@@ -130,8 +134,8 @@ class Variant:
         """Have call sites that were made for a shape run the hooks that they have no place for."""
         for kind in Events:
             if kind in shape.overloads:
-                beside = self._beside(shape, kind)
-                NAMES[f"{self.prefix}.over.{int(kind)}"] = self.runners[int(kind)].over_beside(shape, beside)
+                with_missing_hooks = self.runners[int(kind)].with_missing_hooks(shape, self._beside(shape, kind))
+                NAMES[f"{self.prefix}.over.{int(kind)}"] = with_missing_hooks
                 NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = True
         NAMES[f"{self.prefix}.overloaded"] = True
 
@@ -293,23 +297,22 @@ class Variant:
                 NAMES[name] = hook or nothing
                 if asked and is_blind_to_arguments(table, f"{which}hook"):
                     NAMES[f"{name}.alone"] = hook_alone(table, f"{which}hook", number, key.context_type)
-        runner = EventRunner(
-            self,
+        plan = EventPlan(
             kind,
             levels,
-            everything,
-            overloads_everything,
-            targets,
-            overload_targets,
-            {} if self.tagging else lone_overloads(tables, everything),
-            self._conductor(),
+            takes_everything=everything,
+            overloads_everything=overloads_everything,
+            targets=targets,
+            overload_targets=overload_targets,
+            single_overloads={} if self.tagging else single_overloads(tables, everything),
+            propagation=self._conductor(),
         )
-        self.runners[int(kind)] = runner
+        runner = self.runners[int(kind)] = EventRunner(self, plan)
         NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event
-        NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.over
-        NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.pick
+        NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.with_overloads
+        NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.intercept
         if self.tagging:
-            NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = runner.is_overloaded
+            NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = plan.is_overloaded
 
 
 _DOTS_WITH_ARITY: Final = 3

@@ -18,7 +18,7 @@ from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, LEAD
 from cassette_import.runtime.dispatch.suspension import of_arity, suspended
 
 
-def lone_overloads(tables: list[dict[str, Table]], everything: bool) -> dict[int, tuple[int, Any]]:
+def single_overloads(tables: list[dict[str, Table]], everything: bool) -> dict[int, tuple[int, Any]]:
     """The targets at which nothing happens but one overload of one context: level and handler, by identity."""
     found: dict[int, tuple[int, Any]] = {}
     if everything or any(table.untargeted or table.method for own in tables for table in own.values()):

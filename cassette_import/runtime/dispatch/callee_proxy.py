@@ -10,13 +10,7 @@ import copy
 import functools
 import sys
 import typing
-from collections.abc import Callable, Container
-from types import FunctionType
 from typing import Any, Final
-
-from cassette_import.interpreter.callables import joined, split
-from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE, prefix_of
 
 FRAME_READERS: Final[set[int]] = {
     id(function)
@@ -51,58 +45,3 @@ class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no
 
 
 Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]
-
-
-def lone(
-    runner: Any, variant: Any, target: Any, number: int, handler: Any, of_target_itself: bool
-) -> Callable[..., Any]:
-    """The event of a target for which there is one overload, which takes any types, and no hook.
-
-    `event(callee, …)`, or for calls of the target itself with positional arguments only, `event(…)`.
-    """
-    overload, fewest = handler.call, handler.required
-    most = sys.maxsize if handler.has_rest else len(handler.types)
-    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
-
-    @hidden
-    def event_of_target(*arguments: Any) -> Any:
-        activation = get()
-        if activation.variant is not variant or not fewest <= len(arguments) <= most:
-            return runner.event(target, *arguments)
-        prefixes = activation.prefixes
-        token = put(prefixes[number] if prefixes and number in prefixes else prefix_of(activation, number))
-        try:
-            return overload(activation.contexts[number], target, *arguments)
-        finally:
-            reset(token)
-
-    @hidden
-    def event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        if keywords:
-            return runner.event(callee, *arguments, **keywords)
-        if callee is target:
-            return event_of_target(*arguments)
-        function, *leading = split(callee)
-        full = joined(leading, arguments)
-        if function is not target or type(callee) is functools.partial or not fewest <= len(full) <= most:
-            return runner.event(callee, *arguments)
-        return event_of_target(*full)
-
-    return event_of_target if of_target_itself else event
-
-
-def handing_on(event: Callable[..., Any], targets: Container[int]) -> Callable[..., Any]:
-    """The event of a higher-order leaf that is no target itself: one only if it is handed a target to call."""
-
-    @hidden
-    def hand_on(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        for argument in (*arguments, *keywords.values()) if keywords else arguments:
-            if callable(argument):
-                known = type(argument) is FunctionType
-                if (id(argument) if known else id(split(argument)[0])) in targets:
-                    return event(callee, *arguments, **keywords)
-        if type(callee) is functools.partial:
-            return event(callee, *arguments, **keywords)
-        return callee(*arguments, **keywords)
-
-    return hand_on

@@ -127,9 +127,9 @@ class Guards:
         Call sites with keywords or splats may hand a callback to a higher-order leaf by its name. Those without need
         none of Python's errors about them, so that what `pick` gives can be made once.
         """
-        given_up, ready = self._given_up, calls.ready
-        pick, pick_with_callbacks = calls.pick_positional, calls.pick
-        targets, names = calls.known_targets, calls.names
+        given_up, ready = self._given_up, calls.shortcuts
+        pick, pick_with_callbacks = calls.intercept_positional, calls.intercept
+        targets, names = calls.plan.targets_and_leaves, calls.plan.builtin_names
         self._targets = targets
         methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
         """What calls methods of builtin types that are targets: given the receiver, or else the callee."""
@@ -151,7 +151,7 @@ class Guards:
             picked = pick(callee)
             if picked is not callee and (kind.__flags__ & _IMMUTABLE or _stands_in_its_module(kind)):
                 event = ready.get(id(split(callee)[0]))
-                if event is not None or picked.func in calls.of_leaves:
+                if event is not None or picked.func in calls.leaf_events:
                     methods[key] = event or picked.func, event is not None
             return picked
 

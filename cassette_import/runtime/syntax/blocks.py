@@ -18,9 +18,9 @@ from cassette_import.interpreter.callables import StandIn, lookup
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting import primitives
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.event_runner import pick_anywhere
+from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 
-_pick: Final = pick_anywhere(Events.CONTROL)
+_pick: Final = intercept_if_active(Events.CONTROL)
 
 
 class ExemptTypes:
@@ -125,7 +125,7 @@ def pairs(mapping: dict[Any, Any]) -> list[Any]:
     return [part for pair in mapping.items() for part in pair]
 
 
-_pick_display: Final = pick_anywhere(Events.DISPLAYS)
+_pick_display: Final = intercept_if_active(Events.DISPLAYS)
 
 
 @hidden
@@ -136,7 +136,7 @@ def constant(value: tuple[Any, ...]) -> Any:
     return value if same else made
 
 
-_pick_call: Final = pick_anywhere(Events.CALLS)
+_pick_call: Final = intercept_if_active(Events.CALLS)
 _DEBUGGERS: Final = frozenset({"pdb", "ipdb", "pudb"})
 
 

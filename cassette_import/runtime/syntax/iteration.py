@@ -15,7 +15,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import StandIn, bare, lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.event_runner import pick_anywhere
+from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE
 
@@ -25,7 +25,7 @@ Spec = tuple[int, int | None, tuple[Any, ...]]
 _ITERATION: Final = int(Events.ITERATION)
 _BEFORE: Final = ("pre", int(Events.ITERATION))
 _AFTER: Final = ("post", int(Events.ITERATION))
-_pick: Final = pick_anywhere(Events.ITERATION)
+_pick: Final = intercept_if_active(Events.ITERATION)
 _SIZES_ARE_TOLD: Final = sys.version_info >= (3, 14)  # too many values to unpack (expected 2, got 3)
 
 
@@ -63,7 +63,7 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
     if spec is not None:
         return iter(partial(_step_unpacking, end, iterator, spec), end)
     variant = ACTIVE.get().variant
-    if variant is not None and variant.tagging and variant.runners[_ITERATION].conductor.steps_plainly(iterator):
+    if variant is not None and variant.tagging and variant.runners[_ITERATION].propagation.steps_plainly(iterator):
         return iter(partial(_step, end, iterator, is_stepped=True), end)
     if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
         before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
@@ -79,20 +79,20 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
     if variant is None:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
-    is_idle = runner.is_idle and not NAMES["@tagged"]
-    if runner.may_fail and not (is_idle and (is_stepped or runner.conductor.steps_plainly(iterator))):
+    is_idle = runner.only_propagates and not NAMES["@tagged"]
+    if runner.may_fail and not (is_idle and (is_stepped or runner.propagation.steps_plainly(iterator))):
         try:
-            return runner.pick(next)(iterator)
+            return runner.intercept(next)(iterator)
         except StopIteration:
             return end
     contexts = activation.contexts
-    for level, hook in runner.before:
+    for level, hook in runner.prehooks:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
-    if runner.conductor is not None and NAMES["@tagged"]:
-        value = runner.conductor.rewrapped(value)
+    if runner.propagation is not None and NAMES["@tagged"]:
+        value = runner.propagation.rewrapped(value)
     if value is not end:
-        for level, hook in runner.after:
+        for level, hook in runner.posthooks:
             hook(contexts[level], value, next, iterator)
     return value
 
@@ -198,7 +198,7 @@ def _unpacks_plainly(value: Any, spec: Spec) -> bool:
     if variant is None or not variant.tagging or NAMES["@tagged"]:
         return False
     runner = variant.runners[_ITERATION]
-    return runner.is_idle and not runner.before and not runner.after and _is_nested(value, spec)
+    return runner.only_propagates and not runner.prehooks and not runner.posthooks and _is_nested(value, spec)
 
 
 @hidden

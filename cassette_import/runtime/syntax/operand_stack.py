@@ -17,14 +17,14 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.event_runner import pick_anywhere
+from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 
 _MOST: Final = 1000
 """Frames that failed keep what waited there; the oldest are forgotten beyond this number."""
 
 _frame = sys._getframe  # of depth 1: the first frame that is not hidden
 _stacks: dict[int, list[Any]] = {}
-_truth = pick_anywhere(Events.TRUTH)
+_truth = intercept_if_active(Events.TRUTH)
 
 
 @hidden

@@ -18,7 +18,7 @@ from cassette_import.rewriting import primitives
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import FUNCTIONS
 from cassette_import.rewriting.trees.node_builder import KINDS
-from cassette_import.runtime.dispatch.event_runner import pick_anywhere
+from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.state import ACTIVE
 
 
@@ -72,9 +72,9 @@ def class_name(name: str) -> Any:
     return _pick_name(primitives.load_global)(frame.f_globals, name)
 
 
-_pick_operator: Final = pick_anywhere(Events.OPERATORS)
-_pick_attribute: Final = pick_anywhere(Events.ATTRIBUTES)
-_pick_name: Final = pick_anywhere(Events.NAMES)
+_pick_operator: Final = intercept_if_active(Events.OPERATORS)
+_pick_attribute: Final = intercept_if_active(Events.ATTRIBUTES)
+_pick_name: Final = intercept_if_active(Events.NAMES)
 _frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
 _NOTHING: Final = object()
 
@@ -88,7 +88,7 @@ _KINDS: Final[dict[str, type]] = {
 }
 
 BINDINGS: Final[dict[str, Any]] = {
-    **{f"@pick.{int(kind)}": pick_anywhere(kind) for kind in Events},
+    **{f"@pick.{int(kind)}": intercept_if_active(kind) for kind in Events},
     **{f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events},
     "@in": contains,
     "@setitem": setitem,

@@ -350,7 +350,7 @@ def handed(function: Any, value: Any) -> Any:
         return value
     activation = ACTIVE.get()
     if activation.variant is not None:
-        for level, hook in activation.variant.runners[int(Events.CALLS)].before:
+        for level, hook in activation.variant.runners[int(Events.CALLS)].prehooks:
             hook(activation.contexts[level], function, value)
     return value._tagged_value
 

@@ -1,0 +1,114 @@
+"""Callee interception: whether a call is an event because of what is called, and what then stands in for the callee.
+
+A call site passes its callee to one of the functions that are made here, and calls what it gets back: the callee
+itself, or a proxy (`callee_proxy.Callee`) that runs the event.
+
+Knows targets and higher-order leaves; must not know how an event is run.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, split
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.dispatch.active_interception import intercept_if_active
+from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
+from cassette_import.runtime.dispatch.event_plan import EventPlan
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+from cassette_import.runtime.state import ACTIVE
+
+
+@hidden
+def intercept_nothing(callee: Any) -> Any:
+    """`intercept` where no callee is intercepted."""
+    return callee
+
+
+def make_intercept_everything(plan: EventPlan, event: Callable[..., Any], variant: Any) -> Callable[[Any], Any]:
+    """`intercept(callee)` where every call is an event. The code may run while another variant is active."""
+    get, intercept_elsewhere = ACTIVE.get, intercept_if_active(plan.kind)
+
+    @hidden
+    def intercept_everything(callee: Any) -> Any:
+        if id(callee) in FRAME_READERS:
+            return callee
+        return Callee(event, callee) if get().variant is variant else intercept_elsewhere(callee)
+
+    return intercept_everything
+
+
+def make_intercept_targets(
+    plan: EventPlan,
+    event: Callable[..., Any],
+    variant: Any,
+    leaves: dict[int, Any],
+    by_keyword: dict[int, Any],
+    shortcuts: dict[int, Callable[..., Any]],
+) -> Callable[[Any], Any]:
+    """`intercept(callee)` where only calls of targets, and of higher-order leaves, are events.
+
+    `leaves` are the higher-order leaves that the call site may hand a callback to, `by_keyword` those that a partial
+    object, which carries keywords, may hand one to. `shortcuts` run the events of some of these; the others run the
+    whole `event`. The code may run while another variant is active.
+    """
+    targets, names, carriers = {**leaves, **plan.targets}, plan.builtin_names, CARRIERS
+    has_python_methods = any(type(target) is FunctionType for target in plan.targets.values())
+    get, intercept_elsewhere = ACTIVE.get, intercept_if_active(plan.kind)
+
+    @hidden
+    def intercept_target(callee: Any) -> Any:
+        kind = type(callee)
+        if kind is MethodType and type(callee.__func__) is FunctionType:
+            if not has_python_methods:
+                return callee
+            key = id(callee.__func__)
+        elif kind is BuiltinFunctionType and callee.__name__ not in names:
+            return callee
+        elif id(kind) not in carriers and not CALLS_OF_INSTANCES:
+            key = id(callee)
+        else:
+            key = id(split(callee)[0])
+        if key not in targets and (kind is not functools.partial or key not in by_keyword):
+            return callee
+        return Callee(shortcuts.get(key, event), callee) if get().variant is variant else intercept_elsewhere(callee)
+
+    return intercept_target
+
+
+def make_with_overloads(plan: EventPlan, call: Callable[..., Any]) -> Callable[[Any], Any]:
+    """`with_overloads(callee)`, for events whose hooks run at the call site: only an overload may take the call."""
+    targets, everything = plan.overload_targets, plan.redirects_everything
+    if plan.targets and plan.is_call:
+        targets = {**HIGHER_ORDER.by_id, **targets}
+
+    @hidden
+    def overloaded(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        activation = ACTIVE.get()
+        function, *leading = split(callee)
+        return call(activation, len(activation.contexts), callee, function, tuple(leading), arguments, keywords)
+
+    @hidden
+    def with_overloads(callee: Any) -> Any:
+        if id(callee) in FRAME_READERS:
+            return callee
+        if everything or (id(callee) if type(callee) is FunctionType else id(split(callee)[0])) in targets:
+            return Callee(overloaded, callee)
+        return callee
+
+    if plan.propagation is None or not plan.is_call or plan.overloads_everything:
+        return with_overloads
+    is_plain, call_plainly = plan.propagation.is_plain_while_untagged, plan.propagation.call_plainly
+
+    @hidden
+    def with_overloads_unless_plain(callee: Any) -> Any:
+        if id(callee) in FRAME_READERS:
+            return callee
+        if is_plain(callee) and (not targets or id(split(callee)[0]) not in targets):
+            return Callee(call_plainly, callee)
+        return with_overloads(callee)
+
+    return with_overloads_unless_plain

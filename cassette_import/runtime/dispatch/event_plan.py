@@ -1,0 +1,131 @@
+"""Event plans: which hooks and overloads a stack of contexts has for one kind of event, and which calls they take.
+
+Knows targets, hooks and higher-order leaves; must not know activations, or how an event is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
+from cassette_import.rewriting.shape import TAGGED
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+
+LevelHook = tuple[int, Callable[..., Any]]
+"""The number of a context in the stack, and its hook."""
+
+
+class Level(NamedTuple):
+    """What one context of a stack does with one kind of event. The context is the first argument of each hook."""
+
+    number: int
+    prehook: Callable[..., Any] | None
+    posthook: Callable[..., Any] | None
+    errorhook: Callable[..., Any] | None
+    overdub: Callable[..., Callable[..., Any] | None] | None
+    """`find(context, function, arguments, keywords)`: the overload for a call, or None."""
+
+
+@dataclass(frozen=True, eq=False)
+class EventPlan:
+    """What a stack of contexts, outermost first, does with one kind of event.
+
+    Parameters
+    ----------
+    kind:
+        The kind of event.
+    levels:
+        One entry for each context of the stack.
+    takes_everything:
+        Whether some hook or overload takes every event of the kind, or values may be tagged.
+    overloads_everything:
+        Whether some overload takes every event of the kind.
+    targets:
+        The functions that hooks and overloads are registered for, by identity.
+    overload_targets:
+        Those of the overloads alone.
+    single_overloads:
+        The targets with one overload and nothing else: the number of its context, and its handler.
+    propagation:
+        What calls a callee where values may be tagged; else None.
+    """
+
+    kind: Events
+    levels: list[Level]
+    takes_everything: bool
+    overloads_everything: bool
+    targets: dict[int, Any]
+    overload_targets: dict[int, Any]
+    single_overloads: dict[int, tuple[int, Any]]
+    propagation: Any = None
+
+    @cached_property
+    def prehooks(self) -> list[LevelHook]:
+        return [(level.number, level.prehook) for level in self.levels if level.prehook is not None]
+
+    @cached_property
+    def posthooks(self) -> list[LevelHook]:
+        return [(level.number, level.posthook) for level in reversed(self.levels) if level.posthook is not None]
+
+    @cached_property
+    def errorhooks(self) -> list[LevelHook]:
+        return [(level.number, level.errorhook) for level in reversed(self.levels) if level.errorhook is not None]
+
+    @cached_property
+    def overloads(self) -> list[LevelHook]:
+        return [(level.number, level.overdub) for level in reversed(self.levels) if level.overdub is not None]
+
+    @property
+    def is_call(self) -> bool:
+        return self.kind is Events.CALLS
+
+    @property
+    def redirects_everything(self) -> bool:
+        """Whether no event of the kind may go straight to its callee: for an overload, or for tags to propagate."""
+        return self.overloads_everything or (self.propagation is not None and self.kind in TAGGED)
+
+    @cached_property
+    def is_overloaded(self) -> bool:
+        """Whether an overload may take an event, or a callback that is handed on in one."""
+        own = [key for key in self.overload_targets if EVENT_OF.get(NAME_OF.get(key, "")) is self.kind]
+        return self.overloads_everything or bool(self.targets if self.is_call else own)
+
+    @cached_property
+    def only_propagates(self) -> bool:
+        """Whether the events are there for nothing but the tags of values, and for pre- and posthooks."""
+        return self.propagation is not None and not (self.is_overloaded or self.errorhooks)
+
+    @cached_property
+    def goes_to_callee(self) -> bool:
+        """Whether nothing stands between the hooks of an event and its callee."""
+        return not (self.targets or self.overloads or self.propagation is not None)
+
+    @cached_property
+    def may_fail(self) -> bool:
+        """Whether an event may have another outcome than its callee, or an errorhook is notified of its exception."""
+        return bool(self.errorhooks or self.overloads) or self.propagation is not None
+
+    @cached_property
+    def targets_and_leaves(self) -> frozenset[int]:
+        """The targets, and the higher-order leaves that may call them, by identity."""
+        return frozenset((*self.targets, *(HIGHER_ORDER.by_id if self.targets else ())))
+
+    @cached_property
+    def builtin_names(self) -> frozenset[str]:
+        """The names of the builtin functions and methods among these; a bound method has the name of its function."""
+        functions = (*self.targets.values(), *HIGHER_ORDER.by_id.values())
+        return frozenset(
+            name
+            for function in functions
+            if type(function) is not FunctionType and isinstance(name := getattr(function, "__name__", None), str)
+        )
+
+    def python_functions(self, leaves: dict[int, Any]) -> frozenset[FunctionType]:
+        """The Python functions among the targets and some higher-order leaves."""
+        functions = (*self.targets.values(), *leaves.values())
+        return frozenset(function for function in functions if type(function) is FunctionType)

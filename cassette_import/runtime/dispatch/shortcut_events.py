@@ -1,0 +1,72 @@
+"""Shortcuts for events at which little can happen: a target with a single overload, and higher-order leaves.
+
+Knows callables, targets and single overloads; must not know how hooks are chosen, or call sites.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Container
+from types import FunctionType
+from typing import Any
+
+from cassette_import.interpreter.callables import joined, split
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.state import ACTIVE, prefix_of
+
+
+def make_single_overload_event(
+    event: Callable[..., Any], variant: Any, target: Any, level: int, handler: Any, of_target_itself: bool
+) -> Callable[..., Any]:
+    """The event of a target that has one overload, which takes arguments of any type, and no hooks.
+
+    It is `shortcut(callee, …)`, or for calls of the target itself with positional arguments only, `shortcut(…)`. Calls
+    that do not fit the overload run the whole `event`.
+    """
+    overload, fewest = handler.call, handler.required
+    most = sys.maxsize if handler.has_rest else len(handler.types)
+    get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
+
+    @hidden
+    def shortcut_of_target(*arguments: Any) -> Any:
+        activation = get()
+        if activation.variant is not variant or not fewest <= len(arguments) <= most:
+            return event(target, *arguments)
+        prefixes = activation.prefixes
+        token = put(prefixes[level] if prefixes and level in prefixes else prefix_of(activation, level))
+        try:
+            return overload(activation.contexts[level], target, *arguments)
+        finally:
+            reset(token)
+
+    @hidden
+    def shortcut(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        if keywords:
+            return event(callee, *arguments, **keywords)
+        if callee is target:
+            return shortcut_of_target(*arguments)
+        function, *leading = split(callee)
+        full = joined(leading, arguments)
+        if function is not target or type(callee) is functools.partial or not fewest <= len(full) <= most:
+            return event(callee, *arguments)
+        return shortcut_of_target(*full)
+
+    return shortcut_of_target if of_target_itself else shortcut
+
+
+def make_leaf_event(event: Callable[..., Any], targets: Container[int]) -> Callable[..., Any]:
+    """The event of a higher-order leaf that is no target itself: an event only if an argument is a target."""
+
+    @hidden
+    def leaf_event(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        for argument in (*arguments, *keywords.values()) if keywords else arguments:
+            if callable(argument):
+                is_function = type(argument) is FunctionType
+                if (id(argument) if is_function else id(split(argument)[0])) in targets:
+                    return event(callee, *arguments, **keywords)
+        if type(callee) is functools.partial:
+            return event(callee, *arguments, **keywords)
+        return callee(*arguments, **keywords)
+
+    return leaf_event
