@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import import Context
 from cassette_import.contexts import READY_MADE
-from cassette_import.contexts.common.reporting import told_of
+from cassette_import.contexts.common.text import error_line
 
 __all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points", "importable_from"]
 
@@ -137,7 +137,7 @@ def context_named(text: str) -> Context:
     except (TypeError, ValueError) as error:
         raise UnknownContext(f"context {text!r}: {error}") from error
     except Exception as error:  # it may be anybody's
-        raise UnknownContext(f"context {text!r}: {told_of(error)}") from error
+        raise UnknownContext(f"context {text!r}: {error_line(error)}") from error
     if not isinstance(context, Context):
         raise UnknownContext(f"context {text!r}: {target} makes no context, but {type(context).__name__}")
     return context
@@ -190,18 +190,24 @@ def _located(target: str) -> Any:
         if target in READY_MADE.values():
             raise UnknownContext(f"context {target.rpartition(':')[2]}: {error}") from error
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
-            raise UnknownContext(f"context {target!r}: {module_name} cannot be imported: {told_of(error)}") from error
+            raise UnknownContext(
+                f"context {target!r}: {module_name} cannot be imported: {error_line(error)}"
+            ) from error
         raise UnknownContext(f"context {target!r}: there is no module {error.name!r}{_hint(target)}") from error
     except (ValueError, TypeError) as error:  # empty or relative, or its own
         raise UnknownContext(f"context {target!r}: {error}") from error
     except Exception as error:
-        raise UnknownContext(f"context {target!r}: {module_name} cannot be imported: {told_of(error)}") from error
+        raise _not_importable(target, module_name, error) from error
     for name in path.split("."):
         try:
             found = getattr(found, name)
         except AttributeError as error:
             raise UnknownContext(f"context {target!r}: {error}{_hint(target)}") from error
     return found
+
+
+def _not_importable(target: str, module: str, error: Exception) -> UnknownContext:
+    return UnknownContext(f"context {target!r}: {module} cannot be imported: {error_line(error)}")
 
 
 def _hint(target: str) -> str:

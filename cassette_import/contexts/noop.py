@@ -1,6 +1,7 @@
-"""`Noop`: intercepts everything and changes nothing.
+"""`Noop`: intercepts every event and changes nothing.
 
-For measuring what interception costs, and for finding out whether a program notices it.
+For measuring what interception costs, and for testing that a program behaves the same. Knows options; must not know any
+other context.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from cassette_import import Context, Events
-from cassette_import.contexts.common.options import seeing
+from cassette_import.contexts.common.context_types import type_with_events
+from cassette_import.contexts.common.options import options_of
 
 __all__ = ["Noop"]
 
@@ -19,20 +21,28 @@ class Noop(Context, events=Events.ALL):
     Parameters
     ----------
     metadata:
-        Carried along, for whoever wants to find it there.
+        Any object; the context keeps it and does not use it.
     events:
         The events to intercept, if not all: an `Events`, or text such as ``"calls+operators"``. On the
         command line, ``-c noop:events=calls``.
+
+    Example
+    -------
+    >>> import colorsys
+    >>> from cassette_import import overdub
+    >>> overdub(Noop(events="calls"), colorsys.rgb_to_hls, 0.5, 0.5, 0.5)
+    (0.0, 0.5, 0.0)
     """
 
     inherit: ClassVar[bool] = True
 
-    def __new__(cls, metadata: object = None, *, events: Events | str | None = None) -> Noop:
-        """Make an instance of the type that sees these events."""
-        return super().__new__(seeing(cls, events))
-
     def __init__(self, metadata: object = None, *, events: Events | str | None = None) -> None:
         super().__init__(metadata)
+
+    @options_of(__init__)
+    def __new__(cls, *metadata: object, events: Events | str | None = None, **options: object) -> Noop:
+        """Make an instance of the type that intercepts these events."""
+        return super().__new__(type_with_events(cls, events))
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Do nothing."""

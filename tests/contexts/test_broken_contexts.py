@@ -123,7 +123,7 @@ def test_a_context_that_cannot_tell_what_it_found_keeps_no_other_from_telling(or
     told = done.stderr.splitlines()
     assert "what was found" in told
     assert any(
-        re.fullmatch(r"cassette_import: Dumb could not tell .*: LookupError: no words \(.*\)", line) for line in told
+        re.fullmatch(r"cassette_import: Dumb could not report .*: LookupError: no words \(.*\)", line) for line in told
     )
     contexts = json.loads((folder / "report.json").read_text())["contexts"]
     assert contexts == [name.partition(":")[2] for name in order]
@@ -134,7 +134,7 @@ def test_a_context_that_cannot_write_is_told_and_says_what_it_can(folder):
     assert (done.status, done.stdout) == (5, "3\n")
     first, second = done.stderr.splitlines()
     assert re.fullmatch(r"cassette_import: .*out\.found was not written: LookupError: no paper \(.*\)", first)
-    assert second.startswith("cassette_import: Dumb could not tell")
+    assert second.startswith("cassette_import: Dumb could not report")
 
 
 def test_a_context_that_raises_in_every_hook_raises_in_the_program_and_nothing_is_lost(folder):
@@ -192,5 +192,5 @@ def test_a_context_that_cannot_tell_what_it_found_leaves_the_outcome_of_pytest(f
     (folder / "test_something.py").write_text("def test_it():\n    assert abs(-3) == 3\n")
     done = run_pytest("--cassette-context=own:Dumb", "--cassette-context=own:Telling", folder=folder)
     assert done.status == 0
-    assert "Dumb could not tell what it found: LookupError: no words" in done.stdout
+    assert "Dumb could not report its results: LookupError: no words" in done.stdout
     assert "what was found" in done.stdout

@@ -288,7 +288,7 @@ def test_boxes_do_not_overlap(graph, tmp_path):
 
 
 def test_a_chain_of_any_length_is_drawn(tmp_path):
-    from cassette_import.contexts.callgraph.formats import Function, Graph
+    from cassette_import.contexts.callgraph.graph import Function, Graph
     from cassette_import.contexts.callgraph.svg import svg
 
     chain = [Function("f.py", number, "m", f"f{number}") for number in range(3000)]

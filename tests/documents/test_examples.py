@@ -130,7 +130,7 @@ def test_replace_network_call_is_a_test_for_pytest(tmp_path):
 def test_profile_jinja2(tmp_path):
     needs("jinja2")
     lines = shown("profile_jinja2.py", tmp_path).splitlines()
-    assert re.fullmatch(r"profile: \d+ calls \(\d+ primitive\) of \d+ functions in .*, sorted by own.*", lines[0])
+    assert re.fullmatch(r"profile: \d+ calls \(\d+ primitive\) of \d+ functions in .*, sorted by self time.*", lines[0])
     assert lines[2].split()[:2] == ["calls", "own"]
     assert len(lines) == 3 + 10 + 1
     assert any("jinja2/" in line for line in lines[3:13])

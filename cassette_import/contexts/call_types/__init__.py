@@ -1,10 +1,9 @@
-"""`CallTypes`."""
+"""`CallTypes`: the types of arguments and results at each call site, and type stubs that follow from them.
 
-from cassette_import.contexts.call_types.context import (
-    CallTypes,
-    Outcome,
-    Shape,
-    Site,
-)
+Knows hooks, frames, and how types are written; must not know any other context, or who runs the program.
+"""
+
+from cassette_import.contexts.call_types.context import CallTypes
+from cassette_import.contexts.call_types.sites import Outcome, Shape, Site
 
 __all__ = ["CallTypes", "Outcome", "Shape", "Site"]

@@ -6,62 +6,29 @@ without a lock; they are put together afterwards, in `call_types_report` and `ca
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from threading import get_ident
-from types import CodeType, FrameType
-from typing import Any, ClassVar, Final, TypeAlias
+from types import FrameType
+from typing import Any, ClassVar, Final
 
 from cassette_import import Context, Events
 from cassette_import.contexts.call_types import report
+from cassette_import.contexts.call_types.sites import Outcome, Shape, Site
 from cassette_import.contexts.call_types.stubs import stubs
-from cassette_import.contexts.common.function_names import described, display
+from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.interpreter.callables import python_function
+from cassette_import.contexts.common.text import text_writer
 
-__all__ = ["CallTypes", "Outcome", "Shape", "Site"]
+__all__ = ["CallTypes"]
 
-Shape: TypeAlias = Any
-"""A type as `id()` of the class; or a tuple that begins with that of a container, and goes on with its elements'."""
-Outcome: TypeAlias = tuple[tuple[Shape, ...], tuple[tuple[str, Shape], ...], bool, Shape]
-"""The shapes of the arguments and keyword arguments; whether the call raised; the shape of the result or exception."""
-
-_LRU_CACHE: Final = type(functools.lru_cache(len))
 _SEQUENCES: Final = frozenset({list, set, frozenset})
 _ELEMENTS: Final = 10
 _DEPTH: Final = 3
 _OUTCOMES: Final = 100
 _called_from: Final = sys._getframe
-
-
-class Site:
-    """One place in the code and one function that is called there, in one thread."""
-
-    __slots__ = ("caller", "code", "function", "lasti", "module", "outcomes", "python")
-
-    def __init__(self, frame: FrameType, lasti: int, function: Any) -> None:
-        self.code: CodeType = frame.f_code
-        self.lasti = lasti
-        self.caller = frame.f_code.co_qualname.replace(".<locals>", "")
-        self.module = frame.f_globals.get("__name__")
-        self.function = function
-        wrapped = vars(function).get("__wrapped__") if type(function) is _LRU_CACHE else function
-        self.python = python_function(wrapped)
-        self.outcomes: dict[Outcome | None, int] = {}  # None: there are too many to tell them apart
-
-    @property
-    def position(self) -> tuple[int, int]:
-        """Line, and column from 1 on."""
-        line, _, column, _ = next(islice(self.code.co_positions(), self.lasti // 2, None), (None,) * 4)
-        return line or self.code.co_firstlineno, (column or 0) + 1
-
-    @property
-    def name(self) -> str:
-        """What is called."""
-        return display(self.function).replace(".<locals>", "")
 
 
 class CallTypes(Context, events=Events.CALLS):
@@ -197,17 +164,12 @@ class CallTypes(Context, events=Events.CALLS):
     def formats(self) -> Mapping[str, Writer]:
         """`.pyi` for stubs, `.txt` for the list of call sites, `.json` for the same list."""
         return {
-            ".pyi": self._writer(lambda: _in_one_file(self.stubs())),
-            ".txt": self._writer(lambda: report.text(self._listed(), self.types)),
-            ".json": self._writer(lambda: json.dumps(report.entries(self._listed(), self.types), indent=2)),
+            ".pyi": text_writer(lambda: _in_one_file(self.stubs()), "backslashreplace"),
+            ".txt": text_writer(lambda: report.text(self._listed(), self.types), "backslashreplace"),
+            ".json": text_writer(
+                lambda: json.dumps(report.entries(self._listed(), self.types), indent=2), "backslashreplace"
+            ),
         }
-
-    def _writer(self, make: Callable[[], str]) -> Writer:
-        def write(path: str) -> None:
-            with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(make() + "\n")
-
-        return write
 
 
 def _in_one_file(by_module: Mapping[str, str]) -> str:

@@ -5,17 +5,13 @@ Knows sites; must not know how they were found.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cassette_import.contexts.call_types.annotations import Names
-from cassette_import.contexts.common.reporting import short_path
-
-if TYPE_CHECKING:
-    from cassette_import.contexts.call_types.context import Outcome, Site
+from cassette_import.contexts.call_types.sites import Outcome, Site
+from cassette_import.contexts.common.text import plural, search_folders, short_path
 
 __all__ = ["entries", "text"]
 
@@ -23,7 +19,7 @@ __all__ = ["entries", "text"]
 def entries(sites: Iterable[Site], types: Mapping[int, type]) -> list[dict[str, Any]]:
     """The call sites in the order of files and lines, each with the calls that were seen there, frequent ones first."""
     names = Names(types)
-    folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
+    folders = search_folders()
     seen: dict[tuple[str, int, int, str, str], Counter[str]] = {}
     for site in sites:
         key = short_path(site.code.co_filename, folders), *site.position, site.caller, site.name
@@ -62,16 +58,12 @@ def text(sites: Iterable[Site], types: Mapping[int, type], limit: int | None = N
         return "call-types: no call was seen"
     calls = sum(call["count"] for entry in found for call in entry["calls"])
     functions = len({entry["function"] for entry in found})
-    counts = _plural(calls, "call"), _plural(len(found), "call site"), _plural(functions, "function")
+    counts = plural(calls, "call"), plural(len(found), "call site"), plural(functions, "function")
     lines = ["call-types: {} at {} of {}".format(*counts)]
     shown = found if limit is None else found[:limit]
     for entry in shown:
         lines += ["", f"{entry['file']}:{entry['line']}:{entry['column']} in {entry['caller']}"]
         lines += [f"{call['count']:>8} × {call['types']}" for call in entry["calls"]]
     if len(shown) < len(found):
-        lines += ["", f"… {_plural(len(found) - len(shown), 'further call site')}"]
+        lines += ["", f"… {plural(len(found) - len(shown), 'further call site')}"]
     return "\n".join(lines)
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

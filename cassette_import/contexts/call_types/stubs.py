@@ -9,13 +9,11 @@ import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cassette_import import installed
 from cassette_import.contexts.call_types.annotations import Names
-
-if TYPE_CHECKING:
-    from cassette_import.contexts.call_types.context import Outcome, Site
+from cassette_import.contexts.call_types.sites import Outcome, Site
 
 __all__ = ["stubs"]
 

@@ -1,5 +1,9 @@
-"""`CallGraph`."""
+"""`CallGraph`: which function calls which, and how often, as a list, a picture or a graph file.
+
+Knows hooks, frames and graph formats; must not know any other context, or who runs the program.
+"""
 
 from cassette_import.contexts.callgraph.context import CallGraph
+from cassette_import.contexts.callgraph.graph import Function, Graph
 
-__all__ = ["CallGraph"]
+__all__ = ["CallGraph", "Function", "Graph"]

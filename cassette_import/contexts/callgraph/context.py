@@ -16,11 +16,11 @@ from typing import Any, ClassVar, Final
 
 from cassette_import import Context, Events
 from cassette_import.contexts.callgraph import formats
-from cassette_import.contexts.callgraph.formats import C as _C
-from cassette_import.contexts.callgraph.formats import Function, Graph
+from cassette_import.contexts.callgraph.graph import NOT_PYTHON, Function, Graph
 from cassette_import.contexts.callgraph.svg import svg
 from cassette_import.contexts.common.function_names import described, display
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.text import text_writer
 from cassette_import.interpreter.callables import python_function
 
 __all__ = ["CallGraph"]
@@ -99,7 +99,7 @@ class CallGraph(Context, events=Events.CALLS):
         for edges in list(self._threads.values()):
             # An edge may be known by several functions: closures of one `def`, or a class and its `__init__`.
             for edge in {id(edge): edge for edge in list(edges.values())}.values():
-                if self._leaves or edge.callee.filename != _C:
+                if self._leaves or edge.callee.filename != NOT_PYTHON:
                     counts[edge.caller, edge.callee] += edge.count
         shown = {edge: count for edge, count in counts.items() if count >= max(1, self._minimum)}
         return Graph(tuple(sorted({function for edge in shown for function in edge})), shown)
@@ -123,11 +123,7 @@ class CallGraph(Context, events=Events.CALLS):
         return {suffix: self._writer(make) for suffix, make in makers.items()}
 
     def _writer(self, make: Callable[[Graph], str]) -> Writer:
-        def write(path: str) -> None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(make(self.graph()) + "\n")
-
-        return write
+        return text_writer(lambda: make(self.graph()))
 
 
 def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:
@@ -164,7 +160,7 @@ def _callee(function: Any) -> Function:
         function = vars(function).get("__wrapped__", function)
     python = python_function(function)
     if python is None:
-        return Function(_C, 0, "", display(function))
+        return Function(NOT_PYTHON, 0, "", display(function))
     return _of_code(python.__code__, python.__globals__)
 
 

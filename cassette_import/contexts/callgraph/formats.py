@@ -6,55 +6,12 @@ Knows the graph; must not know how it was found.
 from __future__ import annotations
 
 import html
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterator
 
-from cassette_import.contexts.common.reporting import short_path
+from cassette_import.contexts.callgraph.graph import Function, Graph
+from cassette_import.contexts.common.text import plural
 
-__all__ = ["C", "Function", "Graph", "dot", "graphml", "mermaid", "table"]
-
-C: Final = "~"
-"""In the place of a file's name, for functions that are not written in Python."""
-
-
-class Function(NamedTuple):
-    """A function of the graph: where it is, and what it is called."""
-
-    filename: str
-    line: int
-    module: str
-    name: str
-
-    @property
-    def title(self) -> str:
-        """Its name with its module; those of the script itself go without."""
-        return self.name if self.module in ("", "__main__") else f"{self.module}.{self.name}"
-
-    @property
-    def place(self) -> str:
-        """Its file and line, as short as `sys.path` allows; nothing if it has none."""
-        if self.filename == C:
-            return ""
-        folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
-        return f"{short_path(self.filename, folders)}:{self.line}"
-
-
-class Graph(NamedTuple):
-    """Functions, in order, and how often one calls the other."""
-
-    functions: tuple[Function, ...]
-    calls: Mapping[tuple[Function, Function], int]
-
-    def by_calls(self) -> list[tuple[Function, Function, int]]:
-        """Caller, callee and calls; the most calls first."""
-        edges = [(caller, callee, count) for (caller, callee), count in self.calls.items()]
-        return sorted(edges, key=lambda edge: (-edge[2], edge[0], edge[1]))
-
-    def numbered(self) -> dict[Function, str]:
-        """A short name for each function, for formats that need one."""
-        return {function: f"f{number}" for number, function in enumerate(self.functions)}
+__all__ = ["dot", "escaped", "graphml", "mermaid", "table"]
 
 
 def table(graph: Graph, limit: int | None = None) -> str:
@@ -64,15 +21,14 @@ def table(graph: Graph, limit: int | None = None) -> str:
     edges = graph.by_calls()
     calls = sum(graph.calls.values())
     lines = [
-        f"callgraph: {_plural(len(graph.functions), 'function')}, {_plural(len(edges), 'edge')}, "
-        f"{_plural(calls, 'call')}",
+        f"callgraph: {plural(len(graph.functions), 'function')}, {plural(len(edges), 'edge')}, {plural(calls, 'call')}",
         "",
         f"{'calls':>12}  caller -> callee",
     ]
     shown = edges if limit is None else edges[:limit]
     lines += [f"{count:>12}  {caller.title} -> {callee.title}" for caller, callee, count in shown]
     if len(shown) < len(edges):
-        lines.append(f"{'…':>12}  {_plural(len(edges) - len(shown), 'further edge')}")
+        lines.append(f"{'…':>12}  {plural(len(edges) - len(shown), 'further edge')}")
     return "\n".join(lines)
 
 
@@ -150,7 +106,3 @@ def escaped(text: str) -> str:
     '&lt;lambda&gt;?'
     """
     return html.escape("".join(it if it.isprintable() else "?" for it in text))
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

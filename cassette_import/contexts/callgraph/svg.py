@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.callgraph.formats import Function, Graph, escaped
+from cassette_import.contexts.callgraph.formats import escaped
+from cassette_import.contexts.callgraph.graph import Function, Graph
 
 __all__ = ["svg"]
 

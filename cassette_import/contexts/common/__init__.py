@@ -1,4 +1,4 @@
-"""What several ready-made contexts need: options, targets, names of functions, reports.
+"""What several ready-made contexts need: options, targets, names of functions, reports and text.
 
-Knows contexts; must not know any of the ready-made ones.
+Knows the public interface of cassette_import; must not know any ready-made context.
 """

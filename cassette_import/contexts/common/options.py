@@ -1,41 +1,49 @@
-"""Options that several ready-made contexts take.
+"""Options of ready-made contexts: events as text, and one list of options for `__new__` and `__init__`.
 
-Knows `Events` and how a context type is declared; must not know any of the contexts.
+Knows `Events` and signatures; must not know any context.
 """
 
 from __future__ import annotations
 
 import re
-import types
-from typing import Any, Final, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from cassette_import import Context, Events
+from cassette_import import Events
 
-__all__ = ["seeing"]
+__all__ = ["options_of", "parsed_events"]
 
-_Context = TypeVar("_Context", bound=Context)
-_VARIANTS: Final[dict[tuple[type, Events], Any]] = {}
+_New = TypeVar("_New", bound=Callable[..., object])
 
 
-def seeing(context_type: type[_Context], events: Events | str | None) -> type[_Context]:
-    """The context type, or one like it that sees other events; `events` may be text, such as
-    ``"calls+operators"``.
+def options_of(initialise: Callable[..., None]) -> Callable[[_New], _New]:
+    """Decorate a `__new__` that takes some options of `__init__`, and ignores the others as keyword arguments.
 
-    What a context sees is a matter of its type, because each type has its code; so each choice is a type.
+    `inspect.signature` of the class then shows the options of `__init__`.
+
+    >>> import inspect
+    >>> class Point:
+    ...     def __init__(self, *, x=0):
+    ...         self.x = x
+    ...     @options_of(__init__)
+    ...     def __new__(cls, **options):
+    ...         return super().__new__(cls)
+    >>> inspect.signature(Point)
+    <Signature (*, x=0)>
     """
-    if events is None:
-        return context_type
-    key = context_type, parsed(events) if isinstance(events, str) else events
-    if key not in _VARIANTS:
-        _VARIANTS[key] = _variant(*key)
-    variant: type[_Context] = _VARIANTS[key]
-    return variant
+
+    def decorate(new: _New) -> _New:
+        described: Any = new
+        described.__wrapped__ = initialise
+        return new
+
+    return decorate
 
 
-def parsed(text: str) -> Events:
+def parsed_events(text: str) -> Events:
     """The events that a text names, separated by ``+`` or ``|``.
 
-    >>> parsed("calls+operators") == Events.CALLS | Events.OPERATORS
+    >>> parsed_events("calls+operators") == Events.CALLS | Events.OPERATORS
     True
     """
     chosen = Events.NONE
@@ -46,12 +54,3 @@ def parsed(text: str) -> Events:
             known = ", ".join(member.lower() for member in Events.__members__)
             raise ValueError(f"no kind of events is called {name.strip()!r}; there are {known}") from None
     return chosen
-
-
-def _variant(context_type: type[Any], events: Events) -> type[Any]:
-    def declare(namespace: dict[str, object]) -> None:
-        namespace["__module__"] = context_type.__module__
-        namespace["__qualname__"] = context_type.__qualname__
-        namespace["__doc__"] = context_type.__doc__
-
-    return types.new_class(context_type.__name__, (context_type,), {"events": events}, declare)

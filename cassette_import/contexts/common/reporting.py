@@ -1,8 +1,7 @@
-"""What a context can tell after a run, and in which files: what `run -o FILE` asks of it.
+"""What a context can report after a run, and in which file formats: the protocols behind `run -o FILE`.
 
-A context need not tell anything. One that does has `summary()`; one that writes files has `formats` as well,
-and one whose output would not fit into memory has `stream(path)`, called before the program runs. Knows
-suffixes and paths; must not know any context.
+A context need not report anything. One that does has `summary()` and `formats`. One whose output would not fit into
+memory has `stream(path)`, which is called before the program runs. Knows suffixes and paths; must not know any context.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol, TypeAlias, TypeGuard
+
+from cassette_import.contexts.common.text import error_line
 
 __all__ = [
     "Forking",
@@ -24,13 +25,11 @@ __all__ = [
     "is_reporting",
     "is_streaming",
     "known_formats",
-    "short_path",
     "summary_of",
-    "told_of",
 ]
 
 Writer: TypeAlias = Callable[[str], None]
-"""Writes what a context found to the file of this name."""
+"""Writes the results of a context to the file of this name."""
 
 
 class UnknownFormat(ValueError):
@@ -38,14 +37,14 @@ class UnknownFormat(ValueError):
 
 
 class Reporting(Protocol):
-    """A context that has something to tell."""
+    """A context that has results."""
 
     def summary(self) -> str:
-        """What is to be read on the terminal; may be empty."""
+        """The results as text for the terminal; may be empty."""
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """For each suffix, dot included, what writes such a file. Longer suffixes win: `.speedscope.json`."""
+        """A writer for each file suffix, which includes the dot. The longest suffix wins: `.speedscope.json`."""
 
 
 class Streaming(Protocol):
@@ -56,31 +55,33 @@ class Streaming(Protocol):
 
 
 class Informed(Protocol):
-    """A context that wants to know what is going to run."""
+    """A context that is notified of the program before it runs."""
 
     def inform(self, run: Mapping[str, object]) -> None:
-        """`run` has `argv`, `program` (script or module), `packages`, `exclude` and `output`; called before
-        `stream`. A ValueError is told as wrong usage."""
+        """`run` has the keys `argv`, `program` (script or module), `packages`, `exclude` and `output`.
+
+        Called before `stream`. A ValueError is reported as wrong usage.
+        """
 
 
 class Forking(Protocol):
-    """A context that is told when the process has been copied by a fork."""
+    """A context that is notified in a process that a fork has made."""
 
     def forked(self) -> None:
-        """This is the copy: what was found so far is for the other process to tell."""
+        """Called in the child process. The results so far are reported by the parent process."""
 
 
 def _has(context: object, *names: str) -> bool:
-    """Whether a context has what a protocol asks for.
+    """Whether a context has the attributes of a protocol.
 
-    Not by `isinstance`, by which CPython from 3.12 on looks into the context's dictionary. There would be one from then
-    on, and each attribute that a hook uses would be slower for it: counting hooks take half as long again.
+    `isinstance` with a protocol would make CPython 3.12 and later give the context a real `__dict__`, which slows down
+    each attribute that a hook uses: counting hooks take half as long again.
     """
     return all(hasattr(type(context), name) or hasattr(context, name) for name in names)
 
 
 def is_reporting(context: object) -> TypeGuard[Reporting]:
-    """Whether a context has something to tell.
+    """Whether a context has results, see `Reporting`.
 
     >>> is_reporting(3)
     False
@@ -89,7 +90,7 @@ def is_reporting(context: object) -> TypeGuard[Reporting]:
 
 
 def is_streaming(context: object) -> TypeGuard[Streaming]:
-    """Whether a context writes while the program runs.
+    """Whether a context writes while the program runs, see `Streaming`.
 
     >>> is_streaming(3)
     False
@@ -98,7 +99,7 @@ def is_streaming(context: object) -> TypeGuard[Streaming]:
 
 
 def is_informed(context: object) -> TypeGuard[Informed]:
-    """Whether a context wants to know what is going to run.
+    """Whether a context is notified of the program before it runs, see `Informed`.
 
     >>> is_informed(3)
     False
@@ -107,7 +108,7 @@ def is_informed(context: object) -> TypeGuard[Informed]:
 
 
 def is_forking(context: object) -> TypeGuard[Forking]:
-    """Whether a context is told when the process has been copied by a fork.
+    """Whether a context is notified in a process that a fork has made, see `Forking`.
 
     >>> is_forking(3)
     False
@@ -115,38 +116,22 @@ def is_forking(context: object) -> TypeGuard[Forking]:
     return _has(context, "forked")
 
 
-def told_of(error: BaseException) -> str:
-    """An exception in one line, with the place that raised it.
-
-    >>> try:
-    ...     {}["key"]
-    ... except KeyError as error:
-    ...     print(told_of(error).partition(" (")[0])
-    KeyError: 'key'
-    """
-    import traceback  # rarely needed
-
-    text = " ".join(traceback.format_exception_only(error)[-1].split())
-    entries = traceback.extract_tb(error.__traceback__)
-    return f"{text} ({entries[-1].filename}:{entries[-1].lineno})" if entries else text
-
-
 def summary_of(context: object) -> str:
-    """What a context has to say; it may be anybody's, and must not keep the others from telling."""
+    """The summary of a context, or the error that it raised: a broken context must not hide the results of others."""
     try:
-        # Asking for the class looks at the properties, on some Pythons.
+        # `is_reporting` may raise: `hasattr` runs the properties of the context.
         return context.summary() if is_reporting(context) else ""
     except Exception as error:
-        return f"cassette_import: {type(context).__name__} could not tell what it found: {told_of(error)}"
+        return f"cassette_import: {type(context).__name__} could not report its results: {error_line(error)}"
 
 
 def known_formats(context: object) -> Mapping[str, Writer]:
-    """The formats of a context; none for a context that does not report."""
+    """The formats of a context; none for a context without results."""
     return context.formats if is_reporting(context) else {}
 
 
 def chosen_format(formats: Iterable[str], path: str) -> str:
-    """The suffix among `formats` that the file's name ends with.
+    """The longest suffix among `formats` that the file's name ends with.
 
     >>> chosen_format([".json", ".prof", ".speedscope.json"], "out/run.speedscope.json")
     '.speedscope.json'
@@ -161,13 +146,3 @@ def chosen_format(formats: Iterable[str], path: str) -> str:
     if not fitting:
         raise UnknownFormat(f"{path}: unknown format; known are {', '.join(known)}")
     return max(fitting, key=len)
-
-
-def short_path(filename: str, folders: Iterable[str]) -> str:
-    """The file's name as seen from the innermost of the folders that holds it; `sys.path` shows modules well.
-
-    >>> short_path("/lib/site-packages/jinja2/lexer.py", ["/lib", "/lib/site-packages", ""])
-    'jinja2/lexer.py'
-    """
-    holding = [folder for folder in folders if folder and filename.startswith(folder.rstrip(os.sep) + os.sep)]
-    return filename[len(max(holding, key=len).rstrip(os.sep)) + 1 :] if holding else filename

@@ -1,68 +1,75 @@
-"""The tree of calls that a profile builds for each thread, one node per path.
+"""The call tree that a profile builds for each thread: one node per call path.
 
-Knows functions and their labels; must not know hooks, or how time is measured.
+Knows functions and their labels; must not know hooks, clocks, or how times are corrected and shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from cassette_import.contexts.common.function_names import Label
 
 __all__ = [
-    "NOBODY",
     "NO_CHILDREN",
+    "NO_KEY",
+    "CallTrees",
     "Node",
-    "Site",
+    "SiteTotals",
     "Thread",
     "UncorrectedThread",
-    "folded",
+    "folded_node",
     "kind_of",
-    "site_of",
+    "site_totals",
     "walk",
 ]
 
-NO_CHILDREN: Final[dict[Any, Any]] = {}  # and no sites: shared by all nodes that have none; never written to
+NO_CHILDREN: Final[dict[Any, Any]] = {}
+"""Shared by all nodes without children, and by all nodes without call sites; never written to."""
 
 
 class Node:
-    """One path of calls: a function, called by the node above it.
+    """One call path: a function, called by the function of the parent node.
 
-    A path is never under way twice in a thread; its call under way, if there is one, began at `start`. `key` is what
-    the hooks know the function by: itself if it lasts, else its `id()` while the call is under way. `kind` says what
-    was called. Of the calls made here, `last` is the latest one, and `following` of a node is the one that
-    came after it when it was last there. `inner` is the part of `total` that went into folded nodes. All times are
-    those of the thread's clock, see `Thread`.
+    A path never has two calls in progress in one thread. The attributes:
+
+    - `key` is how the hooks recognise the function: the function itself if it is long-lived (see `described`), else
+      its `id()` while the call is in progress.
+    - `kind` is the kind of callee, see `kind_of`.
+    - `start` is when the call in progress began, if there is one.
+    - `latest` is the child that was called last. `successor` is the sibling that was called after this node when
+      this node was last called; the hooks try it first, since programs repeat themselves.
+    - `folded_time` is the part of `total` that was spent in folded nodes (see `folded_node`).
+
+    All times are in seconds of the thread's clock, see `Thread`.
     """
 
     __slots__ = (
-        "calls", "children", "following", "inner", "key", "kind", "label", "last", "parent", "site", "sites",
-        "start", "total",
+        "calls", "children", "folded_time", "key", "kind", "label", "latest", "parent", "site", "sites",
+        "start", "successor", "total",
     )  # fmt: skip
 
     def __init__(self, label: Label, parent: Node | None, kind: str) -> None:
         self.label = label
         self.parent: Any = parent
         self.kind = kind
-        self.children: dict[Any, Any] = NO_CHILDREN  # by label, and by id() of functions that last and of code
-        self.key: Any = NOBODY
-        self.last: Any = _NONE
-        self.following: Any = _NONE
+        self.children: dict[Any, Any] = NO_CHILDREN  # by label, and by id() of long-lived functions and of code
+        self.key: Any = NO_KEY
+        self.latest: Any = _NO_NODE
+        self.successor: Any = _NO_NODE
         self.calls = 0
-        self.start = self.total = self.inner = 0.0
+        self.start = self.total = self.folded_time = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
 
-    def below(self) -> Iterator[Node]:
-        """The nodes of the calls made here."""
-        # Other threads may be adding to it.
+    def child_nodes(self) -> Iterator[Node]:
+        """Each child once. The children are copied first, because other threads may add some meanwhile."""
         return (node for key, node in list(self.children.items()) if type(key) is tuple)
 
 
-class Site:
-    """Calls and seconds of the calls from one instruction of the calling code."""
+class SiteTotals:
+    """The number of calls and the seconds of the calls from one instruction of the calling code."""
 
     __slots__ = ("calls", "code", "offset", "total")
 
@@ -73,78 +80,97 @@ class Site:
         self.total = 0.0
 
 
-class _None:
-    """Stands for the node that is not there yet; it is nobody's."""
+class _NoNode:
+    """The initial value of `Node.latest` and `Node.successor`. Its key equals no function's."""
 
     key: Final = object()
-    following: Any = None
+    successor: Any = None
 
 
-NOBODY: Final = _None.key
-_NONE: Final = _None()
-_NONE.following = _NONE
+NO_KEY: Final = _NoNode.key
+_NO_NODE: Final = _NoNode()
+_NO_NODE.successor = _NO_NODE
 
 
 class Thread:
-    """The tree of one thread, and the node of the innermost call under way.
+    """The call tree of one thread, and the node of its innermost call in progress.
 
-    Threads that have the same identifier, one after the other, share a tree: there may be very many of them. `entered`
-    is how many blocks of the context the thread is in, the outermost since `root.start`.
+    Threads that have the same identifier, one after the other, share a tree, so that the number of trees stays small.
+    `entered` counts the nested blocks of the context that the thread is in; the outermost one began at `root.start`.
 
-    `skipped` is time that was not the program's: in the hooks, and in what compiled functions for this context. The
-    thread's own clock is the real one less that. `aside` is the part of it that is not the ordinary cost of events.
+    `measured_overhead` is the time that the thread spent in the hooks and in compiling functions for this context. The
+    thread's clock is the real clock less this time. `one_off` is the part of it that is not the repeated cost of
+    events: compiling, and making nodes.
     """
 
-    __slots__ = ("aside", "entered", "folded", "name", "node", "root", "skipped")
+    __slots__ = ("entered", "folded", "measured_overhead", "name", "node", "one_off", "root")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.root = self.node = Node(("~", 0, f"<{name}>"), None, "")
         self.folded: dict[tuple[Label, Label, bool, bool], list[Node]] = {}
         self.entered = 0
-        self.skipped = self.aside = 0.0
+        self.measured_overhead = self.one_off = 0.0
 
 
 class UncorrectedThread(Thread):
-    """A thread whose clock is the real one."""
+    """A thread whose clock is the real one: overhead is not subtracted."""
 
     __slots__ = ()
 
     @property
-    def skipped(self) -> float:
-        """Nothing is."""
+    def measured_overhead(self) -> float:
+        """Always zero."""
         return 0.0
 
-    @skipped.setter
-    def skipped(self, seconds: float) -> None:
+    @measured_overhead.setter
+    def measured_overhead(self, seconds: float) -> None:
         pass
 
 
+class CallTrees(Protocol):
+    """What the statistics read: a profile."""
+
+    subtracts_overhead: bool
+
+    def threads(self) -> list[Thread]:
+        """The call trees as they are now."""
+
+    def current_thread(self) -> Thread | None:
+        """The call tree of the running thread, if it has one."""
+
+
 def walk(thread: Thread) -> Iterator[tuple[Node, bool]]:
-    """Every node, on the way in and (True) on the way out; a tree may be as deep as a recursion was."""
+    """Every node twice: before its children with False, and after them with True.
+
+    There is no recursion here, because a tree is as deep as the program's own recursion was.
+    """
     work = [(thread.root, False)]
     while work:
         node, leaving = work.pop()
         yield node, leaving
         if not leaving:
             work.append((node, True))
-            work.extend([(child, False) for child in node.below()][::-1])
+            work.extend([(child, False) for child in node.child_nodes()][::-1])
 
 
-def site_of(node: Node, code: CodeType, offset: int) -> Site:
-    """The figures of a call site. A function may have code of several makes, and what C calls back comes from
-    anywhere."""
-    site: Site | None = node.sites.get((id(code), offset))
+def site_totals(node: Node, code: CodeType, offset: int) -> SiteTotals:
+    """The totals of a call site; new ones at its first call.
+
+    The offset alone does not identify a call site: a function may run in several code objects, and a callback of C
+    code may come from any.
+    """
+    site: SiteTotals | None = node.sites.get((id(code), offset))
     if site is None:
         if node.sites is NO_CHILDREN:
             node.sites = {}
-        site = node.sites[id(code), offset] = Site(code, offset)
+        site = node.sites[id(code), offset] = SiteTotals(code, offset)
         node.sites.setdefault(offset, site)
     return site
 
 
 def kind_of(function: Any) -> str:
-    """The kind of callee, which decides how dear an event is.
+    """The kind of callee, on which the overhead of an event depends.
 
     >>> kind_of(len), kind_of(list.append), kind_of(dict), kind_of(kind_of)
     ('builtin', 'method in C', 'class', 'function')
@@ -159,26 +185,26 @@ def kind_of(function: Any) -> str:
     return "method in C"
 
 
-def folded(thread: Thread, label: Label, kind: str) -> Node:
-    """A node for all paths from one function to another, once there are too many to keep apart.
+def folded_node(thread: Thread, label: Label, kind: str) -> Node:
+    """A node for all paths from one function to another. It is used once there are too many paths to keep apart.
 
-    Its place in the tree changes with each call, so it notes at once what is otherwise found out from the
-    place: whether the function, and the step from its caller to it, are under way further up already.
+    The place of a folded node in the tree changes with each call. So whether its function, and the step from its
+    caller to it, are already in progress further up is found out now; for other nodes it follows from their place.
     """
-    above = thread.node
-    under_way = set()
+    parent = thread.node
+    in_progress = set()
     recursive = recursive_step = False
-    node = above
+    node = parent
     while node is not thread.root:
-        under_way.add(id(node))
+        in_progress.add(id(node))
         if not recursive_step and node.label == label:
             recursive = True
-            recursive_step = node.parent.label == above.label
+            recursive_step = node.parent.label == parent.label
         node = node.parent
-    pool = thread.folded.setdefault((above.label, label, recursive, recursive_step), [])
-    resting = next((node for node in pool if id(node) not in under_way), None)
-    if resting is None:
-        resting = Node(label, above, kind)
-        pool.append(resting)
-    resting.parent = above
-    return resting
+    pool = thread.folded.setdefault((parent.label, label, recursive, recursive_step), [])
+    unused = next((node for node in pool if id(node) not in in_progress), None)
+    if unused is None:
+        unused = Node(label, parent, kind)
+        pool.append(unused)
+    unused.parent = parent
+    return unused

@@ -1,13 +1,14 @@
-"""`Profile`: how often every function is called, and how long it takes, by itself and with what it calls.
+"""`Profile`: how often each function is called, and its self time and cumulative time.
 
-The hooks build one tree of calls per thread, a node per path from the outermost call. They take no lock, and mostly
-find the next node by asking which one came after the last one before: programs repeat themselves. The time that they
-take themselves is known to them, and is skipped by the clock of their thread. Everything else is worked out from the
-trees afterwards, in `profile_figures`.
+The hooks build one call tree for each thread. They take no lock, and usually find the next node at once, because
+programs repeat themselves (`Node.successor`). They measure their own time, and the clock of their thread omits it.
+Everything else is computed from the trees afterwards: `overhead_subtraction`, `statistics`. Knows hooks and call trees;
+must not know how times are corrected, or how statistics are computed.
 """
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Mapping
@@ -16,18 +17,21 @@ from typing import Any, ClassVar, TypeVar
 
 from cassette_import import Context, Events
 from cassette_import.contexts.common.function_names import described, thread_name
+from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.profile import flamegraph, report
+from cassette_import.contexts.common.text import text_writer
+from cassette_import.contexts.profile import exports, flamegraph
 from cassette_import.contexts.profile.call_tree import (
     NO_CHILDREN,
-    NOBODY,
+    NO_KEY,
     Node,
     Thread,
     UncorrectedThread,
-    folded,
+    folded_node,
     kind_of,
-    site_of,
+    site_totals,
 )
+from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.specialization.progress import add_listener
 
@@ -37,29 +41,34 @@ Self = TypeVar("Self", bound="Profile")
 
 
 class _Here(threading.local):
-    """The record of this thread."""
+    """The call tree of the running thread."""
 
     thread: Thread
 
 
 class Profile(Context, events=Events.CALLS):
-    """Counts calls and measures time, per function, per caller, and if wanted per call site.
+    """Counts calls and measures time for each function, each caller and, if wanted, each call site.
 
     Parameters
     ----------
     sort:
-        What the table is sorted by: ``"own"`` time, ``"cumulative"`` time or ``"calls"``.
+        What the table is sorted by: ``"own"`` for self time, ``"cumulative"`` for cumulative time, or ``"calls"``.
     limit:
         How many functions the table on the terminal shows. Files hold all of them.
     paths:
-        How many different paths of calls are kept apart. What comes later is still counted for each function
-        and caller, but is no longer part of the tree that the flame graph and `speedscope` show, so that memory
-        stays bounded.
+        How many different call paths are kept apart, to bound memory. Later paths are still counted for their
+        function and caller, but are not in the tree that the flame graph and speedscope show.
     sites:
-        Whether calls are also counted per call site: the line and column that they are made from. An event then
-        costs two to five times as much.
+        Whether calls are also counted for each call site: the line and column of the call. An event then costs two
+        to five times as much.
     overhead:
-        Whether the time that measuring takes is left out. What one event costs is measured once per process.
+        Whether overhead, the time that profiling itself takes, is subtracted. The cost of an event is calibrated
+        once per process.
+
+    Raises
+    ------
+    ValueError
+        If an option has no such value. The message is one line.
 
     Example
     -------
@@ -71,18 +80,12 @@ class Profile(Context, events=Events.CALLS):
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
 
-    def __new__(
-        cls, *, sort: str = "own", limit: int = 30, paths: int = 500_000, sites: bool = False, overhead: bool = True
-    ) -> Profile:
-        """Make an instance of the type that looks at call sites, or of the one that does not."""
-        return super().__new__(_SiteProfile if sites and cls is Profile else cls)
-
     def __init__(
         self, *, sort: str = "own", limit: int = 30, paths: int = 500_000, sites: bool = False, overhead: bool = True
     ) -> None:
         super().__init__()
-        if sort not in report.ORDERS:
-            raise ValueError(f"sort is one of {', '.join(report.ORDERS)}, not {sort!r}")
+        if sort not in ORDERS:
+            raise ValueError(f"sort is one of {', '.join(ORDERS)}, not {sort!r}")
         for name, value in (("limit", limit), ("paths", paths)):
             if value < 0:
                 raise ValueError(f"{name} must not be less than 0, and is {value}")
@@ -93,16 +96,21 @@ class Profile(Context, events=Events.CALLS):
         self._here = _Here()
         self._threads: dict[int, Thread] = {}
         add_listener(self)
-        # Nodes remember functions and code by id(), which holds as long as they are alive.
-        self._kept: dict[int, Any] = {}
+        # Nodes refer to functions and code by id(), which is valid as long as these are alive.
+        self._kept_alive: dict[int, Any] = {}
+
+    @options_of(__init__)
+    def __new__(cls, *, sites: bool = False, **options: Any) -> Profile:
+        """Make an instance of the type that records call sites, or of the one that does not."""
+        return super().__new__(_SiteProfile if sites and cls is Profile else cls)
 
     def __enter__(self: Self) -> Self:
-        """Enter the context, and start the clock of the code in the block itself."""
+        """Enter the context, and start the clock of the block's own code."""
         entered = super().__enter__()
         thread = self._thread()
         thread.entered += 1
         if thread.entered == 1:
-            thread.root.start = perf_counter() - thread.skipped
+            thread.root.start = perf_counter() - thread.measured_overhead
         return entered
 
     def __exit__(self, *exception: object) -> None:
@@ -111,57 +119,57 @@ class Profile(Context, events=Events.CALLS):
         if thread.entered:
             thread.entered -= 1
             if not thread.entered:
-                thread.root.total += perf_counter() - thread.skipped - thread.root.start
+                thread.root.total += perf_counter() - thread.measured_overhead - thread.root.start
         super().__exit__(*exception)
 
-    # The hooks run for every call of the program. Keys are compared because a pair may be torn apart by an interrupt
-    # that arrives in a hook itself.
+    # The hooks run for every call of the program. They compare keys because an interrupt that arrives inside a hook may
+    # separate a pair of hooks.
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Go down to the function's node and start its clock."""
+        """Descend to the function's node and start its clock."""
         began = perf_counter()
         try:
             thread = self._here.thread
         except AttributeError:
             thread = self._thread()
-        above = thread.node
-        node = above.last.following
+        parent = thread.node
+        node = parent.latest.successor
         if node.key is not f:
             try:
-                node = above.children[id(f)]
+                node = parent.children[id(f)]
             except KeyError:
                 node = self._node_below(thread, f)
             else:
-                above.last.following = node
-        above.last = node
+                parent.latest.successor = node
+        parent.latest = node
         thread.node = node
-        node.start = began - thread.skipped
-        thread.skipped += perf_counter() - began
+        node.start = began - thread.measured_overhead
+        thread.measured_overhead += perf_counter() - began
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Stop the clock and go up again."""
+        """Stop the clock and return to the parent node."""
         end = perf_counter()
         try:
             thread = self._here.thread
-        except AttributeError:  # nothing began in this thread
+        except AttributeError:  # this thread has no call in progress
             return
         node = thread.node
         if node.key is f:
             node.calls += 1
-            node.total += end - thread.skipped - node.start
+            node.total += end - thread.measured_overhead - node.start
             thread.node = node.parent
         else:
-            self._leave(thread, f, end - thread.skipped)
-        thread.skipped += perf_counter() - end
+            self._leave(thread, f, end - thread.measured_overhead)
+        thread.measured_overhead += perf_counter() - end
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """A call that raises takes time as well."""
+        """Stop the clock of a call that raised."""
         self._end(None, f)
 
-    _begin, _end = prehook, posthook  # as methods: what the class makes of the names above is for registering
+    _begin, _end = prehook, posthook  # as plain methods: on the class, `prehook` and `posthook` are for registering
 
     def _thread(self) -> Thread:
-        """The record of this thread; it is made when the thread is seen first."""
+        """The call tree of the running thread; a new one at its first event."""
         try:
             return self._here.thread
         except AttributeError:
@@ -174,102 +182,104 @@ class Profile(Context, events=Events.CALLS):
             return thread
 
     def _node_below(self, thread: Thread, function: Any) -> Node:
-        """The node for a function that is not known by its identity here."""
-        above = thread.node
-        # A closure is a new function each time, but always has the same code.
+        """The node for a function that the parent node does not have by its identity."""
+        parent = thread.node
+        # Each closure is a new function, but all closures of one `def` share its code.
         code = function.__code__ if type(function) is FunctionType else None
-        node: Node | None = above.children.get(id(code)) if code is not None else None
+        node: Node | None = parent.children.get(id(code)) if code is not None else None
         if node is None:
             node = self._labelled_node(thread, function, code)
-        if node.key is not function:  # it does not last, and must not be kept
+        if node.key is not function:  # it is short-lived, and must not be kept alive
             node.key = id(function)
         return node
 
     def _labelled_node(self, thread: Thread, function: Any, code: CodeType | None) -> Node:
-        above = thread.node
-        label, lasts = described(function)
-        node: Node | None = above.children.get(label)
+        parent = thread.node
+        label, is_long_lived = described(function)
+        node: Node | None = parent.children.get(label)
         if node is None:
             if self._paths <= 0:
-                return folded(thread, label, kind_of(function))
+                return folded_node(thread, label, kind_of(function))
             self._paths -= 1
             began = perf_counter()
-            node = Node(label, above, kind_of(function))
-            if above.children is NO_CHILDREN:
-                above.children = {}
-            above.children[label] = node
-            thread.aside += perf_counter() - began
-        known = function if lasts else code
+            node = Node(label, parent, kind_of(function))
+            if parent.children is NO_CHILDREN:
+                parent.children = {}
+            parent.children[label] = node
+            thread.one_off += perf_counter() - began
+        known = function if is_long_lived else code
         if known is not None:
-            self._kept[id(known)] = known
-            above.children[id(known)] = node
-        if lasts:
+            self._kept_alive[id(known)] = known
+            parent.children[id(known)] = node
+        if is_long_lived:
             node.key = function
         return node
 
     def _leave(self, thread: Thread, function: Any, end: float) -> None:
-        """The end of a call whose node is not the current one, or does not have the function as its key."""
+        """End a call whose node is not the current one, or whose key is not the function itself."""
         identity = id(function)
         node = thread.node
         while node is not thread.root and node.key is not function and node.key != identity:
             node = node.parent
-        if node is thread.root:  # its beginning was missed
+        if node is thread.root:  # the prehook of this call did not run
             return
-        thread.node = above = node.parent
+        thread.node = parent = node.parent
         node.calls += 1
         node.total += end - node.start
         if type(node.key) is int:
-            node.key = NOBODY
-        if above.children.get(node.label) is not node:
-            above.inner += end - node.start
+            node.key = NO_KEY
+        if parent.children.get(node.label) is not node:
+            parent.folded_time += end - node.start
 
     def body_made(self, seconds: float) -> None:
-        """Told in the thread whose call had to wait: a function was compiled for this context."""
+        """Called when a function was compiled for this context, in the thread whose call waited for it."""
         thread = getattr(self._here, "thread", None)
         if thread is not None:
-            thread.skipped += seconds
-            thread.aside += seconds
+            thread.measured_overhead += seconds
+            thread.one_off += seconds
 
-    def here(self) -> Thread | None:
-        """The record of this thread, if it has been seen."""
+    def current_thread(self) -> Thread | None:
+        """The call tree of the running thread, if it has one."""
         return getattr(self._here, "thread", None)
 
     def forked(self) -> None:
-        """In a copy of the process, begin anew; calls that are under way end unseen."""
+        """Start with empty trees in a forked process; the calls in progress are not counted there."""
         self._threads.clear()
         self._here = _Here()
 
     def threads(self) -> list[Thread]:
-        """The trees as they are now."""
+        """The call trees as they are now."""
         return list(self._threads.values())
 
     def summary(self) -> str:
-        """The table, with as many functions as the context was told to show."""
-        return report.table(self, self._sort, self._limit)
+        """The table, with at most `limit` functions."""
+        return table(self, self._sort, self._limit)
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """A writer for each suffix.
+        """A writer for each file suffix.
 
         `.html` for an interactive flame graph, `.json` for https://www.speedscope.app, `.prof` for `pstats` and
-        snakeviz, `.collapsed` or `.folded` for tools that make flame graphs, `.txt` for the table.
+        snakeviz, `.collapsed` or `.folded` for tools that draw flame graphs, `.txt` for the table.
         """
+        collapsed = functools.partial(exports.write_collapsed, self)
+        speedscope = functools.partial(exports.write_speedscope, self)
         return {
-            ".prof": lambda path: report.write_pstats(self, path),
-            ".json": lambda path: report.write_speedscope(self, path),
-            ".speedscope.json": lambda path: report.write_speedscope(self, path),
-            ".collapsed": lambda path: report.write_collapsed(self, path),
-            ".folded": lambda path: report.write_collapsed(self, path),
-            ".html": lambda path: flamegraph.write(self, path),
-            ".txt": lambda path: report.write_table(self, self._sort, path),
+            ".prof": functools.partial(exports.write_pstats, self),
+            ".json": speedscope,
+            ".speedscope.json": speedscope,
+            ".collapsed": collapsed,
+            ".folded": collapsed,
+            ".html": functools.partial(flamegraph.write, self),
+            ".txt": text_writer(lambda: table(self, self._sort)),
         }
 
 
 class _SiteProfile(Profile, events=Events.CALLS):
-    """A profile that also keeps calls from different places apart. A type of its own: each type has its code."""
+    """A profile that also records call sites. It is a type of its own, because hooks belong to the type."""
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Note where the call comes from."""
+        """Record the call site of the call."""
         frame = sys._getframe(1)
         self._begin(f)
         found = perf_counter()
@@ -281,26 +291,26 @@ class _SiteProfile(Profile, events=Events.CALLS):
         except KeyError:
             site = None
         if site is None or site.code is not frame.f_code:
-            site = site_of(node, frame.f_code, offset)
+            site = site_totals(node, frame.f_code, offset)
         node.site = site
-        thread.skipped += perf_counter() - found
+        thread.measured_overhead += perf_counter() - found
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Count for the call site as well."""
+        """Count the call for its call site as well."""
         end = perf_counter()
         try:
             thread = self._here.thread
-        except AttributeError:  # nothing began in this thread
+        except AttributeError:  # this thread has no call in progress
             return
         node = thread.node
         site = node.site
         if site is not None:
             site.calls += 1
-            site.total += end - thread.skipped - node.start
+            site.total += end - thread.measured_overhead - node.start
             node.site = None
-        thread.skipped += perf_counter() - end
+        thread.measured_overhead += perf_counter() - end
         self._end(result, f)
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """A call that raises has a call site, too."""
+        """Count a call that raised for its call site as well."""
         self.posthook(exception, f)

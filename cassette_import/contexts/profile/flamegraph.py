@@ -1,6 +1,6 @@
-"""A profile as one page of HTML: an interactive flame graph with tables, which needs nothing but the file itself.
+"""A profile as one HTML page that works offline: an interactive flame graph with tables.
 
-Knows the figures of a profile and where the page's template is; must not know how they were measured.
+Knows statistics and the page's template; must not know how statistics are computed.
 """
 
 from __future__ import annotations
@@ -8,31 +8,28 @@ from __future__ import annotations
 import html
 import json
 import os
-import sys
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cassette_import.contexts.common.function_names import Label
-from cassette_import.contexts.common.reporting import short_path
-from cassette_import.contexts.profile.call_tree import walk
-from cassette_import.contexts.profile.statistics import Reading
-
-if TYPE_CHECKING:
-    from cassette_import.contexts.profile.context import Profile
+from cassette_import.contexts.common.text import search_folders, short_path
+from cassette_import.contexts.profile.call_tree import CallTrees, walk
+from cassette_import.contexts.profile.statistics import Statistics
 
 __all__ = ["page", "write"]
 
 _MOST_PATHS: Final = 100_000
-"""With more, those that take less than a hundred thousandth of the time are left out: nobody would see them."""
+"""With more paths than this, those that take less than a hundred thousandth of the time are left out: their frames
+would be too narrow to see."""
 
 
-def page(profile: Profile, title: str = "profile") -> str:
+def page(profile: CallTrees, title: str = "profile") -> str:
     """The page for a profile.
 
     Parameters
     ----------
     profile:
-        What is shown; calls that are under way count as if they ended now.
+        The profile. Calls in progress count as if they ended now.
     title:
         The heading.
 
@@ -43,74 +40,75 @@ def page(profile: Profile, title: str = "profile") -> str:
     '<!DOCTYPE html>'
     """
     template = resources.files(__package__).joinpath("flamegraph.html").read_text(encoding="utf-8")
-    # "</script>" in a name would end the element that the data is in.
+    # A name with "</script>" in it would end the element that holds the data.
     data = json.dumps(_data(profile), separators=(",", ":")).replace("<", "\\u003c")
     return template.replace("@title@", html.escape(title)).replace("@data@", data)
 
 
-def write(profile: Profile, path: str) -> None:
+def write(profile: CallTrees, path: str) -> None:
     """Write the page to a file."""
     with open(path, "w", encoding="utf-8") as file:
         file.write(page(profile, os.path.basename(path).removesuffix(".html") or "profile"))
 
 
-def _data(profile: Profile) -> dict[str, Any]:
-    reading = Reading(profile)
-    folders = [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
+def _data(profile: CallTrees) -> dict[str, Any]:
+    """What the page's script reads."""
+    statistics = Statistics(profile)
+    folders = search_folders()
     labels: dict[Label, int] = {}
-    paths = _paths(reading, labels)
-    functions = reading.functions()
-    roots = reading.roots()
-    calls = sum(figures.calls for label, (figures, _) in functions.items() if label not in roots)
-    summary = f"{calls} calls, {sum(paths['own']):.3f} s"
-    if reading.left_out:
-        summary += f" (measuring took {reading.left_out:.3f} s more)"
+    paths = _paths(statistics, labels)
+    functions = statistics.functions()
+    roots = statistics.roots()
+    calls = sum(found.calls for label, (found, _) in functions.items() if label not in roots)
+    summary = f"{calls} calls, {sum(paths['self']):.3f} s"
+    if statistics.overhead:
+        summary += f" (overhead subtracted: {statistics.overhead:.3f} s)"
     return {
         "summary": summary,
         "frames": [(_name(label), _place(label, folders)) for label in labels],
         **paths,
         "functions": [
-            (figures.calls, figures.own, figures.cumulative, _full(label, folders), _name(label))
-            for label, (figures, _) in functions.items()
+            (found.calls, found.self_time, found.cumulative, _name_and_place(label, folders), _name(label))
+            for label, (found, _) in functions.items()
         ],
         "sites": [
             (
-                figures.calls,
-                figures.cumulative,
+                found.calls,
+                found.cumulative,
                 f"{short_path(site.filename, folders)}:{site.line}:{site.column + 1} in {site.caller}: "
                 f"{_name(site.label)}",
                 _name(site.label),
             )
-            for site, figures in reading.call_sites().items()
+            for site, found in statistics.call_sites().items()
         ],
     }
 
 
-def _paths(reading: Reading, labels: dict[Label, int]) -> dict[str, list[Any]]:
-    """Function, depth, calls and own seconds of each path, in order; several threads stand below one root."""
-    found: dict[str, list[Any]] = {"frame": [], "depth": [], "calls": [], "own": []}
+def _paths(statistics: Statistics, labels: dict[Label, int]) -> dict[str, list[Any]]:
+    """Function, depth, calls and self time of each path, parents first. Several threads share one root."""
+    paths: dict[str, list[Any]] = {"frame": [], "depth": [], "calls": [], "self": []}
 
-    def add(label: Label, depth: int, calls: int, own: float) -> None:
-        found["frame"].append(labels.setdefault(label, len(labels)))
-        found["depth"].append(depth)
-        found["calls"].append(calls)
-        found["own"].append(round(own, 9))
+    def add(label: Label, depth: int, calls: int, self_time: float) -> None:
+        paths["frame"].append(labels.setdefault(label, len(labels)))
+        paths["depth"].append(depth)
+        paths["calls"].append(calls)
+        paths["self"].append(round(self_time, 9))
 
-    several = len(reading.threads) > 1
-    if several:
-        add(("~", 0, "<all threads>"), 0, len(reading.threads), 0.0)
+    threads = statistics.threads
+    if len(threads) > 1:
+        add(("~", 0, "<all threads>"), 0, len(threads), 0.0)
     smallest = 0.0
-    if sum(1 for thread in reading.threads for _ in walk(thread)) > 2 * _MOST_PATHS:
-        smallest = sum(reading.time_of(thread.root).total for thread in reading.threads) / _MOST_PATHS
-    for thread in reading.threads:
-        depth = int(several)
+    if sum(1 for thread in threads for _ in walk(thread)) > 2 * _MOST_PATHS:
+        smallest = sum(statistics.time_of(thread.root).cumulative for thread in threads) / _MOST_PATHS
+    for thread in threads:
+        depth = int(len(threads) > 1)
         for node, leaving in walk(thread):
             depth -= leaving
-            time = reading.time_of(node)
-            if not leaving and time.total >= smallest:
-                add(node.label, depth, max(1, time.calls), time.own)
+            time = statistics.time_of(node)
+            if not leaving and time.cumulative >= smallest:
+                add(node.label, depth, max(1, time.calls), time.self_time)
             depth += not leaving
-    return found
+    return paths
 
 
 def _name(label: Label) -> str:
@@ -121,6 +119,6 @@ def _place(label: Label, folders: list[str]) -> str:
     return "" if label[0] == "~" else f"{short_path(label[0], folders)}:{label[1]}"
 
 
-def _full(label: Label, folders: list[str]) -> str:
+def _name_and_place(label: Label, folders: list[str]) -> str:
     place = _place(label, folders)
     return f"{label[2]}  {place}" if place else label[2]

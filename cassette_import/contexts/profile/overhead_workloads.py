@@ -1,7 +1,7 @@
-"""Small programs that do nothing but call, one for each kind of callee: what an event costs is found out with them.
+"""Workloads for the calibration: small programs that do nothing but call, one for each kind of callee.
 
-What is called changes from call to call, as it does in a program: a loop around one call would be too cheap. Each
-returns how long it took, by its own clock. They are overdubbed like any program; must not know who measures.
+The callee changes from call to call, as in a program; a loop around one callee would be too cheap. Each workload
+returns the seconds that it took. Workloads are overdubbed like any program. They must not know who measures them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["WORKLOADS", "mixed", "no_calls", "order", "perf_counter"]
 
 
 def order(count: int) -> list[int]:
-    """Numbers from 0 to 2 with no rhythm to them, the same each time."""
+    """Numbers from 0 to 2 in an irregular order, the same each time."""
     numbers, state = [], 1
     for _ in range(count):
         state = (state * 1103515245 + 12345) % 2**31
@@ -132,7 +132,7 @@ def calls_of_classes(numbers: Sequence[int]) -> float:
 
 
 def calls_of_initialisers(numbers: Sequence[int]) -> float:
-    """Make objects that are initialised in Python."""
+    """Make objects whose `__init__` is written in Python."""
     began = perf_counter()
     for number in numbers:
         if number == 0:
@@ -230,7 +230,7 @@ def _rounded(weight: int) -> int:
 
 
 def mixed(numbers: Sequence[int]) -> float:
-    """Call in the way of an ordinary program: many small functions, in an order that is hard to foresee."""
+    """Call as an ordinary program does: many small functions, in an order that is hard to predict."""
     store = _Store()
     total, state = 0, 1
     began = perf_counter()
@@ -249,7 +249,7 @@ def mixed(numbers: Sequence[int]) -> float:
 
 
 def no_calls(numbers: Sequence[int]) -> float:
-    """What the others do besides calling."""
+    """The loop of the other workloads, without their calls."""
     began = perf_counter()
     for number in numbers:
         if number == 0 or number == 1:
@@ -267,4 +267,4 @@ WORKLOADS: Final[dict[str, Callable[[Sequence[int]], float]]] = {
     "class": calls_of_classes,
     "class in Python": calls_of_initialisers,
 }
-"""By the kind of callee."""
+"""The workloads by kind of callee, see `kind_of`."""

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
-from cassette_import.contexts.common.reporting import short_path
+from cassette_import.contexts.common.text import short_path
 from cassette_import.runtime.dispatch.call_sites import CallSite
 
 __all__ = ["Finding", "Flow", "Path", "merged"]

@@ -1,7 +1,9 @@
-"""`Trace`."""
+"""`Trace`: each call with its arguments and its result, written while the program runs.
 
-from cassette_import.contexts.trace.context import (
-    Trace,
-)
+Knows hooks, and how to show values without running the program's code; must not know any other context, or who runs the
+program.
+"""
+
+from cassette_import.contexts.trace.context import Trace
 
 __all__ = ["Trace"]

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any, ClassVar, Final
 
 from cassette_import import Context, Events
+from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import module_of, thread_name
-from cassette_import.contexts.common.options import seeing
+from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
 from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Lane, Output, Tree, Unbuffered
@@ -87,21 +88,6 @@ class Trace(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
 
-    def __new__(
-        cls,
-        *,
-        depth: int | None = None,
-        package: str | None = None,
-        predicate: Predicate | str | None = None,
-        mask: str = "",
-        width: int = 60,
-        reprs: bool = False,
-        file: IO[str] | None = None,
-        events: Events | str | None = None,
-    ) -> Trace:
-        """Make an instance of the type that sees these events."""
-        return super().__new__(seeing(cls, events))
-
     def __init__(
         self,
         *,
@@ -133,6 +119,11 @@ class Trace(Context, events=Events.CALLS):
         self._thread = _Thread()
         self._numbers = itertools.count(1)
         self._shown = self._deeper = self._others = self._failures = 0
+
+    @options_of(__init__)
+    def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
+        """Make an instance of the type that intercepts these events."""
+        return super().__new__(type_with_events(cls, events))
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the call."""

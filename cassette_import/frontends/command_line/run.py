@@ -13,7 +13,7 @@ from typing import Any
 
 import cassette_import
 from cassette_import import Context, Installation
-from cassette_import.contexts.common.reporting import told_of
+from cassette_import.contexts.common.text import error_line
 from cassette_import.frontends import settings
 from cassette_import.frontends.programs import exit_hooks
 from cassette_import.frontends.programs.process_family import Family
@@ -91,14 +91,14 @@ class _Guarded:
         try:
             return self._context.__enter__()
         except Exception as error:
-            raise _CannotEnter(f"{type(self._context).__name__} cannot be entered: {told_of(error)}") from error
+            raise _CannotEnter(f"{type(self._context).__name__} cannot be entered: {error_line(error)}") from error
 
     def __exit__(self, *exception: Any) -> bool | None:
         leave: Any = self._context.__exit__
         try:
             return bool(leave(*exception))
         except Exception as error:
-            say([f"cassette_import: {type(self._context).__name__} raised when it was left: {told_of(error)}"])
+            say([f"cassette_import: {type(self._context).__name__} raised when it was left: {error_line(error)}"])
         return None
 
 

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import pytest
 
 from cassette_import import Context, Installation, NotOverdubbable, install
-from cassette_import.contexts.common.reporting import is_reporting, summary_of, told_of
+from cassette_import.contexts.common.reporting import is_reporting, summary_of
+from cassette_import.contexts.common.text import error_line
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.frontends.reporting.run_report import CannotWrite, check_folder, merged, report, write_document
 from cassette_import.frontends.settings import names
@@ -212,4 +213,4 @@ def _made(context_type: type[Context]) -> Context:
     except TypeError:
         raise
     except Exception as error:  # it may be anybody's
-        raise UnknownContext(f"{context_type.__name__} cannot be made: {told_of(error)}") from error
+        raise UnknownContext(f"{context_type.__name__} cannot be made: {error_line(error)}") from error

@@ -22,8 +22,8 @@ from cassette_import.contexts.common.reporting import (
     is_streaming,
     known_formats,
     summary_of,
-    told_of,
 )
+from cassette_import.contexts.common.text import error_line
 from cassette_import.specialization.registry import registry
 
 if TYPE_CHECKING:
@@ -228,7 +228,8 @@ def _formats_of(context: Context, output: str) -> Iterable[str]:
     try:
         return list(known_formats(context))
     except Exception as error:
-        raise CannotWrite(f"{output}: {type(context).__name__} cannot say what it writes: {told_of(error)}") from error
+        name = type(context).__name__
+        raise CannotWrite(f"{output}: {name} cannot say what it writes: {error_line(error)}") from error
 
 
 def _write(context: Context, suffix: str, path: str) -> None:
@@ -242,7 +243,7 @@ def _problem(write: Writer, path: str) -> str | None:
     except OSError as error:
         return f"cassette_import: {path} was not written: {error.strerror or error}"
     except Exception as error:
-        return f"cassette_import: {path} was not written: {told_of(error)}"
+        return f"cassette_import: {path} was not written: {error_line(error)}"
     return None
 
 

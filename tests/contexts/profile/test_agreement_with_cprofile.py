@@ -1,4 +1,4 @@
-"""What a profile says of real programs is what `cProfile` says, as far as both see the same calls.
+"""A profile of a real program agrees with `cProfile`, for the calls that both see.
 
 Both are given the clock of the processor's time, so that other programs on the machine matter less. `cProfile` does not
 take its own cost off: here that is done for it. What remains is an estimate on both sides, so the lists are compared by
@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 import cassette_import
-from cassette_import.contexts import Profile, profile
-from cassette_import.contexts.profile import overhead, overhead_workloads, statistics
-from cassette_import.contexts.profile.statistics import Reading
+from cassette_import.contexts import Profile
+from cassette_import.contexts.profile import context, overhead_calibration, overhead_subtraction, overhead_workloads
+from cassette_import.contexts.profile.statistics import Statistics
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
@@ -68,9 +68,9 @@ LONG = """
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     """The processor's time instead of the wall's."""
-    for module in (profile, statistics, overhead_workloads):
+    for module in (context, overhead_subtraction, overhead_workloads):
         monkeypatch.setattr(module, "perf_counter", time.process_time)
-    monkeypatch.setattr(overhead, "_KNOWN", {})
+    monkeypatch.setattr(overhead_calibration, "_KNOWN", {})
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def driver(make_program):
 
 
 def of_cprofile(function, *arguments, cost=(0.0, 0.0)):
-    """Calls, own and cumulative seconds by function; `cost` is what a call adds to its own time, and its caller's."""
+    """Calls, self time and cumulative time by function; a call adds `cost` to its self time and to its caller's."""
     measured = cProfile.Profile(time.process_time)
     measured.runcall(function, *arguments)
     stats = pstats.Stats(measured).stats
@@ -95,7 +95,7 @@ def of_cprofile(function, *arguments, cost=(0.0, 0.0)):
 
 
 def cost_of_cprofile(count=20_000):
-    """What `cProfile` adds to the own time of a call and to that of its caller, found out as we find out ours."""
+    """What `cProfile` adds to the self time of a call and of its caller, calibrated as `Profile` is."""
     numbers = overhead_workloads.order(count)
     workload, empty = overhead_workloads.calls_of_functions, overhead_workloads.no_calls
     plain, loop = (min(one(numbers) for _ in range(5)) for one in (workload, empty))
@@ -107,12 +107,12 @@ def cost_of_cprofile(count=20_000):
 
 
 def of_ours(function, *arguments):
-    """The same, and what was left out."""
+    """The same with `Profile`, and the statistics."""
     with Profile() as measured:
         function(*arguments)
-    reading = Reading(measured)
-    figures = {label: entry for label, (entry, _) in reading.functions().items()}
-    return {label: (entry.calls, entry.own, entry.cumulative) for label, entry in figures.items()}, reading
+    statistics = Statistics(measured)
+    figures = {label: entry for label, (entry, _) in statistics.functions().items()}
+    return {label: (entry.calls, entry.self_time, entry.cumulative) for label, entry in figures.items()}, statistics
 
 
 def least(rounds):
@@ -122,7 +122,7 @@ def least(rounds):
 
 
 def costliest(figures, among, count=10):
-    """Those with the most own time."""
+    """Those with the most self time."""
     return set(sorted(among, key=lambda label: -figures[label][1])[:count])
 
 
@@ -184,7 +184,7 @@ def test_the_times_of_functions_that_take_long_are_those_of_cprofile(make_progra
         assert ours[label] == pytest.approx(theirs[label], rel=0.1), label
 
 
-def test_own_times_and_what_was_left_out_add_up_to_the_time_that_passed(make_program):
+def test_self_times_and_overhead_add_up_to_the_elapsed_time(make_program):
     program = make_program(LONG)
     of_ours(program.run)
     with Profile() as measured:
@@ -192,19 +192,19 @@ def test_own_times_and_what_was_left_out_add_up_to_the_time_that_passed(make_pro
         program.run()
         program.main()
         took = time.process_time() - began
-    reading = Reading(measured)
-    assert sum(entry.own for entry, _ in reading.functions().values()) + reading.left_out == pytest.approx(
+    statistics = Statistics(measured)
+    assert sum(entry.self_time for entry, _ in statistics.functions().values()) + statistics.overhead == pytest.approx(
         took, rel=0.05
     )
 
 
-def test_most_of_the_cost_of_measuring_is_left_out(workload, driver):
+def test_most_of_the_overhead_is_subtracted(workload, driver):
     of_ours(driver, workload.main)
     shown, measured, plain = [], [], []
     for _ in range(5):
-        figures, reading = of_ours(driver, workload.main)
+        figures, statistics = of_ours(driver, workload.main)
         shown.append(sum(own for _, own, _ in figures.values()))
-        measured.append(shown[-1] + reading.left_out)
+        measured.append(shown[-1] + statistics.overhead)
         began = time.process_time()
         workload.main()
         plain.append(time.process_time() - began)

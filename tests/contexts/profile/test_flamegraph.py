@@ -7,8 +7,8 @@ import pytest
 from helpers.browser import Page
 
 from cassette_import.contexts import Profile
-from cassette_import.contexts import profile as profile_module
-from cassette_import.contexts.profile import statistics
+from cassette_import.contexts.profile import context as profile_context
+from cassette_import.contexts.profile import overhead_subtraction
 from cassette_import.contexts.profile.flamegraph import page
 
 
@@ -28,7 +28,7 @@ def other():
 def profile(monkeypatch):
     """`outer` calls `inner`, which takes long, and `other`, which does not; made without a program, by our clock."""
     now = 0.0
-    for module in (profile_module, statistics):
+    for module in (profile_context, overhead_subtraction):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     made = Profile(overhead=False)
     made.prehook(outer)
@@ -74,7 +74,7 @@ def test_the_page_holds_each_path_with_its_calls_and_time(profile):
         for frame, depth, calls in zip(data["frame"], data["depth"], data["calls"], strict=True)
     ]
     assert paths == [("<MainThread>", 0, 1), ("outer", 1, 1), ("inner", 2, 1), ("other", 2, 1)]
-    assert data["own"] == [0.0, 0.005, 0.03, 0.01]
+    assert data["self"] == [0.0, 0.005, 0.03, 0.01]
 
 
 def test_a_name_cannot_end_the_data_that_it_is_in():

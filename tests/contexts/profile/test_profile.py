@@ -14,8 +14,9 @@ import pytest
 
 from cassette_import import Events, overdub
 from cassette_import.contexts import Profile
-from cassette_import.contexts import profile as profile_module
-from cassette_import.contexts.profile import overhead, statistics
+from cassette_import.contexts.profile import context as profile_context
+from cassette_import.contexts.profile import overhead_calibration, overhead_subtraction
+from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import progress
 from cassette_import.specialization.body_compiler import bodies
 
@@ -130,7 +131,7 @@ def profile():
 
 
 def stats(profile, tmp_path):
-    """What `pstats` reads of the profile: `{name: (primitive calls, calls, own, cumulative, callers by name)}`."""
+    """What `pstats` reads of the profile: `{name: (primitive, calls, self time, cumulative time, callers by name)}`."""
     path = tmp_path / "out.prof"
     profile.formats[".prof"](str(path))
     return {
@@ -175,7 +176,7 @@ def test_the_time_of_a_recursive_function_is_counted_once(program, profile, tmp_
     assert 0 < own <= cumulative <= took
 
 
-def test_own_time_is_what_is_not_spent_in_calls(program, profile, tmp_path):
+def test_self_time_is_the_time_not_spent_in_calls(program, profile, tmp_path):
     with profile:
         program.nap()
     found = stats(profile, tmp_path)
@@ -456,7 +457,7 @@ def test_call_sites_and_the_tree_are_the_same_story(program, tmp_path):
     with Profile(sites=True) as profile:
         program.fib(8)
         program.survive()
-    sites = statistics.Reading(profile).call_sites()
+    sites = Statistics(profile).call_sites()
     calls = sum(figures.calls for site, figures in sites.items() if site.label[2] == "fib")
     assert calls == stats(profile, tmp_path)["fib"][1]
     assert [site.caller for site in sites if site.label[2] == "fail"] == ["survive"]
@@ -488,17 +489,17 @@ def test_a_block_in_a_block_is_counted_once(program, tmp_path):
 @pytest.mark.skipif(
     not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
 )
-def test_what_measuring_costs_is_left_out_unless_asked_for(program):
+def test_overhead_is_subtracted_unless_the_option_says_otherwise(program):
     with Profile() as profile, Profile(overhead=False) as raw:
         program.fib(12)
-    reading, untouched = statistics.Reading(profile), statistics.Reading(raw)
-    assert reading.left_out > 0
-    assert untouched.left_out == 0
-    assert "measuring took" in profile.summary()
-    assert "measuring took" not in raw.summary()
+    statistics, uncorrected = Statistics(profile), Statistics(raw)
+    assert statistics.overhead > 0
+    assert uncorrected.overhead == 0
+    assert "overhead subtracted" in profile.summary()
+    assert "overhead subtracted" not in raw.summary()
 
 
-def test_own_times_and_what_was_left_out_add_up_to_the_time_in_the_block(program):
+def test_self_times_and_overhead_add_up_to_the_time_in_the_block(program):
     with Profile() as profile:
         began = time.perf_counter()
         for _ in range(20):
@@ -506,8 +507,8 @@ def test_own_times_and_what_was_left_out_add_up_to_the_time_in_the_block(program
             program.survive()
             program.call_closures(10)
         took = time.perf_counter() - began
-    reading = statistics.Reading(profile)
-    total = sum(figures.own for figures, _ in reading.functions().values()) + reading.left_out
+    statistics = Statistics(profile)
+    total = sum(figures.self_time for figures, _ in statistics.functions().values()) + statistics.overhead
     assert total == pytest.approx(took, rel=0.05)
 
 
@@ -516,7 +517,7 @@ def test_no_time_is_negative(program, tmp_path):
         program.fib(10)
         program.use_builtins()
     assert all(own >= 0 and cumulative >= 0 for _, _, own, cumulative, _ in stats(profile, tmp_path).values())
-    assert all(figures.cumulative >= 0 for figures in statistics.Reading(profile).call_sites().values())
+    assert all(figures.cumulative >= 0 for figures in Statistics(profile).call_sites().values())
 
 
 def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
@@ -537,22 +538,24 @@ def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
 def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(program, monkeypatch):
     with Profile() as profile:
         program.fib(18)
-    dear = overhead.Costs({"function": overhead.Cost(1.0, 1.0)}, hooks=1.0)
-    monkeypatch.setitem(overhead._KNOWN, Profile, dear)
-    reading = statistics.Reading(profile)
-    figures = {label[2]: entry for label, (entry, _) in reading.functions().items()}["fib"]
-    assert figures.own > 0
-    assert reading.left_out < figures.calls * 0.001
+    dear = overhead_calibration.Costs({"function": overhead_calibration.Cost(1.0, 1.0)}, hooks=1.0)
+    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, dear)
+    statistics = Statistics(profile)
+    figures = {label[2]: entry for label, (entry, _) in statistics.functions().items()}["fib"]
+    assert figures.self_time > 0
+    assert statistics.overhead < figures.calls * 0.001
 
 
 def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_in_all_others(monkeypatch):
     """A program has hundreds of functions, and there is always one."""
     now = 0.0
-    for module in (profile_module, statistics):
+    for module in (profile_context, overhead_subtraction):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     # The hooks take no time here, and that is taken for a part of what they usually do.
-    cost = overhead.Costs({"function": overhead.Cost(0.001, 0.0)}, hooks=statistics._UNUSUAL)
-    monkeypatch.setitem(overhead._KNOWN, Profile, cost)
+    cost = overhead_calibration.Costs(
+        {"function": overhead_calibration.Cost(0.001, 0.0)}, hooks=overhead_subtraction._LARGEST_DEVIATION
+    )
+    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, cost)
     profile = Profile()
     namespace = {}
     for number in range(30):
@@ -563,7 +566,7 @@ def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_
             profile.prehook(function)
             now += 0.0 if function is functions[0] else 0.003
             profile.posthook(None, function)
-    shown = sum(entry.own for entry, _ in statistics.Reading(profile).functions().values())
+    shown = sum(entry.self_time for entry, _ in Statistics(profile).functions().values())
     assert shown == pytest.approx(29 * 400 * 0.002)
 
 
@@ -576,36 +579,36 @@ def timed_by_hand(profile, monkeypatch, calls, hook, body):
         now += hook
         return now
 
-    monkeypatch.setattr(profile_module, "perf_counter", clock)
-    monkeypatch.setattr(statistics, "perf_counter", lambda: now)
+    monkeypatch.setattr(profile_context, "perf_counter", clock)
+    monkeypatch.setattr(overhead_subtraction, "perf_counter", lambda: now)
     for _ in range(calls):
         profile.prehook(len)
         now += body
         profile.posthook(0, len)
-    return statistics.Reading(profile)
+    return Statistics(profile)
 
 
 def test_the_time_that_the_hooks_take_is_skipped(monkeypatch):
-    monkeypatch.setitem(overhead._KNOWN, Profile, overhead.NOTHING)
-    reading = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
-    shown = sum(entry.own for entry, _ in reading.functions().values())
+    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, overhead_calibration.NO_COSTS)
+    statistics = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
+    shown = sum(entry.self_time for entry, _ in statistics.functions().values())
     assert shown == pytest.approx(10 * (0.25 + 1.0))  # the second look at the clock ends the call, whatever it takes
-    assert reading.left_out >= 20.0
+    assert statistics.overhead >= 20.0
 
 
 def test_the_time_that_the_hooks_take_is_shown_if_wanted(monkeypatch):
-    reading = timed_by_hand(Profile(overhead=False), monkeypatch, 10, hook=1.0, body=0.25)
-    assert sum(entry.own for entry, _ in reading.functions().values()) >= 10 * (0.25 + 2.0)
-    assert reading.left_out == 0.0
+    statistics = timed_by_hand(Profile(overhead=False), monkeypatch, 10, hook=1.0, body=0.25)
+    assert sum(entry.self_time for entry, _ in statistics.functions().values()) >= 10 * (0.25 + 2.0)
+    assert statistics.overhead == 0.0
 
 
 @pytest.mark.parametrize("slower", [1.0, 3.0])
 def test_the_cost_of_events_is_more_where_the_hooks_take_longer(slower, monkeypatch):
     hook = 0.001 * slower
-    cost = overhead.Costs({"builtin": overhead.Cost(0.5, 0.0)}, hooks=0.002)
-    monkeypatch.setitem(overhead._KNOWN, Profile, cost)
-    reading = timed_by_hand(Profile(), monkeypatch, 2000, hook=hook, body=1.0)
-    shown = sum(entry.own for entry, _ in reading.functions().values())
+    cost = overhead_calibration.Costs({"builtin": overhead_calibration.Cost(0.5, 0.0)}, hooks=0.002)
+    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, cost)
+    statistics = timed_by_hand(Profile(), monkeypatch, 2000, hook=hook, body=1.0)
+    shown = sum(entry.self_time for entry, _ in statistics.functions().values())
     assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
 
 
@@ -613,15 +616,15 @@ def test_more_than_events_can_cost_is_taken_for_other_programs(monkeypatch):
     profile = Profile()
     profile.prehook(len)
     profile.posthook(0, len)
-    disturbed = overhead._Round(profile, plain=0.0, whole=1000.0, hooks=0.001)
-    monkeypatch.setattr(overhead, "_rounds", lambda *arguments: [disturbed] * 3)
-    known = {"builtin": overhead.Cost(0.5, 0.5)}
-    factor, _ = overhead._in_a_program(Profile, None, [], known)
-    assert factor == overhead._MOST
+    disturbed = overhead_calibration._Round(profile, plain=0.0, profiled=1000.0, hooks=0.001)
+    monkeypatch.setattr(overhead_calibration, "_rounds", lambda *arguments: [disturbed] * 3)
+    known = {"builtin": overhead_calibration.Cost(0.5, 0.5)}
+    factor, _ = overhead_calibration._mixed_factor(Profile, None, [], known)
+    assert factor == overhead_calibration._LARGEST
 
 
 def test_the_programs_that_tell_what_calls_cost_are_overdubbed_themselves(Recorder):
-    with overhead._programs() as programs:
+    with overhead_calibration._workloads() as programs:
         recorder = Recorder()
         overdub(recorder, programs["calls_of_functions"], [0, 1, 2])
     assert [function.__name__ for function in recorder.functions if function.__name__[:1] == "_"] == [
@@ -641,16 +644,16 @@ def test_the_time_that_compiling_takes_is_not_the_programs(make_program, monkeyp
         now += 100.0
         return make(unit, variants)
 
-    for module in (profile_module, statistics, progress):
+    for module in (profile_context, overhead_subtraction, progress):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     monkeypatch.setattr(bodies, "make", slow)
-    monkeypatch.setitem(overhead._KNOWN, Profile, overhead.NOTHING)
+    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, overhead_calibration.NO_COSTS)
     with Profile() as profile:
         program.main()
-    reading = statistics.Reading(profile)
+    statistics = Statistics(profile)
     assert now >= 300.0
-    assert sum(entry.cumulative for entry, _ in reading.functions().values()) == 0.0
-    assert reading.left_out == now
+    assert sum(entry.cumulative for entry, _ in statistics.functions().values()) == 0.0
+    assert statistics.overhead == now
 
 
 def test_a_clock_that_the_program_freezes_is_not_that_of_the_profile(program, monkeypatch):
@@ -665,4 +668,4 @@ def test_a_clock_that_the_program_freezes_is_not_that_of_the_profile(program, mo
     overdub(profile, program.nap)
     monkeypatch.undo()
     (thread,) = profile.threads()
-    assert sum(node.total for node in thread.root.below()) > 0.02
+    assert sum(node.total for node in thread.root.child_nodes()) > 0.02

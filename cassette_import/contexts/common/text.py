@@ -1,0 +1,62 @@
+"""Small pieces of text that several reports need: counts with their noun, short paths, errors on one line, text files.
+
+Knows strings, paths and exceptions; must not know contexts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+
+__all__ = ["error_line", "plural", "search_folders", "short_path", "text_writer"]
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "call"), plural(2, "call")
+    ('1 call', '2 calls')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def search_folders() -> list[str]:
+    """The folders of `sys.path` and the current folder, as absolute paths: what `short_path` takes."""
+    return [os.path.abspath(folder) for folder in (*sys.path, os.curdir)]
+
+
+def short_path(filename: str, folders: Iterable[str]) -> str:
+    """The file's name relative to the innermost of the folders that contains it.
+
+    >>> short_path("/lib/site-packages/jinja2/lexer.py", ["/lib", "/lib/site-packages", ""])
+    'jinja2/lexer.py'
+    """
+    holding = [folder for folder in folders if folder and filename.startswith(folder.rstrip(os.sep) + os.sep)]
+    return filename[len(max(holding, key=len).rstrip(os.sep)) + 1 :] if holding else filename
+
+
+def error_line(error: BaseException) -> str:
+    """An exception on one line, with the place that raised it.
+
+    >>> try:
+    ...     {}["key"]
+    ... except KeyError as error:
+    ...     print(error_line(error).partition(" (")[0])
+    KeyError: 'key'
+    """
+    import traceback  # rarely needed
+
+    text = " ".join(traceback.format_exception_only(error)[-1].split())
+    entries = traceback.extract_tb(error.__traceback__)
+    return f"{text} ({entries[-1].filename}:{entries[-1].lineno})" if entries else text
+
+
+def text_writer(make: Callable[[], str], errors: str = "strict") -> Callable[[str], None]:
+    """A function that writes the text that `make` returns to a file; `errors` is what `open` takes."""
+
+    def write(path: str) -> None:
+        with open(path, "w", encoding="utf-8", errors=errors) as file:
+            file.write(make() + "\n")
+
+    return write

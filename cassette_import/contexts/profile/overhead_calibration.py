@@ -1,0 +1,152 @@
+"""Calibration: what one event costs beyond the time inside the hooks, measured once per process when first needed.
+
+A profile measures the time inside its hooks with each event. It cannot measure the way into the hooks and back: part of
+it falls into the measured time of the call, the rest into that of its caller. This cost depends on the kind of callee,
+because functions, methods, builtins and classes are called in different ways. Like the time inside the hooks, it
+depends on the state of the machine, its caches and its branch prediction. So costs are expressed as multiples of the
+time inside the hooks: what slows down the one slows down the other.
+
+Knows workloads, and how to run them under a profile; must not know how statistics are computed or shown.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import linecache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from statistics import median
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from cassette_import import overdub
+from cassette_import.contexts.profile import overhead_workloads
+from cassette_import.contexts.profile.call_tree import CallTrees, Node, walk
+
+__all__ = ["NO_COSTS", "Cost", "Costs", "costs"]
+
+_CALLS: Final = 500
+_CALLS_OF_MIXED: Final = 200
+_FILENAME: Final = "<what calls cost>"
+_ROUNDS: Final = 9
+
+_LARGEST: Final = 3.0
+"""A larger factor is no measurement: other programs used the processor most of the time."""
+
+_CAUTION: Final = 0.9
+"""The share of the measured costs that is subtracted. A function shown with no time at all would mislead more than one
+with a little overhead left."""
+
+_ProfileType: TypeAlias = Callable[[], Any]
+"""Makes a profile: a context that is a `CallTrees`."""
+_Workload: TypeAlias = Callable[[Sequence[int]], float]
+
+
+class Cost(NamedTuple):
+    """What an event adds to the measured time of its call, and to that of the caller, in hook times."""
+
+    inside: float = 0.0
+    outside: float = 0.0
+
+
+class Costs:
+    """The cost of an event by kind of callee. `hooks` is the time inside the hooks for one event, in seconds."""
+
+    def __init__(self, known: Mapping[str, Cost], hooks: float) -> None:
+        self._known = known
+        self.hooks = hooks
+
+    def of(self, node: Node) -> Cost:
+        """The cost of one call of this node."""
+        return self._known.get(node.kind, _NO_COST)
+
+
+_NO_COST: Final = Cost()
+NO_COSTS: Final = Costs({}, 0.0)
+_KNOWN: Final[dict[_ProfileType, Costs]] = {}
+
+
+def costs(profile_type: _ProfileType) -> Costs:
+    """The cost of events in this process, under a profile of this type."""
+    if profile_type not in _KNOWN:
+        # A fresh contextvars.Context: the profile that asks may be active here.
+        _KNOWN[profile_type] = contextvars.Context().run(_calibrated, profile_type)
+    return _KNOWN[profile_type]
+
+
+def _calibrated(profile_type: _ProfileType) -> Costs:
+    with _workloads() as namespace:
+        numbers = namespace["order"](_CALLS)
+        workloads: Mapping[str, _Workload] = namespace["WORKLOADS"]
+        known = {
+            kind: _cost_in(workload, profile_type, numbers, namespace["no_calls"])
+            for kind, workload in workloads.items()
+        }
+        # A loop around a few calls is cheaper than a program, whose branches are harder to predict.
+        factor, hooks = _mixed_factor(profile_type, namespace["mixed"], numbers[:_CALLS_OF_MIXED], known)
+        factor *= _CAUTION
+        return Costs({kind: Cost(one.inside * factor, one.outside * factor) for kind, one in known.items()}, hooks)
+
+
+@contextmanager
+def _workloads() -> Iterator[dict[str, Any]]:
+    """The workloads as a program's module: cassette_import's own modules are never overdubbed."""
+    source = inspect.getsource(overhead_workloads)
+    linecache.cache[_FILENAME] = (len(source), None, source.splitlines(keepends=True), _FILENAME)
+    try:
+        namespace: dict[str, Any] = {"__name__": _FILENAME}
+        exec(compile(source, _FILENAME, "exec", dont_inherit=True), namespace)
+        namespace["perf_counter"] = overhead_workloads.perf_counter  # the clock in use now
+        yield namespace
+    finally:
+        linecache.cache.pop(_FILENAME, None)
+
+
+class _Round(NamedTuple):
+    """Seconds of a workload without a profile and with one, one right after the other, so under equal conditions."""
+
+    profile: CallTrees
+    plain: float
+    profiled: float
+    """By the clock of the profile's thread."""
+    hooks: float
+
+
+def _rounds(profile_type: _ProfileType, workload: _Workload, numbers: Sequence[int]) -> Iterator[_Round]:
+    overdub(profile_type(), workload, numbers)  # compiles everything
+    for _ in range(_ROUNDS):
+        profile = profile_type()
+        plain = workload(numbers)
+        took = overdub(profile, workload, numbers)
+        hooks = sum(thread.measured_overhead - thread.one_off for thread in profile.threads())
+        one_off = sum(thread.one_off for thread in profile.threads())
+        yield _Round(profile, plain, took - hooks - one_off, hooks)
+
+
+def _cost_in(workload: _Workload, profile_type: _ProfileType, numbers: Sequence[int], no_calls: _Workload) -> Cost:
+    """The cost of the calls that a workload makes; `no_calls` is the same loop without calls."""
+    inside, outside = [], []
+    for one in _rounds(profile_type, workload, numbers):
+        loop = no_calls(numbers)
+        called = sum(
+            node.total for thread in one.profile.threads() for node in thread.root.child_nodes() if node.calls > 1
+        ) - max(0.0, one.plain - loop)
+        if one.hooks:
+            inside.append(called / one.hooks)
+            outside.append((one.profiled - one.plain - called) / one.hooks)
+    return Cost(*(min(max(0.0, median(part)), _LARGEST) for part in (inside, outside))) if inside else _NO_COST
+
+
+def _mixed_factor(
+    profile_type: _ProfileType, workload: _Workload, numbers: Sequence[int], known: Mapping[str, Cost]
+) -> tuple[float, float]:
+    """By which factor events cost more in an ordinary program, and the seconds inside its hooks for one event."""
+    factors, hooks = [], []
+    for one in _rounds(profile_type, workload, numbers):
+        nodes = [node for thread in one.profile.threads() for node, leaving in walk(thread) if leaving]
+        events = sum(node.calls for node in nodes)
+        expected = sum(node.calls * sum(known.get(node.kind, _NO_COST)) for node in nodes)
+        if one.hooks and expected:
+            hooks.append(one.hooks / events)
+            factors.append((one.profiled - one.plain) / hooks[-1] / expected)
+    return (min(max(1.0, median(factors)), _LARGEST), median(hooks)) if factors else (1.0, 0.0)
