@@ -73,7 +73,7 @@ def nothing_is_left_active():
     gc.collect()
     left = [activation.contexts for activation in cassette.IN_USE.entered]
     for activation in cassette.IN_USE.values():
-        cassette.end(activation)
+        activation.end()
     cassette.ACTIVE.set(cassette.INACTIVE)
     cassette.IN_USE.switch_off()
     if left:

@@ -10,20 +10,26 @@ import copy
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
-from cassette_import.activation import entering, inheritance, shutdown
-from cassette_import.activation.entering import enter
+from cassette_import.activation import shutdown
+from cassette_import.activation.activations import OutermostActivation, refresh
+from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.inheritance import FINDER, WAITING
-from cassette_import.activation.variants import Key, Variant, variants
+from cassette_import.activation.root_calls import run_root
+from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import Key, StackVariant
+from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime import bindings
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
 from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.names import NAMES
-from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation, Alone
+from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
+from cassette_import.runtime.tagging.overdubbed_calls import VERBS
+from cassette_import.runtime.variant import ActiveVariant
 from cassette_import.specialization import hook_copies
 from cassette_import.specialization.passes.validation import checked_passes
 from cassette_import.specialization.registry import registry
@@ -32,28 +38,67 @@ Self = TypeVar("Self", bound="Context")
 _UNSET: Any = object()
 
 
+class EscapeReporter(Protocol):
+    """What makes the contexts that watch others with `report_escapes`: the escape report."""
+
+    def watch_to_enter(self, context: Context) -> Context | None:
+        """The context that is entered around `context`; None if it is active already."""
+
+    def watch_to_leave(self, context: Context) -> Context | None:
+        """The context that was entered around `context`, if it is the innermost one now."""
+
+
+ESCAPE_REPORTERS: Final[list[EscapeReporter]] = []
+"""The escape report, which is built on contexts, adds itself."""
+
+
+def watch_to_enter(context: Context) -> Context | None:
+    """The context to enter around one with `report_escapes`, if there is any."""
+    found = (reporter.watch_to_enter(context) for reporter in ESCAPE_REPORTERS)
+    return next((watch for watch in found if watch is not None), None)
+
+
 def _changed(context_type: type) -> None:
     for activation in variants.changed(context_type):
-        entering.freshen(activation)
+        refresh(activation)
 
 
 def _do_nothing(context: Context, /, *arguments: Any, **keywords: Any) -> None:
     """The hook of a context type that defines none."""
 
 
+def check_call(verb: str, context: Any, f: Any) -> None:
+    """Raise a TypeError if a verb was called with something else than a context and a callable."""
+    if not isinstance(context, Context):
+        raise TypeError(f"{verb}(ctx, f, ...): ctx must be an instance of a Context, not {context!r}")
+    if not callable(f):
+        raise TypeError(f"{verb}(ctx, f, ...): f must be callable, not {f!r}")
+
+
 @hidden
-def _go_on(context: Context, f: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """The overload of a context type that defines none: go on in the overdubbed body."""
-    from cassette_import.activation.verbs import recurse  # which are built on contexts
+def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
+    none.
 
-    return recurse(context, f, *arguments, **keywords)
+    It is also the overload of a context type that defines none.
+    """
+    check_call("recurse", ctx, f)
+    if ctx.report_escapes and (watch := watch_to_enter(ctx)) is not None:
+        with watch:
+            return recurse(ctx, f, *args, **kwargs)
+    root = python_function(f)
+    here = ACTIVE.get()
+    # Inside an overload the call is still to be handed to the contexts further out.
+    outer = len(here.contexts) if here.suspended is not None else 0
+    activation = activation_of(ctx, registry.add_root(root) if root is not None else None)
+    return run_root(activation, root, f, args, kwargs, outer)
 
 
-_DEFAULTS: dict[str, Callable[..., Any]] = {
+_DEFAULTS: Final[dict[str, Callable[..., Any]]] = {
     "prehook": _do_nothing,
     "posthook": _do_nothing,
     "errorhook": _do_nothing,
-    "overdub": _go_on,
+    "overdub": recurse,
 }
 
 
@@ -67,7 +112,7 @@ class _Usual:
         self.events = events
         self.passes = passes
         self.key = key
-        self.variant: Variant | None = None
+        self.variant: ActiveVariant | None = None
 
 
 class Context:
@@ -154,6 +199,24 @@ class Context:
         """``Ctx[M]`` in the annotation of a hook: contexts whose metadata is an ``M``."""
         return types.GenericAlias(cls, (metadata_type,))
 
+    def _variant_key(self) -> Key:
+        """What decides how functions are specialised for this context."""
+        usual, is_usual = self._usual, not self._is_changed
+        # Mostly the context has nothing of its own, and its type is as it was when the key was made.
+        if usual is not None and self.events is usual.events and self.passes is usual.passes and is_usual:
+            return usual.key
+        _take_in_methods(type(self))
+        own: object = self.events
+        events = own if isinstance(own, Events) else type(self).events  # a program may well write `self.events = []`
+        key = Key.of(type(self), events, self._hooks_enabled, self.passes, self._tagging)
+        if is_usual:
+            type(self)._usual = _Usual(self.events, self.passes, key)
+        return key
+
+    def _variant_alone(self) -> StackVariant:
+        """The variant of a stack with this context alone."""
+        return variants.of((self._variant_key(),))
+
     def __enter__(self: Self) -> Self:
         usual = self._usual
         if (
@@ -168,15 +231,15 @@ class Context:
         ):
             self._enter()
             return self
-        # What `activations.enter` does for any activation, without a frame for each step.
-        made = Alone()
+        # What `entering.enter` does for any activation, without a frame for each step.
+        made = OutermostActivation()
         made.contexts = (self,)
         made.entered = self
         made.outer = INACTIVE
         made.roots = _NO_ROOTS
         made.tags = ()
         made.left = False
-        made.heirs = made.prefixes = made.successor = made.suspended = made.token = None
+        made.inherited = made.hook_activations = made.successor = made.suspended = made.token = None
         made.variant = variant = usual.variant
         made.family = family = variant.family
         try:
@@ -184,17 +247,17 @@ class Context:
             IN_USE.entered[made] = None
             NAMES["@on"] = True
             if variant.is_superseded or variant.instrumented_at.get(_NO_ROOTS) != registry.generation:
-                entering.freshen(made)
+                refresh(made)
                 usual.variant = made.variant
         except BaseException:
-            entering.end(made)
+            made.end()
             raise
         made.token = ACTIVE.set(made)
         return self
 
     def _enter(self) -> None:
         """Enter, whatever is active here and whatever this context has of its own."""
-        watch = escapes().new_watch(self) if self.report_escapes else None
+        watch = watch_to_enter(self) if self.report_escapes else None
         if watch is not None:
             watch.__enter__()
         try:
@@ -213,23 +276,18 @@ class Context:
     def __exit__(self, *exception: object) -> None:
         here = ACTIVE.get()
         if here.entered is self and not here.left:
-            entering.depart(here)
-            if type(here) is Alone:  # mostly; it was entered without a watch
+            leave(here)
+            if type(here) is OutermostActivation:  # mostly; it was entered without a watch
                 return
         else:
-            entering.exit_context(self)
-        if self.report_escapes and (watch := escapes().last_watch(self)) is not None:
-            watch.__exit__(*exception)
+            exit_context(self)
+        if self.report_escapes:
+            for reporter in ESCAPE_REPORTERS:
+                if (watch := reporter.watch_to_leave(self)) is not None:
+                    watch.__exit__(*exception)
 
 
 _NO_ROOTS: Final[frozenset[str]] = frozenset()
-
-
-def escapes() -> Any:
-    """The escape report, which is built on contexts."""
-    from cassette_import.activation import escape_report
-
-    return escape_report
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
@@ -266,62 +324,6 @@ for _kind in KINDS:
     _add_hook_point(Context, _kind)
 
 
-# ---- activations
-
-
-def _key(context: Context) -> Key:
-    usual, is_usual = context._usual, not context._is_changed
-    # Mostly the context has nothing of its own, and its type is as it was when the key was made.
-    if usual is not None and context.events is usual.events and context.passes is usual.passes and is_usual:
-        return usual.key
-    _take_in_methods(type(context))
-    own: object = context.events
-    events = own if isinstance(own, Events) else type(context).events  # a program may well write `self.events = []`
-    key = Key.of(type(context), events, context._hooks_enabled, context.passes, context._tagging)
-    if is_usual:
-        type(context)._usual = _Usual(context.events, context.passes, key)
-    return key
-
-
-def _variant_of(contexts: tuple[Context, ...]) -> Variant | None:
-    return variants.of(tuple(map(_key, contexts))) if contexts else None
-
-
-def activation_of(context: Context, root: str | None = None) -> Activation:
-    """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
-    inheritance.watch()
-    here = entering.active_here()
-    roots = here.roots if root is None else here.roots | {root}
-    contexts = (*here.contexts, context)
-    number, left, resumed = len(here.contexts), here.suspended, None
-    if left is not None:
-        old = left.contexts[number]
-        if old is context or (context._copy_of is not None and original(context) is original(old)):
-            contexts = (*contexts, *left.contexts[number + 1 :])
-            resumed = left
-    tags = _tags(here, context, len(contexts), resumed)
-    return Activation(contexts, _variant_of(contexts), roots, outer=here, entered=context, tags=tags)
-
-
-def _tags(here: Activation, context: Context, count: int, resumed: Activation | None) -> tuple[Any, ...]:
-    """The tags of an activation: those of the activations around it, and a new one if the context tags values."""
-    if resumed is not None and (resumed.tags or not context._tagging):
-        outer = here.tags or (None,) * len(here.contexts)
-        return (*outer, *resumed.tags[len(here.contexts) :]) if resumed.tags else ()
-    if not (context._tagging or here.tags):
-        return ()
-    outer = (here.tags or (None,) * (count - 1))[: count - 1]
-    return (*outer, entering.tagging().tag_for_entry(context, outer) if context._tagging else None)
-
-
-def original(context: Context) -> Context:
-    """The context that this one is a changed copy of, or itself."""
-    while context._copy_of is not None:
-        context = context._copy_of
-    return context
-
-
-entering.variant_of = _variant_of
 bindings.provide()
 EXEMPT_MANAGERS.add(Context)
 HOOK_FUNCTIONS.listeners.append(hook_copies.adopt)
@@ -333,14 +335,8 @@ def current() -> Context | None:
     >>> current() is None
     True
     """
-    contexts = entering.active_here().contexts
+    contexts = active_here().contexts
     return contexts[-1] if contexts else None
-
-
-def variant_for(context: Context | type[Context]) -> Variant:
-    """The variant of a context that is alone."""
-    made = context if isinstance(context, Context) else context.__new__(context)
-    return variants.of((_key(made),))
 
 
 # ---- changed copies
@@ -376,4 +372,5 @@ def _copied(verb: str, ctx: Self) -> Self:
     return made
 
 
+VERBS.update(map(id, (recurse, current, similarcontext)))
 atexit.register(shutdown.prepare)

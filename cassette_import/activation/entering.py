@@ -1,6 +1,6 @@
-"""Entering and leaving: how an activation comes into use and goes out of it, also while other threads do the same.
+"""Entering and leaving contexts, also while other threads do the same.
 
-Knows variants and which of them functions have bodies for; must not know hooks, or what instances of contexts hold.
+Knows the kinds of activations, tags, and what new threads inherit; must not know hooks, or how code is rewritten.
 """
 
 from __future__ import annotations
@@ -8,21 +8,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from cassette_import.activation.variants import Variant, variants
-from cassette_import.runtime import state
+from cassette_import.activation import inheritance
+from cassette_import.activation.activations import EnteredActivation, refresh, tag_scopes, variant_of
+from cassette_import.activation.variant_registry import variants
 from cassette_import.runtime.names import NAMES
-from cassette_import.runtime.state import (
-    ACTIVE,
-    IN_USE,
-    INACTIVE,
-    Activation,
-    Lasting,
-    Prefix,
-    forget_prefixes,
-    leave,
-    release,
-    use,
-)
+from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
 from cassette_import.specialization.registry import registry
 
 
@@ -32,9 +22,38 @@ def active_here() -> Activation:
     return INACTIVE if found.left else found
 
 
-def variant_of(contexts: tuple[Any, ...]) -> Variant | None:
-    """Replaced by `context`, which knows what decides of a context; here to break no arrow."""
-    raise NotImplementedError
+def activation_of(context: Any, root: str | None = None) -> Activation:
+    """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
+    inheritance.watch()
+    here = active_here()
+    roots = here.roots if root is None else here.roots | {root}
+    contexts = (*here.contexts, context)
+    number, left, resumed = len(here.contexts), here.suspended, None
+    if left is not None:
+        old = left.contexts[number]
+        if old is context or (context._copy_of is not None and original(context) is original(old)):
+            contexts = (*contexts, *left.contexts[number + 1 :])
+            resumed = left
+    tags = _tags(here, context, len(contexts), resumed)
+    return EnteredActivation(contexts, variant_of(contexts), roots, outer=here, entered=context, tags=tags)
+
+
+def _tags(here: Activation, context: Any, count: int, resumed: Activation | None) -> tuple[Any, ...]:
+    """The tags of an activation: those of the activations around it, and a new one if the context tags values."""
+    if resumed is not None and (resumed.tags or not context._tagging):
+        outer = here.tags or (None,) * len(here.contexts)
+        return (*outer, *resumed.tags[len(here.contexts) :]) if resumed.tags else ()
+    if not (context._tagging or here.tags):
+        return ()
+    outer = (here.tags or (None,) * (count - 1))[: count - 1]
+    return (*outer, tag_scopes().tag_for_entry(context, outer) if context._tagging else None)
+
+
+def original(context: Any) -> Any:
+    """The context that this one is a changed copy of, or itself."""
+    while context._copy_of is not None:
+        context = context._copy_of
+    return context
 
 
 def enter(activation: Activation) -> None:
@@ -47,130 +66,41 @@ def enter(activation: Activation) -> None:
             variant.family.active += 1
             IN_USE.entered[activation] = None
             NAMES["@on"] = True
-            is_fresh = variants.by_keys.get(variant.keys) is variant
-            if not is_fresh or variant.instrumented_at.get(activation.roots) != registry.generation:
-                freshen(activation)
+            is_current = variants.by_keys.get(variant.keys) is variant
+            if not is_current or variant.instrumented_at.get(activation.roots) != registry.generation:
+                refresh(activation)
     except BaseException:  # a RecursionError, for example
-        end(activation)
+        activation.end()
         raise
     ACTIVE.set(activation)
 
 
-def tagging() -> Any:
-    """The module that knows tags; imported when they are wanted."""
-    from cassette_import.runtime.tagging import tag_scopes
-
-    return tag_scopes
-
-
 def start(activation: Activation) -> None:
-    """Say that an activation is in use, until its `end`."""
+    """Note that an activation is in use, until its `end`."""
     if activation.variant is not None:
         activation.variant.family.active += 1  # first: `end` takes it back, whatever fails in between
     if activation.tags:
-        tagging().note_entry(activation)
-    use(activation)
-    freshen(activation)
+        tag_scopes().note_entry(activation)
+    IN_USE.add(activation)
+    refresh(activation)
 
 
-def lasting(contexts: tuple[Any, ...], roots: frozenset[str], tags: tuple[Any, ...] = ()) -> Activation:
-    """An activation that is in use as long as somebody holds it, or until its `end`."""
-    variant = variant_of(contexts)
-    if variant is None:
-        return INACTIVE
-    made = Lasting(contexts, variant, roots, tags)
-    freshen(made)
-    return made
+def leave(activation: Activation, result: Any = None) -> None:
+    """End an activation of this thread and task, and go back to the one outside it.
 
-
-def freshen(activation: Activation) -> None:
-    """Have the variant of an activation in use be what it should be now, and every function meet it.
-
-    Whoever enters chooses the variant first and says then that it is in use. In between, another thread may have
-    registered a hook of a new kind, or specialised functions for the variants that were in use. From now on it
-    minds this one.
-    """
-    variant = activation.variant
-    if variant is None:
-        return
-    if variants.of(variant.keys) is not variant:
-        _move(activation)
-    elif variant.instrumented_at.get(activation.roots) != registry.generation:
-        registry.instrument(variant, activation.roots)
-
-
-def _move(activation: Activation) -> None:
-    """Give an activation in use the variant that its contexts have now."""
-    new = variant_of(activation.contexts)
-    if new is None:
-        return
-    new.family.active += 1
-    if new.instrumented_at.get(activation.roots) != registry.generation:
-        registry.instrument(new, activation.roots)  # while the old one still is what functions are entered for
-    old = activation.family
-    if old is None:  # it was left meanwhile
-        new.family.active -= 1
-    else:
-        old.active -= 1
-        activation.variant, activation.family = new, new.family
-        forget_prefixes(activation)
-
-
-def end(activation: Activation, result: Any = None) -> None:
-    """An activation is over: nothing is active any more for whoever holds it still."""
-    if activation.left:
-        return
-    activation.left = True
-    leave(activation)
-    if activation.tags and type(activation) is Activation:
-        tagging().note_exit(activation, result)
-    activation.heirs = None
-    release(activation)
-    for prefix in forget_prefixes(activation):
-        prefix.left = True
-        release(prefix)
-
-
-def make_prefix(activation: Activation, level: int) -> Activation:
-    """What is active while a hook or overload of context `level` runs: the contexts outside it. It is made once.
-
-    Another thread may do the same meanwhile, where they share a lasting activation, or forget the prefixes, as it gives
-    the activation another variant.
-    """
-    contexts = activation.contexts[:level]
-    variant = variant_of(contexts)
-    left: Activation = activation
-    if isinstance(activation, Lasting):  # nobody may hold it but those who run in it
-        left = Activation(activation.contexts, activation.variant, activation.roots, tags=activation.tags)
-    prefix = Prefix(contexts, variant, left.roots, outer=left, suspended=left, tags=left.tags[:level])
-    if variant is not None:
-        variant.family.active += 1  # what functions are specialised for meanwhile includes it
-    freshen(prefix)
-    prefixes = activation.prefixes
-    if prefixes is None:
-        prefixes = activation.prefixes = {}
-    return prefixes.setdefault(level, prefix)
-
-
-state.make_prefix = make_prefix
-
-
-def depart(activation: Activation, result: Any = None) -> None:
-    """End an activation of this thread and task, and go on in the one outside it.
-
-    Mostly without a frame for each step: where there was room to enter, there is room to leave.
+    Mostly without a frame for each step: where there was room on the stack to enter, there is room to leave.
     """
     if activation.successor is not None:
-        depart(activation.successor, result)
+        leave(activation.successor, result)
         return
-    if activation.left or activation.tags or activation.prefixes is not None:
-        end(activation, result)
+    if activation.left or activation.tags or activation.hook_activations is not None:
+        activation.end(result)
     else:
         activation.left = True
         IN_USE.entered.pop(activation, None)
-        if not IN_USE.entered and not IN_USE.lasting:
+        if not IN_USE.entered and not IN_USE.held:
             NAMES["@on"] = False
-        activation.heirs = activation.variant = None
+        activation.inherited = activation.variant = None
         family, activation.family = activation.family, None  # another thread may have given it another one meanwhile
         if family is not None:
             family.active -= 1
@@ -182,10 +112,10 @@ def depart(activation: Activation, result: Any = None) -> None:
         except ValueError:  # in a copy of the context variables
             pass
     outer = activation.outer
-    ACTIVE.set(outer if outer is not None and not outer.left else _alive(outer))
+    ACTIVE.set(outer if outer is not None and not outer.left else _innermost_entered(outer))
 
 
-def _alive(activation: Activation | None) -> Activation:
+def _innermost_entered(activation: Activation | None) -> Activation:
     """The innermost activation, from this one outwards, that is not over."""
     while activation is not None and activation.left:
         activation = activation.outer
@@ -193,60 +123,43 @@ def _alive(activation: Activation | None) -> Activation:
 
 
 def exit_context(context: Any) -> None:
-    """Leave the innermost entry of a context: of this thread and task, or if there is none, the only one there is.
+    """Leave the innermost entry of a context in this thread and task. If there is none, leave its only entry elsewhere.
 
-    It need not be what was entered last: a generator may be closed when something else has been entered.
+    The context need not be the one that was entered last: a generator may be closed after another context was entered.
     """
     here = ACTIVE.get()
     found: Activation | None = here
     while found is not None and (found.left or found.entered is not context):
         found = found.outer
     if found is here:
-        depart(here)
+        leave(here)
     elif found is not None:
-        end(found)
+        found.end()
         ACTIVE.set(_without(here, found))
     else:
         elsewhere = [item for item in IN_USE.values() if item.entered is context]
         if len(elsewhere) == 1:  # a task that cleans up after another one, for example
-            end(elsewhere[0])
+            elsewhere[0].end()
 
 
 def _without(activation: Activation, gone: Activation) -> Activation:
-    """What is active once a context further out is left."""
+    """What is active after a context further out was left."""
     if activation is gone or activation.outer is None:
-        return _alive(gone.outer)
+        return _innermost_entered(gone.outer)
     if activation.suspended is not None or activation.left:
         return activation  # a hook that leaves a context: the next event is without it
     outer = _without(activation.outer, gone)
     contexts = (*outer.contexts, activation.entered)
     tags = (*(outer.tags or (None,) * len(outer.contexts)), activation.tags[-1]) if activation.tags else ()
-    new = Activation(contexts, variant_of(contexts), activation.roots, outer, None, activation.entered, tags)
+    new = EnteredActivation(contexts, variant_of(contexts), activation.roots, outer, None, activation.entered, tags)
     start(new)
     activation.successor = new
-    end(activation)
+    activation.end()
     return new
 
 
-def heirs_of(activation: Activation) -> Activation:
-    """What a thread, job or task has that is started in an activation: the contexts that say `inherit`."""
-    if activation.variant is None:
-        return INACTIVE
-    heirs = activation.heirs
-    if heirs is None:
-        contexts = tuple(context for context in activation.contexts if context.inherit)
-        tags: list[Any] = []
-        if activation.tags:
-            for context in contexts:
-                tags.append(tagging().tag_for_entry(context, tuple(tags)))
-        heirs = activation.heirs = lasting(contexts, activation.roots, tuple(tags))
-        if heirs is not INACTIVE:
-            heirs.heirs = heirs
-    return heirs
-
-
 def _before_fork() -> None:
-    # A child in which somebody else was specialising would wait for it for ever.
+    # If another thread held a lock while it specialises, the child would wait for it for ever.
     registry.lock.acquire()
     variants.lock.acquire()
 

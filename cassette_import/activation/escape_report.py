@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, ClassVar, Final
 
-from cassette_import.activation.context import Context, original
+from cassette_import.activation.context import ESCAPE_REPORTERS, Context
+from cassette_import.activation.entering import original
 from cassette_import.importing.finder import finder
 from cassette_import.importing.selection import OURSELVES
 from cassette_import.interpreter.callables import code_of, python_function
@@ -204,16 +205,21 @@ def watch_of(ctx: Context) -> EscapeWatch:
     return found
 
 
-def new_watch(ctx: Context) -> EscapeWatch | None:
-    """The context that counts for `ctx`, if it is not active yet."""
-    watch = watch_of(ctx)
-    return None if any(other is watch for other in ACTIVE.get().contexts) else watch
+class _Reporter:
+    """Enters and leaves the watching context together with the one that it watches."""
+
+    def watch_to_enter(self, context: Context) -> EscapeWatch | None:
+        """The context that counts for `context`, if it is not active yet."""
+        watch = watch_of(context)
+        return None if any(other is watch for other in ACTIVE.get().contexts) else watch
+
+    def watch_to_leave(self, context: Context) -> EscapeWatch | None:
+        """The context that counts for `context`, if it is the innermost one: `context` has just been left."""
+        watch = watch_of(context)
+        return watch if ACTIVE.get().contexts[-1:] == (watch,) else None
 
 
-def last_watch(ctx: Context) -> EscapeWatch | None:
-    """The context that counts for `ctx`, if it is the innermost one: `ctx` has just been left."""
-    watch = watch_of(ctx)
-    return watch if ACTIVE.get().contexts[-1:] == (watch,) else None
+ESCAPE_REPORTERS.append(_Reporter())
 
 
 def _number(count: int, what: str) -> str:

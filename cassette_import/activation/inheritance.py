@@ -23,7 +23,7 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from cassette_import.activation.entering import heirs_of
+from cassette_import.activation.activations import inherited_activation
 from cassette_import.interpreter.hidden_frames import hidden, hide, unwatched
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
@@ -53,7 +53,7 @@ def start_thread(start: Callable[[Any], None], thread: Any) -> None:
     if here.variant is None or getattr(thread, "_context", None) is not None:
         return start(thread)
     key = id(thread)
-    _bequeathed[key] = INACTIVE if _submitting.now else heirs_of(here)
+    _bequeathed[key] = INACTIVE if _submitting.now else inherited_activation(here)
     try:
         return start(thread)
     finally:
@@ -94,7 +94,7 @@ def submit_to_threads(
     here = ACTIVE.get()
     if here.variant is None:
         return submit(executor, job, *arguments, **keywords)
-    inherited = heirs_of(here)
+    inherited = inherited_activation(here)
     if inherited is not INACTIVE and not _runs_elsewhere(executor):
         job = functools.partial(run_job, inherited, job)
     before, _submitting.now = _submitting.now, True
@@ -148,7 +148,7 @@ def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *argum
         return create(loop, coroutine, *arguments, **keywords)
     if context is not None:
         return create(loop, coroutine, *arguments, **keywords)
-    token = ACTIVE.set(heirs_of(here))
+    token = ACTIVE.set(inherited_activation(here))
     try:
         return create(loop, coroutine, *arguments, **keywords)
     finally:
@@ -160,7 +160,7 @@ def _copy_context() -> contextvars.Context:
     made = contextvars.copy_context()
     here = ACTIVE.get()
     if here is not INACTIVE:
-        made.run(ACTIVE.set, heirs_of(here))
+        made.run(ACTIVE.set, inherited_activation(here))
     return made
 
 

@@ -6,20 +6,11 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from cassette_import.activation.context import Context, current, similarcontext
-from cassette_import.activation.verbs import canrecurse, fallback, overdub, recurse
-from cassette_import.runtime.tagging import computed_values, propagation
+from cassette_import.activation.context import Context
+from cassette_import.runtime.tagging import computed_values
 from cassette_import.runtime.tagging.metadata_types import checked, metadatatype
 from cassette_import.runtime.tagging.overdubbed_calls import VERBS
-from cassette_import.runtime.tagging.rules import (
-    bindings,
-    consumers,
-    generators,
-    inspection,
-    iterators,
-    mutations,
-    object_parts,
-)
+from cassette_import.runtime.tagging.rules import all_rules
 from cassette_import.runtime.tagging.shadow_store import SEQUENCES, Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import NO_METADATA, NO_METAMETA, Tag, Tagged, plain
@@ -139,8 +130,8 @@ def istagged(x: Any, ctx: Any) -> bool:
     return (type(x) is Tagged and own in x._tagged_metas) or _has_parts(plain(x), own)
 
 
-RULES = (bindings, mutations, consumers, propagation, generators, iterators, inspection, object_parts)
-"""Modules that are there for what they register."""
+RULES = all_rules.MODULES
+"""Modules that are imported because they register rules."""
 
 
 class Meta:
@@ -240,9 +231,6 @@ def _check(verb: str, ctx: Any) -> None:
 VERBS.update(
     map(
         id,
-        (
-            tag, untag, metadata, hasmetadata, allmetadata, istagged, metameta, hasmetameta, enabletagging,
-            overdub, recurse, fallback, canrecurse, current, similarcontext, metadatatype,
-        ),
+        (tag, untag, metadata, hasmetadata, allmetadata, istagged, metameta, hasmetameta, enabletagging, metadatatype),
     )
-)  # fmt: skip
+)

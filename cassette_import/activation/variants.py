@@ -6,7 +6,6 @@ Knows context types and their tables of handlers; must not know source, or what 
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
@@ -34,7 +33,7 @@ from cassette_import.runtime.dispatch.hook_analysis import handing_on, touches_o
 from cassette_import.runtime.dispatch.hook_functions import HOOKS, KINDS, LEADING
 from cassette_import.runtime.dispatch.suspension import of_arity
 from cassette_import.runtime.names import NAMES, PROVIDED
-from cassette_import.runtime.state import IN_USE, Activation, Family
+from cassette_import.runtime.variant import Family
 from cassette_import.specialization.passes import apply
 
 _numbers = itertools.count(1)
@@ -68,7 +67,7 @@ class Key:
         return cls._known.get(value) or cls._known.setdefault(value, cls(context_type, events, hooks, passes, tagging))
 
 
-class Variant:
+class StackVariant:
     """A stack of context types with all that their events need."""
 
     def __init__(self, keys: tuple[Key, ...], family: Family) -> None:
@@ -243,10 +242,11 @@ class Variant:
         """What carries out a call that no overload takes, where values may be tagged."""
         if not self.tagging:
             return None
-        from importlib import import_module  # only where they are wanted: they know many functions
+        # Imported for the first context that tags values: the rules look many functions up.
+        from cassette_import.runtime.tagging import propagation
+        from cassette_import.runtime.tagging.rules import all_rules  # noqa: F401  # registers the rules
 
-        import_module("cassette_import.activation.tagging")
-        return import_module("cassette_import.runtime.tagging.propagation")
+        return propagation
 
     # ---- the names that rewritten code uses
 
@@ -317,48 +317,3 @@ class Variant:
 
 _DOTS_WITH_ARITY: Final = 3
 """`@7.pre0.1.2`: a hook for call sites that give it two arguments."""
-
-
-class Variants:
-    """All variants by what they are for, so that what is registered late reaches them."""
-
-    def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.by_keys: dict[tuple[Key, ...], Variant] = {}
-        self._families: dict[tuple[Key, ...], Family] = {}
-        self._superseded: dict[tuple[Key, ...], list[Variant]] = {}
-
-    def of(self, keys: tuple[Key, ...]) -> Variant:
-        found = self.by_keys.get(keys)
-        if found is None:
-            with self.lock:
-                family = self._families.setdefault(keys, Family())
-                found = self.by_keys.setdefault(keys, Variant(keys, family))
-        return found
-
-    def refresh(self) -> None:
-        """Take in a new higher-order leaf."""
-        with self.lock:
-            for variant in self.by_keys.values():
-                variant.refresh()
-
-    def changed(self, context_type: type) -> list[Activation]:
-        """A hook or overload was registered: refresh variants; return the activations that need another variant."""
-        with self.lock:
-            moved = []
-            for keys, variant in list(self.by_keys.items()):
-                if not any(issubclass(key.context_type, context_type) for key in keys):
-                    continue
-                for superseded in self._superseded.get(keys, ()):
-                    superseded.refresh()
-                shape = variant.shape
-                if variant.refresh():
-                    del self.by_keys[keys]
-                    self._superseded.setdefault(keys, []).append(variant)
-                    variant.supersede(shape)
-                    moved += [item for item in set(IN_USE.values()) if item.variant is variant]
-            return moved
-
-
-variants: Final = Variants()
-HIGHER_ORDER.listeners.append(variants.refresh)

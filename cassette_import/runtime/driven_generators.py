@@ -1,5 +1,7 @@
-"""Generators and coroutines whose bodies run in an activation whenever they are advanced, and nobody else's code
-does."""
+"""Driven generators and coroutines: their bodies run in an activation of their own whenever they are advanced.
+
+The code that advances them does not run in it. Knows activations; must not know contexts, or how an activation is made.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,17 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.activation.entering import end, lasting
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE, Activation
 
 SUSPENDABLE: Final = {GeneratorType: "gi_frame", CoroutineType: "cr_frame", AsyncGeneratorType: "ag_frame"}
-"""The types of what can be advanced, and where they keep their frame: until they have ended."""
+"""The types of objects that can be advanced, and the attribute that holds their frame until they have ended."""
 
 
 class Course:
     """What is active in one generator or coroutine while it is advanced, by whatever thread or task.
 
-    `here` is where its body stood when it was suspended last: it may have entered further contexts.
+    `here` is what was active when its body was suspended last: it may have entered further contexts.
     """
 
     __slots__ = ("activation", "frame", "here", "inner")
@@ -43,21 +44,28 @@ class Course:
             ACTIVE.reset(token)
             # An asynchronous generator raises also when it yields, and any when it is advanced by two threads at once.
             if raised and getattr(self.inner, self.frame) is None:
-                end(self.activation)
+                self.activation.end()
 
     @hidden
     def close(self) -> None:
         """Close it."""
         self.run(self.inner.close)
-        end(self.activation)
+        self.activation.end()
 
 
-class DrivenGenerator(Generator[Any, Any, Any]):
-    """A generator that is advanced on a course of its own; also what awaiting a driven coroutine gives."""
+class _Driven:
+    """What the proxies of generators, coroutines and asynchronous generators share."""
 
     def __init__(self, inner: Any, course: Course) -> None:
         self._inner = inner
         self._course = course
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class DrivenGenerator(_Driven, Generator[Any, Any, Any]):
+    """A generator that is advanced on a course of its own; also what awaiting a driven coroutine gives."""
 
     @hidden
     def __next__(self) -> Any:
@@ -75,16 +83,12 @@ class DrivenGenerator(Generator[Any, Any, Any]):
     def close(self) -> None:
         self._course.close()
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
 
+class DrivenCoroutine(_Driven, Coroutine[Any, Any, Any]):
+    """A coroutine that is advanced on a course of its own.
 
-class DrivenCoroutine(Coroutine[Any, Any, Any]):
-    """A coroutine that is advanced on a course of its own."""
-
-    def __init__(self, inner: Any, course: Course) -> None:
-        self._inner = inner
-        self._course = course
+    Its methods are not those of `DrivenGenerator`, for which tagging has rules.
+    """
 
     @hidden
     def send(self, value: Any) -> Any:
@@ -101,16 +105,9 @@ class DrivenCoroutine(Coroutine[Any, Any, Any]):
     def __await__(self) -> Generator[Any, Any, Any]:
         return DrivenGenerator(self._inner, self._course)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
 
-
-class DrivenAsyncGenerator(AsyncGenerator[Any, Any]):
+class DrivenAsyncGenerator(_Driven, AsyncGenerator[Any, Any]):
     """An asynchronous generator that is advanced on a course of its own."""
-
-    def __init__(self, inner: Any, course: Course) -> None:
-        self._inner = inner
-        self._course = course
 
     def __anext__(self) -> Any:
         return DrivenAwaitable(self._inner.__anext__(), self._course)
@@ -124,9 +121,6 @@ class DrivenAsyncGenerator(AsyncGenerator[Any, Any]):
     def aclose(self) -> Any:
         return DrivenAwaitable(self._inner.aclose(), self._course)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
 
 class DrivenAwaitable:
     """What advancing an asynchronous generator gives."""
@@ -139,11 +133,13 @@ class DrivenAwaitable:
         return DrivenGenerator(self._inner, self._course)
 
 
-def drive(suspendable: Any, contexts: tuple[Any, ...], roots: frozenset[str], tags: tuple[Any, ...] = ()) -> Any:
-    """Wrap a generator, coroutine or asynchronous generator."""
-    course = Course(suspendable, lasting(contexts, roots, tags))
-    if type(suspendable) is GeneratorType:
-        return DrivenGenerator(suspendable, course)
-    if type(suspendable) is CoroutineType:
-        return DrivenCoroutine(suspendable, course)
-    return DrivenAsyncGenerator(suspendable, course)
+_PROXIES: Final[dict[type, Callable[[Any, Course], Any]]] = {
+    GeneratorType: DrivenGenerator,
+    CoroutineType: DrivenCoroutine,
+    AsyncGeneratorType: DrivenAsyncGenerator,
+}
+
+
+def drive(suspendable: Any, activation: Activation) -> Any:
+    """Wrap a generator, coroutine or asynchronous generator so that its body runs in an activation."""
+    return _PROXIES[type(suspendable)](suspendable, Course(suspendable, activation))

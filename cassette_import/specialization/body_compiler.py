@@ -22,8 +22,9 @@ from cassette_import.rewriting.rewriter import overdub_function, overdub_module
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import all_names, find_function, graft, key_of, requalify, skeleton
 from cassette_import.rewriting.trees.scopes import clone
+from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import disk_cache
-from cassette_import.specialization.function_unit import FileRecord, Unit, VariantLike
+from cassette_import.specialization.function_unit import FileRecord, Unit
 
 _File = tuple[str, str, bytes]
 """Source file, tag, hash of the source: what identifies a file of the cache."""
@@ -42,14 +43,14 @@ class Bodies:
         self._files: dict[_File, dict[str, Any]] = {}
         self._fresh: dict[_File, dict[str, Any]] = {}
 
-    def make(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+    def make(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """The unit's code with a branch per variant; None, with the reason in the unit, if it is left alone."""
         if all(_shape(unit.record, variant).silent for variant in variants):
             return unit.plain
         name = repr((unit.plain.co_qualname, key_of(unit.plain)))
         return self._keep(unit.record, variants, name, unit.plain, lambda: self._compile(unit, variants))
 
-    def module_level(self, record: FileRecord, variant: VariantLike, source: bytes, plain: CodeType) -> CodeType:
+    def module_level(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""
         if variant.shape.silent:
             return plain
@@ -63,7 +64,7 @@ class Bodies:
     def _keep(
         self,
         record: FileRecord,
-        variants: Sequence[VariantLike],
+        variants: Sequence[Variant],
         name: str,
         plain: CodeType,
         make: Callable[[], CodeType | None],
@@ -83,7 +84,7 @@ class Bodies:
             self._fresh.setdefault(file, {})[name] = made
         return code
 
-    def _file(self, record: FileRecord, variants: Sequence[VariantLike]) -> _File | None:
+    def _file(self, record: FileRecord, variants: Sequence[Variant]) -> _File | None:
         if not record.installed or any(variant.shape.passes for variant in variants):
             return None  # what a pass does is not known
         digest = record.source.digest()
@@ -108,7 +109,7 @@ class Bodies:
                 disk_cache.write(*file, {**(value if isinstance(value, dict) else {}), **fresh})
         self._fresh.clear()
 
-    def _compile(self, unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+    def _compile(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         plain, source = unit.plain, unit.record.source
         place = source.find(plain)
         if place is None:
@@ -151,7 +152,7 @@ def _no_modules(names: Iterable[str], function: FunctionType) -> set[str]:
     return {name for name in names if name in held and type(held[name]) is not ModuleType}
 
 
-def _shape(record: FileRecord, variant: VariantLike) -> Shape:
+def _shape(record: FileRecord, variant: Variant) -> Shape:
     """The shape that functions of a file are made for.
 
     Those beside a root function are ready for the first overload of a context type that has none: who registers while

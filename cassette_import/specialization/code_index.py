@@ -13,8 +13,9 @@ from typing import Any
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions
 from cassette_import.rewriting.trees.scopes import clone
+from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
-from cassette_import.specialization.function_unit import FileRecord, Unit, VariantLike
+from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.source_file import SourceFile
 from cassette_import.specialization.wildcard_variant import WildcardVariant
 
@@ -82,13 +83,13 @@ class CodeIndex:
             self._codes[id(unit.trampoline)] = (unit.trampoline, unit)
         return unit.trampoline
 
-    def add_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
+    def add_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:
         """Make the new code, and the nested functions' in it, known as states of their units."""
         for variant in variants:
             variant.provide(code)
         self._index_code(unit, code, variants)
 
-    def _index_code(self, unit: Unit, code: CodeType, variants: tuple[VariantLike, ...]) -> None:
+    def _index_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:
         unit.code, unit.variants = code, variants
         self._codes[id(code)] = (code, unit)
         plain_nested = list(nested_functions(unit.plain))

@@ -4,32 +4,9 @@ from __future__ import annotations
 
 import weakref
 from types import CellType, CodeType, FunctionType
-from typing import Any, Protocol
 
-from cassette_import.rewriting.shape import Shape
-from cassette_import.runtime.dispatch.guards import Guards
-from cassette_import.runtime.state import Family
+from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.source_file import SourceFile
-
-
-class VariantLike(Protocol):
-    """What is needed of a variant here."""
-
-    name: str
-    shape: Shape
-    instrumented_at: dict[frozenset[str], int]
-    guards: Guards
-    family: Family
-    is_superseded: bool
-    """Whether another variant is in its place, for which functions get bodies from now on."""
-    may_get_overloads: bool
-    """Whether overloads of calls can be registered for it."""
-
-    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
-        """What passes make of the function's node."""
-
-    def provide(self, code: CodeType) -> None:
-        """Make the names that the code uses, before it runs."""
 
 
 class Unit:
@@ -43,7 +20,7 @@ class Unit:
         self.plain = plain
         self.trampoline: CodeType | None = None
         self.code: CodeType | None = None
-        self.variants: tuple[VariantLike, ...] = ()
+        self.variants: tuple[Variant, ...] = ()
         self.reason: str | None = None
         self.known: dict[int, weakref.ref[FunctionType]] = {}  # by identity: there may be thousands of a closure
         self.misses = 0

@@ -12,8 +12,9 @@ from time import perf_counter
 from types import CodeType
 from typing import IO, Any, Final, Protocol
 
+from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import bodies
-from cassette_import.specialization.function_unit import Unit, VariantLike
+from cassette_import.specialization.function_unit import Unit
 
 __all__ = ["add_listener", "show"]
 
@@ -55,7 +56,7 @@ def add_listener(listener: _Listener) -> None:
 
 
 def _told(make: Callable[..., CodeType | None]) -> Any:
-    def made(unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+    def made(unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         start = perf_counter()
         try:
             return make(unit, variants)
@@ -72,7 +73,7 @@ def _watched(make: Callable[..., CodeType | None], terminal: IO[str], patience: 
     process = os.getpid()
     count, spent = 0, 0.0
 
-    def made(unit: Unit, variants: Sequence[VariantLike]) -> CodeType | None:
+    def made(unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         nonlocal count, spent, patience
         start = perf_counter()
         try:

@@ -21,12 +21,14 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.callee import BLINDLY
 from cassette_import.rewriting.trees.code_matching import is_function
 from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
+from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import SPECIALISING, bodies, on_a_fresh_stack
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_readers import patch_readers
 from cassette_import.specialization.function_lookup import Finding, same_cells, twin
-from cassette_import.specialization.function_unit import Unit, VariantLike
+from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended, wildcard_variant
 
 _NOT_YET: Final = -1
@@ -45,7 +47,7 @@ class Registry(Finding):
     def __init__(self) -> None:
         super().__init__()
         self.generation = 0
-        self._instrumented: list[VariantLike] = []
+        self._instrumented: list[Variant] = []
         self._ever_instrumented = False
         """Whether a context was ever entered: generators that begin while none is active may meet the next one."""
 
@@ -102,7 +104,7 @@ class Registry(Finding):
 
     # ---- gates
 
-    def instrument(self, variant: VariantLike, roots: frozenset[str]) -> None:
+    def instrument(self, variant: Variant, roots: frozenset[str]) -> None:
         """See to it that every live function meets the variant at its entry: by a branch, or by a gate."""
         resume_garbage_collection = pause_garbage_collection()
         try:
@@ -111,7 +113,7 @@ class Registry(Finding):
         finally:
             resume_garbage_collection()
 
-    def _instrument(self, variant: VariantLike, roots: frozenset[str]) -> None:
+    def _instrument(self, variant: Variant, roots: frozenset[str]) -> None:
         if variant not in self._instrumented:
             self._instrumented = [other for other in self._instrumented if other.family is not variant.family]
             self._instrumented.append(variant)
@@ -150,7 +152,7 @@ class Registry(Finding):
         specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
         return any(getattr(spec, "_initializing", False) for spec in specs)
 
-    def ensure_instrumented(self, function: FunctionType, variant: VariantLike, roots: frozenset[str]) -> None:
+    def ensure_instrumented(self, function: FunctionType, variant: Variant, roots: frozenset[str]) -> None:
         """See to it that a root function meets the variant.
 
         Its code may come from a frame that was running before the variant was armed; so may that of other functions
@@ -162,7 +164,7 @@ class Registry(Finding):
         if function.__code__ is unit.plain or variant not in unit.variants:
             self.instrument(variant, roots)
 
-    def _forget_instrumentation(self, code_has: Sequence[VariantLike]) -> bool:
+    def _forget_instrumentation(self, code_has: Sequence[Variant]) -> bool:
         """Live functions get code without some variants: those look at all functions again when they are entered
         next. Return whether some of them are active: they will not be entered again, and need other code."""
         lacking = [
@@ -179,7 +181,7 @@ class Registry(Finding):
         self._update_sole_variant()
         return bool(active)
 
-    def _serving(self, variant: VariantLike) -> VariantLike:
+    def _serving(self, variant: Variant) -> Variant:
         """The variant whose bodies serve the family of this one, which may have been superseded just now."""
         return next(
             (other for other in self._instrumented if other.family is variant.family and variant.is_superseded),
@@ -280,7 +282,7 @@ class Registry(Finding):
 
     # ---- specialising
 
-    def _body(self, unit: Unit, variant: VariantLike | None) -> CodeType:
+    def _body(self, unit: Unit, variant: Variant | None) -> CodeType:
         """The unit's code with a branch for every variant that may be met."""
         if unit.reason is not None:
             return unit.plain
@@ -305,7 +307,7 @@ class Registry(Finding):
         self.add_code(unit, code, wanted)
         return code
 
-    def _wanted(self, unit: Unit, variant: VariantLike | None) -> tuple[VariantLike, ...]:
+    def _wanted(self, unit: Unit, variant: Variant | None) -> tuple[Variant, ...]:
         wanted = [self._serving(variant)] if variant is not None else []
         wanted += [other for other in self._instrumented if other.family.active and other not in wanted]
         room = MOST_VARIANTS - len(wanted)
@@ -363,4 +365,5 @@ class Registry(Finding):
 
 
 registry: Final = Registry()
+OVERDUBBED.connect(registry)
 PROVIDED.add({"@enter": registry.enter, BLINDLY: True})

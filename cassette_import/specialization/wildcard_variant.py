@@ -18,8 +18,7 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.names import NAMES
-from cassette_import.runtime.state import Family
-from cassette_import.specialization.function_unit import VariantLike
+from cassette_import.runtime.variant import Family, Variant
 
 _SUSPENDABLE: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -48,7 +47,7 @@ class WildcardVariant:
 _wanting: Final = functools.cache(WildcardVariant)
 
 
-def wildcard_variant(known: Iterable[VariantLike]) -> WildcardVariant:
+def wildcard_variant(known: Iterable[Variant]) -> WildcardVariant:
     """Who wants calls, and all kinds of events that some known variant wants."""
     wanted = Events.CALLS
     for variant in known:

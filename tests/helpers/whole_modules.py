@@ -7,8 +7,8 @@ import ast
 import warnings
 
 from cassette_import import Context, Events
-from cassette_import.activation.context import variant_for
-from cassette_import.activation.variants import Key, variants
+from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import Key
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.body_compiler import Bodies
 from cassette_import.specialization.function_unit import FileRecord, Unit
@@ -81,8 +81,8 @@ SHAPES = {
     "all, looking": [_variant((Looking, Events.ALL))],
     "all, watching": [_variant((Watching, Events.ALL))],
     "all, replacing": [_variant((Replacing, Events.ALL))],
-    "chosen functions": [variant_for(Chosen)],
-    "tagging": [variant_for(Tagging)],
+    "chosen functions": [Chosen()._variant_alone()],
+    "tagging": [Tagging()._variant_alone()],
     "tagging all": [_variant((TaggingAll, Events.ALL))],
     "two contexts": [_variant((Watching, Events.DEFAULT), (Blind, Events.ALL))],
     "two variants": [_variant((Blind, Events.ALL)), _variant((Looking, Events.ALL))],

@@ -19,7 +19,7 @@ from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.dispatch.event_plan import EventPlan, LevelHook
 from cassette_import.runtime.dispatch.failed_events import notify_errorhooks
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
-from cassette_import.runtime.state import ACTIVE, Activation, prefix_of
+from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 _CALLS: Final = int(Events.CALLS)
 
@@ -71,7 +71,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
                 named = {**keywords_of(callee), **keywords}
                 handler = find(context, function, full, named)
                 if handler is not None:
-                    token = ACTIVE.set(prefix_of(activation, number))
+                    token = ACTIVE.set(hook_activation(activation, number))
                     try:
                         if propagation is not None:
                             return run_overload(handler, context, function, full, named)

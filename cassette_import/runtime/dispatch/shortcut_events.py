@@ -13,7 +13,7 @@ from typing import Any
 
 from cassette_import.interpreter.callables import joined, split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE, prefix_of
+from cassette_import.runtime.state import ACTIVE, hook_activation
 
 
 def make_single_overload_event(
@@ -33,8 +33,8 @@ def make_single_overload_event(
         activation = get()
         if activation.variant is not variant or not fewest <= len(arguments) <= most:
             return event(target, *arguments)
-        prefixes = activation.prefixes
-        token = put(prefixes[level] if prefixes and level in prefixes else prefix_of(activation, level))
+        known = activation.hook_activations
+        token = put(known[level] if known and level in known else hook_activation(activation, level))
         try:
             return overload(activation.contexts[level], target, *arguments)
         finally:

@@ -11,7 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden, hide
-from cassette_import.runtime.state import ACTIVE, prefix_of
+from cassette_import.runtime.state import ACTIVE, hook_activation
 
 _MOST: Final = 8
 """Arguments of more than so many are handed on as a tuple."""
@@ -24,8 +24,8 @@ def suspended(function: Callable[..., Any], level: int) -> Callable[..., Any]:
     @hidden
     def run(context: Any, /, *arguments: Any, **keywords: Any) -> Any:
         activation = get()
-        prefixes = activation.prefixes
-        token = put(prefixes[level] if prefixes and level in prefixes else prefix_of(activation, level))
+        known = activation.hook_activations
+        token = put(known[level] if known and level in known else hook_activation(activation, level))
         try:
             return function(context, *arguments, **keywords)
         finally:
@@ -45,7 +45,7 @@ def of_arity(hook: Callable[..., Any], count: int) -> Callable[..., Any]:
         return hook
     function, level = found
     make, code = _maker(count)
-    run = make(function, level, ACTIVE.get, ACTIVE.set, ACTIVE.reset, prefix_of)
+    run = make(function, level, ACTIVE.get, ACTIVE.set, ACTIVE.reset, hook_activation)
     run.__code__ = code
     return run  # type: ignore[no-any-return]
 
@@ -64,11 +64,11 @@ def _maker(count: int) -> tuple[Callable[..., Any], CodeType]:
 
 
 _SOURCE: Final = """
-def make(function, level, get, put, reset, prefix_of):
+def make(function, level, get, put, reset, hook_activation):
     def run({names}, /):
         activation = get()
-        prefixes = activation.prefixes
-        token = put(prefixes[level] if prefixes and level in prefixes else prefix_of(activation, level))
+        known = activation.hook_activations
+        token = put(known[level] if known and level in known else hook_activation(activation, level))
         try:
             return function({names})
         finally:

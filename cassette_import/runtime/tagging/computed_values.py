@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.state import ACTIVE, Activation, prefix_of
+from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 from cassette_import.runtime.tagging.shadow_store import SEQUENCES, Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import NO_METADATA, Metas, Tag, Tagged, metas_of, plain
@@ -104,7 +104,7 @@ def _asked(
     activation: Activation, level: int, tag: Tag, function: Any, arguments: Any, keywords: Any, value: Any
 ) -> Any:
     """What a context says of a value."""
-    token = ACTIVE.set(prefix_of(activation, level))
+    token = ACTIVE.set(hook_activation(activation, level))
     try:
         context = activation.contexts[level]
         if not is_a(value, _CONTAINERS):
@@ -122,7 +122,7 @@ def _asked(
 @hidden
 def loaded(activation: Activation, level: int, value: Any, owner: Any, name: str) -> Any:
     """What a context makes of an attribute that it watches: its `watched` holds the name, and its `loaded` says."""
-    token = ACTIVE.set(prefix_of(activation, level))
+    token = ACTIVE.set(hook_activation(activation, level))
     try:
         return activation.contexts[level].loaded(value, owner, name)
     finally:

@@ -11,8 +11,8 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup, python_function
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, Activation
-from cassette_import.specialization.registry import registry
 
 VERBS: Final[set[int]] = set()
 """Functions of ours that take wrapped values."""
@@ -27,10 +27,10 @@ def enters(activation: Activation, function: Any) -> bool:
     if target is None:
         return False
     code = target.__code__
-    record = registry.records.get(code.co_filename)
+    record = OVERDUBBED.files.get(code.co_filename)
     if record is None or not (record.installed or code.co_filename in activation.roots):
         return False
-    return registry.overdubbable(target)
+    return OVERDUBBED.overdubbable(target)
 
 
 def _behind(function: Any) -> FunctionType | None:
@@ -56,5 +56,5 @@ _OBJECT_INIT: Final = object.__dict__["__init__"]
 def runs_overdubbed(generator: Any) -> bool:
     """Whether a generator runs the body of an overdubbed function."""
     filename = generator.gi_code.co_filename
-    record = registry.records.get(filename)
+    record = OVERDUBBED.files.get(filename)
     return record is not None and (record.installed or filename in ACTIVE.get().roots)

@@ -1,6 +1,6 @@
-"""`Reflection`: what is known of a function, for a pass or a curious person.
+"""`Reflection`: the source of a function and what belongs to it, for passes and for readers.
 
-Must not know activations. Its one arrow upwards, `overdubbed`, is taken only when it is asked for.
+Must not know activations. A context gives its variant itself.
 """
 
 from __future__ import annotations
@@ -9,17 +9,23 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from cassette_import.interpreter.callables import python_function
 from cassette_import.rewriting.readable_source import readable
 from cassette_import.rewriting.rewriter import overdub_function
 from cassette_import.rewriting.trees.scopes import Function, clone
+from cassette_import.runtime.variant import Variant
+from cassette_import.specialization.passes.failures import failure_of
 from cassette_import.specialization.passes.name_resolution import settle
 from cassette_import.specialization.registry import registry
 
-if TYPE_CHECKING:
-    from cassette_import.activation.context import Context
+
+class HasVariant(Protocol):
+    """A context, as far as rewriting a function for it goes."""
+
+    def _variant_alone(self) -> Variant:
+        """The variant of a stack with this context alone."""
 
 
 @dataclass
@@ -43,7 +49,7 @@ class Reflection:
     source: str
     filename: str
     lineno: int
-    context_type: type[Context] | None = None
+    context_type: type[HasVariant] | None = None
 
     def __post_init__(self) -> None:
         self._untouched: Any = clone(self.tree)
@@ -54,7 +60,7 @@ class Reflection:
         """The signature of the function; of a decorator's wrapper, that of the wrapper."""
         return inspect.signature(self.function, follow_wrapped=False)
 
-    def overdubbed(self, context: Context | type[Context]) -> str:
+    def overdubbed(self, context: HasVariant | type[HasVariant]) -> str:
         """The function as it runs in a context (or context type), as readable Python.
 
         Parameters
@@ -75,15 +81,13 @@ class Reflection:
         >>> print(cassette_import.reflect(colorsys._v).overdubbed(cassette_import.Context).partition("\\n")[0])
         def _v(m1, m2, hue):
         """
-        from cassette_import.activation.context import variant_for
-        from cassette_import.specialization.passes import failure_of
-
-        variant = variant_for(context)
+        variant = (context.__new__(context) if isinstance(context, type) else context)._variant_alone()
         made = variant.passed(self.function, self._copy(), self.source)
         if made is not None and (failure := failure_of(made)) is not None:
             raise failure
-        bodies = {} if made is None else {variant.prefix: made}
-        return readable(overdub_function(self._copy(), [variant.shape], bodies=bodies), {variant.prefix: variant.name})
+        prefix = variant.shape.prefix
+        bodies = {} if made is None else {prefix: made}
+        return readable(overdub_function(self._copy(), [variant.shape], bodies=bodies), {prefix: variant.name})
 
     def _copy(self) -> Function:
         copied: Any = clone(self._untouched)

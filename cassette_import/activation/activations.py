@@ -1,0 +1,177 @@
+"""The kinds of activations: entered ones, those that threads, tasks and generators hold, and those in which hooks run.
+
+Knows variants, and which functions are instrumented for them; must not know hooks, or what instances of contexts hold.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from cassette_import.activation.variant_registry import variants
+from cassette_import.activation.variants import Key, StackVariant
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.state import IN_USE, INACTIVE, Activation, forget_hook_activations, release
+from cassette_import.runtime.variant import ActiveVariant
+from cassette_import.specialization.registry import registry
+
+
+class HasKey(Protocol):
+    """A context, as far as its variant goes."""
+
+    def _variant_key(self) -> Key:
+        """What decides how functions are specialised for the context."""
+
+
+def variant_of(contexts: tuple[HasKey, ...]) -> StackVariant | None:
+    """The variant of a stack of contexts; None if it is empty."""
+    return variants.of(tuple([context._variant_key() for context in contexts])) if contexts else None
+
+
+def tag_scopes() -> Any:
+    """The module that knows the scopes of tags; imported when the first context tags values."""
+    from cassette_import.runtime.tagging import tag_scopes
+
+    return tag_scopes
+
+
+class StackActivation(Activation):
+    """An activation of at least one context, or of the contexts outside one whose hook runs."""
+
+    __slots__ = ()
+
+    def suspend(self, level: int) -> Activation:
+        """Make the activation in which the hooks and overloads of context `level` run: the contexts outside it.
+
+        Another thread may do the same meanwhile, where they share an activation, or forget the hook activations,
+        because it gives this one another variant.
+        """
+        contexts = self.contexts[:level]
+        variant = variant_of(contexts)
+        suspended = self._suspended()
+        made = HookActivation(
+            contexts, variant, suspended.roots, outer=suspended, suspended=suspended, tags=suspended.tags[:level]
+        )
+        if variant is not None:
+            variant.family.active += 1  # functions that are specialised meanwhile include this variant
+        refresh(made)
+        known = self.hook_activations
+        if known is None:
+            known = self.hook_activations = {}
+        return known.setdefault(level, made)
+
+    def _suspended(self) -> Activation:
+        """What hook activations refer to as the activation in which the hook was called."""
+        return self
+
+
+class EnteredActivation(StackActivation):
+    """The activation of a context that a thread or task has entered."""
+
+    __slots__ = ()
+
+    def end_tags(self, result: Any) -> None:
+        """End the tags of this entry. Their store keeps what belongs to its result."""
+        tag_scopes().note_exit(self, result)
+
+
+class OutermostActivation(StackActivation):
+    """The activation of a context that is entered where nothing is active, which is the usual case.
+
+    `Context.__enter__` sets the attributes itself: it has no time for another frame.
+    """
+
+    __slots__ = ()
+    __init__ = object.__init__  # takes no frame
+
+
+class HeldActivation(StackActivation):
+    """An activation that is in use as long as an object refers to it: a thread, job, task, generator or coroutine."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, contexts: tuple[Any, ...], variant: ActiveVariant, roots: frozenset[str], tags: tuple[Any, ...] = ()
+    ) -> None:
+        super().__init__(contexts, variant, roots, tags=tags)
+        variant.family.active += 1
+        IN_USE.hold(self)
+
+    def _suspended(self) -> Activation:
+        """A copy: only what runs in the held activation itself may keep it alive."""
+        return EnteredActivation(self.contexts, self.variant, self.roots, tags=self.tags)
+
+    @hidden
+    def __del__(self) -> None:
+        release(self)
+        forget_hook_activations(self)
+        IN_USE.remove(self)
+
+
+class HookActivation(StackActivation):
+    """What is active while a hook or overload runs. It is in use as long as an object refers to it."""
+
+    __slots__ = ()
+
+    @hidden
+    def __del__(self) -> None:
+        release(self)
+
+
+def held_activation(contexts: tuple[Any, ...], roots: frozenset[str], tags: tuple[Any, ...] = ()) -> Activation:
+    """An activation that is in use as long as an object refers to it, or until its `end`."""
+    variant = variant_of(contexts)
+    if variant is None:
+        return INACTIVE
+    made = HeldActivation(contexts, variant, roots, tags)
+    refresh(made)
+    return made
+
+
+def inherited_activation(activation: Activation) -> Activation:
+    """What a thread, job or task inherits that is started in an activation: the contexts that have `inherit`."""
+    if activation.variant is None:
+        return INACTIVE
+    inherited = activation.inherited
+    if inherited is None:
+        contexts = tuple(context for context in activation.contexts if context.inherit)
+        tags: list[Any] = []
+        if activation.tags:
+            for context in contexts:
+                tags.append(tag_scopes().tag_for_entry(context, tuple(tags)))
+        inherited = activation.inherited = held_activation(contexts, activation.roots, tuple(tags))
+        if inherited is not INACTIVE:
+            inherited.inherited = inherited
+    return inherited
+
+
+def refresh(activation: Activation) -> None:
+    """Give an activation in use the current variant of its contexts, and instrument every function for it.
+
+    A context is entered in two steps: its variant is chosen, then the activation is noted as in use. Between the two,
+    another thread may register a hook of a new kind, or specialise functions for the variants that were in use. From
+    the second step on, other threads take this activation into account.
+    """
+    variant = activation.variant
+    if variant is None:
+        return
+    if variants.of(variant.keys) is not variant:
+        _replace_variant(activation)
+    elif variant.instrumented_at.get(activation.roots) != registry.generation:
+        registry.instrument(variant, activation.roots)
+
+
+def _replace_variant(activation: Activation) -> None:
+    """Give an activation in use the variant that its contexts have now."""
+    new = variant_of(activation.contexts)
+    if new is None:
+        return
+    new.family.active += 1
+    if new.instrumented_at.get(activation.roots) != registry.generation:
+        registry.instrument(new, activation.roots)  # while functions are still entered for the old one
+    old = activation.family
+    if old is None:  # the activation was left meanwhile
+        new.family.active -= 1
+    else:
+        old.active -= 1
+        activation.variant, activation.family = new, new.family
+        forget_hook_activations(activation)

@@ -1,0 +1,67 @@
+"""Root calls: the calls that a program makes itself through `overdub` and `recurse`.
+
+Knows activations and the registry of code; must not know contexts or their hooks.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, Final
+
+from cassette_import.activation.activations import held_activation
+from cassette_import.activation.entering import enter, leave
+from cassette_import.errors import OverdubRecursionError
+from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime import driven_generators
+from cassette_import.runtime.state import Activation
+from cassette_import.specialization.registry import registry
+
+_ENDLESS: Final = 50
+"""How many times a context is entered within itself before a RecursionError is put down to that."""
+
+
+@hidden
+def run_root(
+    activation: Activation, root: FunctionType | None, f: Any, arguments: Any, keywords: Any, outer: int = 0
+) -> Any:
+    """Run a root call in an activation. `root` is the Python function that will really run, unless one of the first
+    `outer` contexts has an overload for the call."""
+    if root is not None and activation.variant is not None:
+        registry.ensure_instrumented(root, activation.variant, activation.roots)
+    enter(activation)
+    result = None
+    try:
+        if (outer or activation.tags) and activation.variant is not None:
+            function, *leading = split(f)
+            call = activation.variant.runners[int(Events.CALLS)].call
+            result = call(activation, outer, f, function, tuple(leading), arguments, keywords)
+        else:
+            result = f(*arguments, **keywords)
+    except RecursionError as error:
+        if not isinstance(error, OverdubRecursionError) and outer == 0 and is_endless(activation):
+            raise endless(f, activation.entered) from None
+        raise
+    finally:
+        leave(activation, result)
+    if type(result) in driven_generators.SUSPENDABLE:
+        return driven_generators.drive(result, held_activation(activation.contexts, activation.roots, activation.tags))
+    return result
+
+
+def is_endless(activation: Activation) -> bool:
+    """Whether contexts of one type have been entered again and again while they were suspended."""
+    count = 0
+    outer: Activation | None = activation
+    while outer is not None and count < _ENDLESS:
+        count += outer.entered is not None and type(outer.entered) is type(activation.entered)
+        outer = outer.outer
+    return count == _ENDLESS
+
+
+def endless(function: Any, context: Any) -> OverdubRecursionError:
+    return OverdubRecursionError(
+        f"the overload of {function!r} in {type(context).__qualname__} enters itself through overdub without end: call "
+        "recurse(ctx, f, ...) to go on inside, or fallback(ctx, f, ...) for the native function"
+    )

@@ -1,0 +1,60 @@
+"""All variants by their keys, so that hooks and overloads registered later reach them.
+
+Knows variants and activations in use; must not know how a variant computes what its events need.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from cassette_import.activation.variants import Key, StackVariant
+from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+from cassette_import.runtime.state import IN_USE, Activation
+from cassette_import.runtime.variant import Family
+
+
+class Variants:
+    """All variants by their keys."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.by_keys: dict[tuple[Key, ...], StackVariant] = {}
+        self._families: dict[tuple[Key, ...], Family] = {}
+        self._superseded: dict[tuple[Key, ...], list[StackVariant]] = {}
+
+    def of(self, keys: tuple[Key, ...]) -> StackVariant:
+        """The current variant for these keys."""
+        found = self.by_keys.get(keys)
+        if found is None:
+            with self.lock:
+                family = self._families.setdefault(keys, Family())
+                found = self.by_keys.setdefault(keys, StackVariant(keys, family))
+        return found
+
+    def refresh(self) -> None:
+        """Take a new higher-order leaf into account."""
+        with self.lock:
+            for variant in self.by_keys.values():
+                variant.refresh()
+
+    def changed(self, context_type: type) -> list[Activation]:
+        """Refresh variants after a hook or overload was registered; return the activations that need another one."""
+        with self.lock:
+            outdated = []
+            for keys, variant in list(self.by_keys.items()):
+                if not any(issubclass(key.context_type, context_type) for key in keys):
+                    continue
+                for superseded in self._superseded.get(keys, ()):
+                    superseded.refresh()
+                shape = variant.shape
+                if variant.refresh():
+                    del self.by_keys[keys]
+                    self._superseded.setdefault(keys, []).append(variant)
+                    variant.supersede(shape)
+                    outdated += [item for item in set(IN_USE.values()) if item.variant is variant]
+            return outdated
+
+
+variants: Final = Variants()
+HIGHER_ORDER.listeners.append(variants.refresh)

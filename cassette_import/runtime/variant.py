@@ -1,0 +1,71 @@
+"""What runtime and specialisation know of a variant: a stack of context types, and what compiled bodies need of it.
+
+The class itself is `activation.variants.StackVariant`; these protocols let the lower packages use it without importing
+it. Knows shapes; must not know contexts, hooks or how variants are made.
+"""
+
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+from typing import Any, Protocol
+
+from cassette_import.rewriting.shape import Shape
+
+
+class Family:
+    """A variant and all variants that replaced it. The entry test of a compiled body asks whether one is in use."""
+
+    __slots__ = ("active",)
+
+    def __init__(self) -> None:
+        self.active = 0
+        """How many activations are in use."""
+
+
+class GuardSwitch(Protocol):
+    """The guards of one variant, as far as specialisation controls them."""
+
+    def look_at_classes(self) -> None:
+        """Check whether the classes on which guards rely are still unchanged."""
+
+    def be_alone(self, alone: bool) -> None:
+        """Say whether this is the only instrumented variant that intercepts anything."""
+
+
+class Variant(Protocol):
+    """What functions get compiled bodies for."""
+
+    name: str
+    shape: Shape
+    family: Family
+    is_superseded: bool
+    """Whether another variant has replaced it; new bodies are compiled for that one."""
+    may_get_overloads: bool
+    """Whether overloads of calls can be registered for it."""
+    instrumented_at: dict[frozenset[str], int]
+    """By roots: the registry's generation when functions were last instrumented for it."""
+
+    @property
+    def guards(self) -> GuardSwitch:
+        """Its guards."""
+
+    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+        """What passes make of the function's node."""
+
+    def provide(self, code: CodeType) -> None:
+        """Make the names that the code uses, before it runs."""
+
+
+class ActiveVariant(Variant, Protocol):
+    """The variant of an activation: also what the events of its contexts need."""
+
+    keys: tuple[Any, ...]
+    """What decides about the variant: one key per context, outermost first."""
+    tagging: bool
+    """Whether a context of the stack tags values."""
+    runners: dict[int, Any]
+    """The event runners by kind of event."""
+    blind: dict[tuple[str, int], Any]
+    """The hooks that read no arguments, by hook and kind of event."""
+    root_overloads: list[Any]
+    """For each context, what finds the overload of a root call."""
