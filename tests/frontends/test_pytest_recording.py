@@ -1,4 +1,4 @@
-"""`--cassette-record`: tests are recorded beside themselves, and replayed with nothing of what was outside."""
+"""`--cassette-record`: tests are recorded into files beside them, and replayed without their external calls."""
 
 import http.server
 import json
@@ -39,7 +39,7 @@ def values(done):
 
 
 def both(folder, *options, **variables):
-    """Record the tests, and replay them; each test prints what it got."""
+    """Record the tests, and replay them; each test prints its values."""
     recorded = run_pytest("-s", "--cassette-record=once", *options, folder=folder, **variables)
     replayed = run_pytest("-s", "--cassette-record=none", *options, folder=folder, **variables)
     return recorded, replayed
@@ -55,7 +55,7 @@ def test_a_test_is_recorded_beside_itself_and_replayed(project):
     assert "recordings: 1 replayed\n" in replayed.stdout
 
 
-def test_once_records_what_is_not_there_yet_and_replays_the_rest(project):
+def test_once_records_new_tests_and_replays_the_others(project):
     first = run_pytest("-s", "--cassette-record=once", folder=project)
     write(project, "tests/test_time.py", "import time\n\ndef test_time():\n    print('VALUE', time.time())\n")
     second = run_pytest("-s", "--cassette-record=once", folder=project)
@@ -73,12 +73,12 @@ def test_with_none_a_call_without_a_recording_fails_its_test_and_says_how_to_rec
     write(project, "tests/test_shop.py", "import shop\n\ndef test_a(): shop.ticket()\n\ndef test_b(): pass\n")
     done = run_pytest("--cassette-record=none", folder=project)
     assert outcomes(done) == {"failed": 1, "passed": 1}
-    assert "test_a.cassette is not there" in done.stdout
+    assert "test_a.cassette does not exist" in done.stdout
     assert "now:      time.time_ns()" in done.stdout
     assert "pytest --cassette-record=all tests/test_shop.py::test_a" in done.stdout
 
 
-def test_a_test_that_departs_fails_alone_whatever_its_fixtures_do_afterwards(project):
+def test_a_mismatch_fails_its_test_alone_whatever_the_fixtures_do_afterwards(project):
     write(
         project,
         "tests/test_shop.py",
@@ -107,7 +107,7 @@ def test_a_test_that_departs_fails_alone_whatever_its_fixtures_do_afterwards(pro
     assert "now:      time.time()" in done.stdout
 
 
-def test_a_test_that_makes_fewer_calls_than_before_is_told(project):
+def test_a_test_that_makes_fewer_calls_than_recorded_fails(project):
     write(
         project,
         "tests/test_shop.py",
@@ -125,7 +125,7 @@ def test_a_test_that_makes_fewer_calls_than_before_is_told(project):
     assert done.status == 1
 
 
-def test_what_a_failed_test_recorded_is_not_kept(project):
+def test_the_recording_of_a_failed_test_is_not_kept(project):
     write(
         project,
         "tests/test_shop.py",
@@ -154,7 +154,7 @@ def test_what_a_failed_test_recorded_is_not_kept(project):
     assert len(recordings(project)) == 2
 
 
-def test_a_failed_test_leaves_the_recording_that_there_was(project):
+def test_a_failed_test_leaves_an_earlier_recording_unchanged(project):
     run_pytest("--cassette-record=once", folder=project)
     (path,) = (project / name for name in recordings(project))
     before = path.read_text()
@@ -174,7 +174,7 @@ def test_a_run_that_is_interrupted_leaves_no_half_recordings(project):
     assert not (project / "tests" / "cassettes").exists()
 
 
-def test_a_test_that_asks_nothing_has_no_recording(project):
+def test_a_test_without_external_calls_has_no_recording(project):
     write(project, "tests/test_shop.py", "def test_ticket(): pass\n")
     recorded, replayed = both(project)
     assert recordings(project) == []
@@ -249,7 +249,7 @@ def test_fixtures_of_the_test_are_recorded_and_those_of_several_tests_are_not(pr
     assert outcomes(run_pytest("--cassette-record=none", "-k", "test_b", folder=project))["passed"] == 1
 
 
-def test_files_and_variables_are_not_outside_in_tests(project):
+def test_files_and_variables_are_not_recorded_in_tests(project):
     write(
         project,
         "tests/test_shop.py",
@@ -329,7 +329,7 @@ def test_a_marker_records_one_test_and_says_how(project):
     assert not any("test_never" in name for name in recordings(project))
 
 
-def test_the_mode_may_stand_in_the_ini_file(project):
+def test_the_mode_may_be_set_in_the_ini_file(project):
     write(project, "pytest.ini", "[pytest]\ncassette_record = once\n")
     first, second = (run_pytest("-s", folder=project) for _ in range(2))
     assert values(first) == values(second) != []
@@ -342,7 +342,7 @@ def test_the_mode_may_stand_in_the_ini_file(project):
         ("cassette_record = maybe", [], "cassette: there is no mode 'maybe' of recording"),
     ],
 )
-def test_a_mode_that_there_is_not_is_wrong_usage(ini, options, message, project):
+def test_an_unknown_mode_is_wrong_usage(ini, options, message, project):
     write(project, "pytest.ini", f"[pytest]\n{ini}\n")
     done = run_pytest(*options, folder=project)
     assert done.status == pytest.ExitCode.USAGE_ERROR
@@ -358,7 +358,7 @@ def test_a_mode_that_there_is_not_is_wrong_usage(ini, options, message, project)
         ("unknown=1", "unexpected keyword argument 'unknown'"),
     ],
 )
-def test_what_a_marker_asks_for_in_vain_is_told(marker, message, project):
+def test_a_wrong_argument_of_a_marker_is_an_error(marker, message, project):
     write(
         project,
         "tests/test_shop.py",
@@ -505,7 +505,7 @@ def test_a_server_is_asked_while_recording_and_not_afterwards(project):
     assert _Prices.asked == 2
 
 
-def test_what_other_contexts_of_a_test_replace_is_not_recorded(project):
+def test_calls_that_other_contexts_of_a_test_replace_are_not_recorded(project):
     write(
         project,
         "tests/test_shop.py",

@@ -1,8 +1,8 @@
-"""Values as JSON and back: how a recording holds what is simple, and names what is not.
+"""Values as JSON and back: simple values are serialised, every other object is written as a reference.
 
-Numbers, text, None and lists stand for themselves; everything else is an object with one key that says what it is:
-``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. What cannot be held is left to two functions, one for
-each direction. Knows Python's types; must not know what is recorded, or why.
+Numbers, text, None and lists stand for themselves. Every other value is a JSON object with one key, its tag:
+``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. `Encoder` and `Decoder` each get a function for the
+objects that cannot be serialised. Knows Python's types; must not know what is recorded, or why.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import importlib
 import sys
 import types
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-__all__ = ["VALUES", "BadValue", "Decoder", "Encoder", "located", "reference", "shortened"]
+__all__ = ["VALUES", "BadValue", "Decoder", "Encoder", "located", "reference", "shortened", "with_texts"]
 
-Shown = tuple[Any, Any]
-"""A value as JSON, and what the program is to be given in its place: mostly the value itself."""
+Encoded: TypeAlias = tuple[Any, Any]
+"""A value as JSON, and the value that the program gets: mostly the same one, or one with proxies in it."""
 
 VALUES: Final[set[str]] = {
     *(f"datetime:{name}" for name in ("date", "datetime", "time", "timedelta", "timezone")),
@@ -33,20 +33,21 @@ VALUES: Final[set[str]] = {
     "collections:OrderedDict", "collections:deque", "collections:Counter", "array:array",
     "requests.structures:CaseInsensitiveDict", "requests.structures:LookupDict",
 }  # fmt: skip
-"""Classes whose objects are kept by value, as `module:qualname`: those that `copy` would copy faithfully. Users may
-add theirs; subclasses of Python's simple types are kept by value anyway."""
+"""Classes whose objects are serialised, as `module:qualname`: those that `copy` copies faithfully. Users may add
+classes. Subclasses of Python's simple types are always serialised."""
 
-_PLAIN: Final = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset)
-_LONG: Final = 2000
-_DEEP: Final = 60
+_SIMPLE: Final = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset)
+_LONGEST_TEXT: Final = 2000
+_DEEPEST: Final = 60
+_PICKLE_PROTOCOL: Final = 4
 
 
 class BadValue(ValueError):
     """JSON that no value is encoded as."""
 
 
-class NotByValue(Exception):
-    """An object that has to be named, because it cannot be held."""
+class NotSerialisable(Exception):
+    """An object that cannot be serialised, so that the recording needs a reference to it."""
 
 
 def reference(thing: Any) -> str:
@@ -55,7 +56,7 @@ def reference(thing: Any) -> str:
 
 
 def located(text: str) -> Any:
-    """What a reference refers to, imported if need be.
+    """The class or function that a reference names; its module is imported if necessary.
 
     >>> located("datetime:datetime.now").__name__
     'now'
@@ -70,31 +71,53 @@ def located(text: str) -> Any:
     return found
 
 
-def shortened(encoded: Any) -> Any:
-    """An encoded argument with long texts replaced by their digests: it is only ever compared, and shown."""
-    if isinstance(encoded, str) and len(encoded) > _LONG:
-        digest = hashlib.sha256(encoded.encode("utf-8", "surrogatepass")).hexdigest()
-        return {"long": [len(encoded), encoded[:80], digest]}
+def with_texts(encoded: Any, change: Callable[[str], Any]) -> Any:
+    """An encoded value with each of its texts replaced by what `change` returns for it.
+
+    >>> with_texts({"tuple": ["a", [1, "b"]]}, str.upper)
+    {'tuple': ['A', [1, 'B']]}
+    """
+    if isinstance(encoded, str):
+        return change(encoded)
     if isinstance(encoded, list):
-        return [shortened(item) for item in encoded]
+        return [with_texts(item, change) for item in encoded]
     if isinstance(encoded, dict):
-        return {key: shortened(item) for key, item in encoded.items()}
+        return {key: with_texts(item, change) for key, item in encoded.items()}
     return encoded
 
 
+def shortened(encoded: Any) -> Any:
+    """An encoded argument with long texts replaced by their digests: arguments are only compared and shown."""
+    return with_texts(encoded, _digest_if_long)
+
+
+def _digest_if_long(text: str) -> Any:
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"long": [len(text), text[:80], digest]}
+
+
 class Encoder:
-    """From values to JSON; `other(value)` gives the JSON and the substitute of what cannot be held."""
+    """From values to JSON.
 
-    def __init__(self, other: Callable[[Any], Shown]) -> None:
-        self._other = other
+    Parameters
+    ----------
+    encode_reference:
+        Called with each object that cannot be serialised. Returns its JSON, and the object that replaces it.
+    """
 
-    def __call__(self, value: Any, depth: int = 0) -> Shown:
-        """A value as JSON, and what to give the program in its place.
+    def __init__(self, encode_reference: Callable[[Any], Encoded]) -> None:
+        self._encode_reference = encode_reference
+
+    def __call__(self, value: Any, depth: int = 0) -> Encoded:
+        """A value as JSON, and the value that the program gets.
 
         >>> Encoder(repr)((1, b"ab"))
         ({'tuple': [1, {'bytes': 'ab'}]}, (1, b'ab'))
         """
         kind = type(value)
+        # The most frequent types first, each with one comparison: every argument and result comes through here.
         if value is None or kind is bool or kind is str:
             return value, value
         if kind is int:
@@ -103,112 +126,134 @@ class Encoder:
             return (value if value - value == 0 else {"float": repr(value)}), value
         if kind is bytes:
             return {"bytes" if _is_text(value) else "base64": _text(value)}, value
-        if depth > _DEEP:
-            return self._other(value)
-        maker = _BY_KIND.get(kind)
-        if maker is not None:
-            return maker(self, value, depth + 1)
+        if depth > _DEEPEST:
+            return self._encode_reference(value)
+        encode = _ENCODERS.get(kind)
+        if encode is not None:
+            return encode(self, value, depth + 1)
         try:
-            return self._special(value, kind, depth + 1)
-        except NotByValue:
-            return self._other(value)
+            return self._encode_by_base(value, depth + 1)
+        except NotSerialisable:
+            return self._encode_reference(value)
 
-    def _list(self, value: Any, depth: int) -> Shown:
+    def _list(self, value: Any, depth: int) -> Encoded:
         items, shown, changed = self._items(value, depth)
         return items, (shown if changed else value)
 
     def _items(self, values: Any, depth: int) -> tuple[list[Any], list[Any], bool]:
+        """The JSON of each value, what the program gets of each, and whether that differs from the values."""
         pairs = [(item, *self(item, depth)) for item in values]
         return [pair[1] for pair in pairs], [pair[2] for pair in pairs], any(pair[0] is not pair[2] for pair in pairs)
 
-    def _tuple(self, value: Any, depth: int) -> Shown:
+    def _tuple(self, value: Any, depth: int) -> Encoded:
         items, shown, changed = self._items(value, depth)
         return {"tuple": items}, (tuple(shown) if changed else value)
 
-    def _set(self, value: Any, depth: int) -> Shown:
+    def _set(self, value: Any, depth: int) -> Encoded:
         items, shown, changed = self._items(value, depth)
-        items.sort(key=repr)  # whose order differs from run to run
+        items.sort(key=repr)  # the order of a set differs from run to run
         kind = type(value)
         return {kind.__name__: items}, (kind(shown) if changed else value)
 
-    def _dict(self, value: Any, depth: int) -> Shown:
+    def _dict(self, value: Any, depth: int) -> Encoded:
         items, shown, changed = self._items([part for pair in list(value.items()) for part in pair], depth)
         pairs = [items[index : index + 2] for index in range(0, len(items), 2)]
         return {"dict": pairs}, (dict(zip(shown[::2], shown[1::2], strict=True)) if changed else value)
 
-    def _buffer(self, value: Any, depth: int) -> Shown:
+    def _buffer(self, value: Any, depth: int) -> Encoded:
         return {type(value).__name__: self(bytes(value))[0]}, value
 
-    def _slice(self, value: Any, depth: int) -> Shown:
+    def _slice(self, value: Any, depth: int) -> Encoded:
         parts = [self(part, depth)[0] for part in (value.start, value.stop, value.step)]
         return {type(value).__name__: parts}, value
 
-    def _complex(self, value: Any, depth: int) -> Shown:
+    def _complex(self, value: Any, depth: int) -> Encoded:
         return {"complex": repr(value)}, value
 
-    def _constant(self, value: Any, depth: int) -> Shown:
+    def _constant(self, value: Any, depth: int) -> Encoded:
         return {"constant": "..." if value is ... else "NotImplemented"}, value
 
-    def _special(self, value: Any, kind: type, depth: int) -> Shown:
-        if isinstance(value, type):
-            if "<" in value.__qualname__:
-                raise NotByValue
-            return {"type": _public(value)}, value
-        if isinstance(value, enum.Enum):
-            return {"enum": [reference(kind), self.held(value.value, depth)]}, value
-        if isinstance(value, types.FunctionType | types.BuiltinFunctionType) and _is_module_level(value):
-            return {"function": reference(value)}, value
-        if isinstance(value, types.ModuleType):
-            return {"module": value.__name__}, value
-        if reference(kind) not in VALUES and not issubclass(kind, _PLAIN):
-            raise NotByValue
+    def _encode_by_base(self, value: Any, depth: int) -> Encoded:
+        """An object whose type has no encoder of its own: the first base with an encoder decides."""
+        for bases, encode in _ENCODERS_BY_BASE:
+            if isinstance(value, bases):
+                return encode(self, value, depth)
+        return self._object(value, depth)
+
+    def _class(self, value: Any, depth: int) -> Encoded:
+        if "<" in value.__qualname__:
+            raise NotSerialisable
+        return {"type": _public(value)}, value
+
+    def _enum(self, value: Any, depth: int) -> Encoded:
+        return {"enum": [reference(type(value)), self.serialised(value.value, depth)]}, value
+
+    def _function(self, value: Any, depth: int) -> Encoded:
+        if not _is_module_level(value):
+            return self._object(value, depth)
+        return {"function": reference(value)}, value
+
+    def _module(self, value: Any, depth: int) -> Encoded:
+        return {"module": value.__name__}, value
+
+    def _object(self, value: Any, depth: int) -> Encoded:
+        kind = type(value)
+        if reference(kind) not in VALUES and not issubclass(kind, _SIMPLE):
+            raise NotSerialisable
         if kind.__module__.startswith("pathlib"):
-            # As one text, not by its parts: so a path looks like what it is, and one in a folder like the folder's.
+            # As one text and not by its parts: so the names of folders are found and replaced in it.
             return {"made": [reference(kind), "call", [str(value)], None, None, None]}, value
         return self._made(value, kind, depth)
 
-    def _made(self, value: Any, kind: type, depth: int) -> Shown:
+    def _made(self, value: Any, kind: type, depth: int) -> Encoded:
         """An object as `copy` and `pickle` take it apart: a class, its arguments, its state and its items."""
         if "<" in kind.__qualname__ or kind.__module__ == "__main__":
-            raise NotByValue
+            raise NotSerialisable
         try:
-            reduced = value.__reduce_ex__(4)
-        except Exception as error:  # whatever the class has to say to that
-            raise NotByValue from error
+            reduced = value.__reduce_ex__(_PICKLE_PROTOCOL)
+        except Exception as error:  # a class may raise anything here
+            raise NotSerialisable from error
         if not isinstance(reduced, tuple) or len(reduced) > 5:
-            raise NotByValue
+            raise NotSerialisable
         make, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
-        if make is not kind and getattr(make, "__name__", "") != "__newobj__":
-            make_name = (
-                reference(make) if isinstance(make, type | types.FunctionType | types.BuiltinFunctionType) else ""
-            )
-            if make_name not in _MAKERS:
-                raise NotByValue
-        else:
-            make_name = "new" if make is not kind else "call"
-            arguments = arguments[1:] if make is not kind else arguments
+        how = _way_to_make(make, kind)
         parts = [
             reference(kind),
-            make_name,
-            self.held(list(arguments), depth),
-            self.held(state, depth),
-            self.held(list(items) if items is not None else None, depth),
-            self.held([list(pair) for pair in pairs] if pairs is not None else None, depth),
+            how,
+            self.serialised(list(arguments[1:] if how == "new" else arguments), depth),
+            self.serialised(state, depth),
+            self.serialised(list(items) if items is not None else None, depth),
+            self.serialised([list(pair) for pair in pairs] if pairs is not None else None, depth),
         ]
         return {"made": parts}, value
 
-    def held(self, value: Any, depth: int) -> Any:
-        """The JSON of a part, which must be a value itself: nobody could put a substitute in its place."""
+    def serialised(self, value: Any, depth: int) -> Any:
+        """The JSON of a part of an object. It must be serialisable: a proxy could not take its place."""
         return Encoder(_refuse)(value, depth)[0]
 
 
-def _refuse(value: Any) -> Shown:
-    raise NotByValue
+def _refuse(value: Any) -> Encoded:
+    raise NotSerialisable
 
 
-_MAKERS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
+_CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
+"""The functions that a recording may name to make an object, beside its class."""
+_CALLABLE_TYPES: Final = (type, types.FunctionType, types.BuiltinFunctionType)
 
-_BY_KIND: Final[dict[type, Callable[[Encoder, Any, int], Shown]]] = {
+
+def _way_to_make(make: Any, kind: type) -> str:
+    """How an object is made of its arguments: by calling its class, by its `__new__`, or by a function."""
+    if make is kind:
+        return "call"
+    if getattr(make, "__name__", "") == "__newobj__":
+        return "new"
+    name = reference(make) if isinstance(make, _CALLABLE_TYPES) else ""
+    if name not in _CONSTRUCTORS:
+        raise NotSerialisable
+    return name
+
+
+_ENCODERS: Final[dict[type, Callable[[Encoder, Any, int], Encoded]]] = {
     list: Encoder._list,
     tuple: Encoder._tuple,
     set: Encoder._set,
@@ -224,6 +269,14 @@ _BY_KIND: Final[dict[type, Callable[[Encoder, Any, int], Shown]]] = {
 }
 
 
+_ENCODERS_BY_BASE: Final[tuple[tuple[Any, Callable[[Encoder, Any, int], Encoded]], ...]] = (
+    (type, Encoder._class),
+    (enum.Enum, Encoder._enum),
+    ((types.FunctionType, types.BuiltinFunctionType), Encoder._function),
+    (types.ModuleType, Encoder._module),
+)
+
+
 def _is_text(value: bytes) -> bool:
     return value.isascii() and all(byte >= 32 or byte in (9, 10, 13) for byte in value)
 
@@ -233,7 +286,7 @@ def _text(value: bytes) -> str:
 
 
 def _public(kind: type) -> str:
-    """`NoneType` and its likes say they are in `builtins`, and are in `types`."""
+    """A reference to a class. `NoneType` and its like name `builtins` as their module, but are found in `types`."""
     if kind.__module__ == "builtins" and not hasattr(builtins, kind.__qualname__):
         return next((f"types:{name}" for name in types.__all__ if getattr(types, name) is kind), reference(kind))
     return reference(kind)
@@ -245,13 +298,19 @@ def _is_module_level(function: Any) -> bool:
 
 
 class Decoder:
-    """From JSON to values; `other(tag, content)` gives what the encoder's `other` has named."""
+    """From JSON to values.
 
-    def __init__(self, other: Callable[[str, Any], Any]) -> None:
-        self._other = other
+    Parameters
+    ----------
+    decode_reference:
+        Called with the tag and the content of what the encoder's `encode_reference` has written. Returns the object.
+    """
+
+    def __init__(self, decode_reference: Callable[[str, Any], Any]) -> None:
+        self._decode_reference = decode_reference
 
     def __call__(self, encoded: Any) -> Any:
-        """The value that some JSON stands for.
+        """The value that JSON stands for.
 
         >>> Decoder(print)({"tuple": [1, {"bytes": "ab"}]})
         (1, b'ab')
@@ -259,7 +318,7 @@ class Decoder:
         Raises
         ------
         BadValue
-            If it stands for none.
+            If it stands for no value.
         """
         if isinstance(encoded, list):
             return [self(item) for item in encoded]
@@ -268,14 +327,14 @@ class Decoder:
         if len(encoded) != 1:
             raise BadValue(f"no value is written as {str(encoded)[:80]}")
         [(tag, content)] = encoded.items()
-        decode = _BY_TAG.get(tag)
+        decode = _DECODERS.get(tag)
         if decode is None:
-            return self._other(tag, content)
+            return self._decode_reference(tag, content)
         try:
             return decode(self, content)
         except BadValue:
             raise
-        except Exception as error:  # a recording that was changed can make a class raise anything
+        except Exception as error:  # the arguments in an edited recording can make a class raise anything
             raise BadValue(f"no value is written as {str(encoded)[:80]}: {error}") from error
 
     def _enum(self, content: Any) -> Any:
@@ -291,7 +350,7 @@ class Decoder:
             made: Any = cls.__new__(cls, *arguments)
         elif how == "call":
             made = cls(*arguments)
-        elif how in _MAKERS:
+        elif how in _CONSTRUCTORS:
             made = located(how)(*arguments)
         else:
             raise BadValue(f"unknown way to make a {kind}: {how!r}")
@@ -320,7 +379,7 @@ def _set_state(made: Any, state: Any) -> None:
         setattr(made, name, value)
 
 
-_BY_TAG: Final[dict[str, Callable[[Decoder, Any], Any]]] = {
+_DECODERS: Final[dict[str, Callable[[Decoder, Any], Any]]] = {
     "int": lambda decode, content: int(content, 16),
     "float": lambda decode, content: float(content),
     "complex": lambda decode, content: complex(content),

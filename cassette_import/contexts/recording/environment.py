@@ -1,7 +1,7 @@
-"""The environment, as a run that is recorded or replayed reads it: variable by variable, when they are asked for.
+"""Environment variables in a recorded or replayed run: each one is recorded when the program reads it.
 
-A subscript is no call, so `os.environ` itself has to tell. What it keeps its variables in is replaced, once, by a
-dict that asks the context that is active; without one it is a dict like any other.
+A subscript such as `os.environ["HOME"]` is not a call, so no overload can intercept it. Instead, the dict inside
+`os.environ` is replaced, once, by one that asks the active context. Without such a context it is an ordinary dict.
 
 Knows `os.environ`; must not know recordings.
 """
@@ -14,27 +14,27 @@ from typing import Any, Final
 
 from cassette_import.runtime.state import ACTIVE
 
-__all__ = ["overlay"]
+__all__ = ["intercept_environment"]
 
 _MISSING: Final = object()
 
 
 class _Variables(dict[Any, Any]):
-    """What `os.environ` keeps its variables in. Names and values are bytes, on Windows text."""
+    """The dict inside `os.environ`. Names and values are bytes, on Windows text."""
 
-    def _asked(self) -> Any:
-        """The context that has a say here and now, or None."""
+    def _intercepting_context(self) -> Any:
+        """The innermost active context that intercepts environment variables, or None."""
         for context in reversed(ACTIVE.get().contexts):
-            if getattr(context, "answers_for_environment", False):
+            if getattr(context, "intercepts_environment", False):
                 return context
         return None
 
     def __getitem__(self, name: Any) -> Any:
-        context = self._asked()
+        context = self._intercepting_context()
         if context is None or not isinstance(name, bytes | str):
             return super().__getitem__(name)
-        own = super().get(name)
-        value = context.variable(os.fsdecode(name), None if own is None else os.fsdecode(own))
+        actual = super().get(name)
+        value = context.variable(os.fsdecode(name), None if actual is None else os.fsdecode(actual))
         if value is None:
             raise KeyError(name)
         return value if isinstance(name, str) else os.fsencode(value)
@@ -47,36 +47,36 @@ class _Variables(dict[Any, Any]):
         return True
 
     def __iter__(self) -> Iterator[Any]:
-        context = self._asked()
+        context = self._intercepting_context()
         if context is None:
             return super().__iter__()
         names = context.variables([os.fsdecode(name) for name in super().__iter__()])
         return iter([os.fsencode(name) for name in names] if os.name == "posix" else names)
 
     def __len__(self) -> int:
-        return super().__len__() if self._asked() is None else sum(1 for _ in self)
+        return super().__len__() if self._intercepting_context() is None else sum(1 for _ in self)
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        context = self._asked()
+        context = self._intercepting_context()
         if context is not None:
-            context.changes(os.fsdecode(name))
+            context.variable_changed(os.fsdecode(name))
         super().__setitem__(name, value)
 
     def __delitem__(self, name: Any) -> None:
-        context = self._asked()
+        context = self._intercepting_context()
         if context is None:
             super().__delitem__(name)
             return
         self[name]
-        context.changes(os.fsdecode(name))
+        context.variable_changed(os.fsdecode(name))
         self.pop(name, None)
 
 
-def overlay() -> None:
-    """Have `os.environ` and `os.environb` ask. Done once, for good."""
-    known: Any = os.environ
-    if type(known._data) is dict:
-        known._data = _Variables(known._data)
+def intercept_environment() -> None:
+    """Replace the dict inside `os.environ` and `os.environb`. This happens once and is not undone."""
+    environment: Any = os.environ
+    if type(environment._data) is dict:
+        environment._data = _Variables(environment._data)
         if os.supports_bytes_environ:
-            other: Any = os.environb
-            other._data = known._data
+            environment_in_bytes: Any = os.environb
+            environment_in_bytes._data = environment._data

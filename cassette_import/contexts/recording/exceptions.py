@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from cassette_import.contexts.recording.encoding import BadValue, located, reference
 
-__all__ = ["decoded_error", "encoded_error", "without_ours"]
+__all__ = ["decoded_error", "encoded_error", "without_frames_in"]
 
-_DEEP: Final = 6
+_DEEPEST_CAUSE: Final = 6
 _MEMBERS: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
-_NOT_OURS_TO_SET: Final = frozenset({"args", "exceptions", "message"})
+_SET_BY_CONSTRUCTOR: Final = frozenset({"args", "exceptions", "message"})
 
 
 def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], depth: int = 0) -> dict[str, Any]:
-    """An exception as JSON. Attributes for which `encode` has a substitute are replaced in the exception, too."""
+    """An exception as JSON. An attribute that `encode` replaces by a proxy is replaced in the exception, too."""
     state: list[Any] = []
     for name, value in list(vars(error).items()):
         encoded, shown = encode(value)
@@ -32,7 +32,7 @@ def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]]
         "state": state,
         "members": [[name, encode(value)[0]] for name, value in _members(error)],
     }
-    if depth < _DEEP:
+    if depth < _DEEPEST_CAUSE:
         if error.__cause__ is not None:
             found["cause"] = encoded_error(error.__cause__, encode, depth + 1)
         elif error.__suppress_context__:
@@ -43,7 +43,7 @@ def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]]
 
 
 def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
-    """The exception that some JSON stands for."""
+    """The exception that JSON stands for."""
     try:
         kind = located(encoded["class"])
         arguments = [decode(argument) for argument in encoded["arguments"]]
@@ -61,32 +61,32 @@ def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
             error.__cause__ = None if cause is None else decoded_error(cause, decode)
     except BadValue:
         raise
-    except Exception as problem:  # a recording that was changed can make a class raise anything
+    except Exception as problem:  # the arguments in an edited recording can make a class raise anything
         raise BadValue(f"no exception is written as {str(encoded)[:80]}: {problem}") from problem
     return error
 
 
 def _initialise(error: BaseException, arguments: list[Any]) -> None:
-    """Do what the part of the class that is written in C does: a StopIteration without it is not fit for use."""
+    """Call the `__init__` of the nearest base that is written in C: a StopIteration without it has no `value`."""
     for base in type(error).__mro__:
         initialise = vars(base).get("__init__")
         if type(initialise) is types.WrapperDescriptorType:
             try:
                 initialise(error, *arguments)
-            except TypeError:  # the class calls it with others
+            except TypeError:  # a subclass calls it with other arguments
                 initialise(error)
             break
     error.args = tuple(arguments)
 
 
 def _members(error: BaseException) -> list[tuple[str, Any]]:
-    """What exceptions written in C keep beside their arguments, such as the `errno` of an OSError."""
+    """The members of exceptions written in C beside their arguments, such as the `errno` of an OSError."""
     found: dict[str, Any] = {}
     for base in type(error).__mro__:
         if base in (BaseException, object):
             continue
         for name, descriptor in vars(base).items():
-            if isinstance(descriptor, _MEMBERS) and name[:2] != "__" and name not in _NOT_OURS_TO_SET:
+            if isinstance(descriptor, _MEMBERS) and name[:2] != "__" and name not in _SET_BY_CONSTRUCTOR:
                 try:
                     value = descriptor.__get__(error)
                 except AttributeError:
@@ -97,7 +97,7 @@ def _members(error: BaseException) -> list[tuple[str, Any]]:
 
 
 def _importable(kind: type) -> str:
-    """The class, or the nearest base that can be found by its name."""
+    """A reference to the class, or to the nearest base that can be found by its name."""
     for base in kind.__mro__:
         try:
             if located(reference(base)) is base:
@@ -107,7 +107,7 @@ def _importable(kind: type) -> str:
     return "builtins:Exception"
 
 
-def without_ours(traceback: types.TracebackType | None, folder: str) -> types.TracebackType | None:
+def without_frames_in(traceback: types.TracebackType | None, folder: str) -> types.TracebackType | None:
     """The traceback without the entries of files in a folder."""
     while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(folder):
         traceback = traceback.tb_next

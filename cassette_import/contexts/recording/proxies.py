@@ -1,14 +1,13 @@
-"""Stand-ins: what the program holds in the place of an object that lies outside, such as a socket or a response.
+"""Proxies: the program holds one in the place of an external object that cannot be serialised, such as a socket.
 
-While a run is recorded, a stand-in hands each use on to the object; when it is replayed there is no object, and the
-answers come from the recording. The program sees the same thing both times. Knows Python's protocols; must not know
+While a run is recorded, a proxy passes each use on to the object. In a replay there is no object, and the results
+come from the recording. The program sees the same proxies both times. Knows Python's protocols; must not know
 recordings.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -26,25 +25,28 @@ from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = [
-    "Answering",
-    "StandIn",
+    "USES",
+    "Proxy",
+    "UseHandler",
     "class_of",
-    "described",
-    "is_awaitable",
-    "is_stand_in",
+    "described_class",
+    "is_proxy",
+    "is_used_by_debugger",
+    "make_proxy",
     "number_of",
+    "proxy_type",
     "real_of",
-    "stand_in_type",
+    "with_real_objects",
 ]
 
 _get: Final = object.__getattribute__
 
 
-class Answering(Protocol):
-    """Whoever answers for stand-ins."""
+class UseHandler(Protocol):
+    """Handles the uses of proxies: `Record` or `Replay`."""
 
-    def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-        """`kind` is call, get, set or delete; `name` that of the method or attribute."""
+    def use(self, proxy: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """Use a proxy. `kind` is call, get, set or delete; `name` is that of the method or attribute."""
 
 
 _METHODS: Final = (
@@ -65,61 +67,61 @@ _SPECIAL: Final = (
     "pow rpow and rand iand or ror ior xor rxor ixor lshift rshift neg pos abs invert buffer"
 )
 SPECIAL: Final = frozenset(f"__{name}__" for name in _SPECIAL.split(" "))
-"""The methods that Python itself calls, and looks for in the class."""
+"""The methods that Python itself calls; it looks for them in the class of an object."""
 
 
 @hidden
 def _getattribute(self: Any, name: str) -> Any:
     if name == "__class__":
-        return _get(self, "_cassette_kind")
+        return _get(self, "_cassette_class")
     if name in type(self).__dict__ or (name[:2] == "__" and name[-2:] == "__"):
         return _get(self, name)
-    return _get(self, "_cassette_answering").use(self, "get", name, (), {})
+    return _get(self, "_cassette_handler").use(self, "get", name, (), {})
 
 
-class StandIn:
-    """The base of the classes of all stand-ins. What it keeps for itself has names that no class has."""
+class Proxy:
+    """The base of the classes of all proxies. Its own attributes have names that no other class uses."""
 
     __slots__ = (
-        "__weakref__", "_cassette_answering", "_cassette_driven",
-        "_cassette_kind", "_cassette_number", "_cassette_real",
+        "__weakref__", "_cassette_awaited", "_cassette_class",
+        "_cassette_handler", "_cassette_number", "_cassette_real",
     )  # fmt: skip
 
     def __setattr__(self, name: str, value: Any) -> None:
-        _get(self, "_cassette_answering").use(self, "set", name, (value,), {})
+        _get(self, "_cassette_handler").use(self, "set", name, (value,), {})
 
     def __delattr__(self, name: str) -> None:
-        _get(self, "_cassette_answering").use(self, "delete", name, (), {})
+        _get(self, "_cassette_handler").use(self, "delete", name, (), {})
 
     def __dir__(self) -> Iterable[str]:
-        return sorted({*dir(_get(self, "_cassette_kind")), *type(self).__dict__})
+        return sorted({*dir(_get(self, "_cassette_class")), *type(self).__dict__})
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError(f"cannot pickle {type(self).__qualname__!r} object: in a recorded run it stands outside")
+        raise TypeError(f"cannot pickle {type(self).__qualname__!r} object: in a recorded run it is a proxy")
 
 
-for _function in (StandIn.__setattr__, StandIn.__delattr__):
+for _function in (Proxy.__setattr__, Proxy.__delattr__):
     hidden(_function)
 
 
-def is_stand_in(value: Any) -> bool:
-    """Whether it is one of ours, whatever it says."""
-    return issubclass(type(value), StandIn)
+def is_proxy(value: Any) -> bool:
+    """Whether an object is a proxy, although its `__class__` is that of the object that it stands for."""
+    return issubclass(type(value), Proxy)
 
 
-def number_of(stand_in: Any) -> int:
-    """The number of a stand-in in its recording."""
-    number: int = _get(stand_in, "_cassette_number")
+def number_of(proxy: Any) -> int:
+    """The number of a proxy in its recording."""
+    number: int = _get(proxy, "_cassette_number")
     return number
 
 
-def real_of(stand_in: Any) -> Any:
-    """The object that it stands for."""
-    return _get(stand_in, "_cassette_real")
+def real_of(proxy: Any) -> Any:
+    """The object that a proxy stands for."""
+    return _get(proxy, "_cassette_real")
 
 
-def described(kind: type) -> dict[str, Any]:
-    """What has to be known of a class to make stand-ins: its name, its methods, and which special methods it has."""
+def described_class(kind: type) -> dict[str, Any]:
+    """A class as the recording describes it to make proxies: its name, its methods, and its special methods."""
     methods: dict[str, None] = {}
     special: dict[str, None] = {}
     for base in type.mro(kind) if type(kind) is type else kind.__mro__:
@@ -137,7 +139,7 @@ def described(kind: type) -> dict[str, Any]:
 
 
 def class_of(description: Mapping[str, Any]) -> type:
-    """The class itself, for `isinstance`; one that only has its name, if it is not to be found here."""
+    """The described class, for `isinstance`; an empty class of the same name if it cannot be found here."""
     try:
         found = located(description["name"])
     except BadValue:
@@ -155,14 +157,20 @@ def _name(kind: Any) -> str:
     return str(getattr(kind, "__qualname__", ""))
 
 
-def stand_in_type(description: Mapping[str, Any], *, hide: bool = True) -> type[StandIn]:
-    """The class of the stand-ins for objects of a class that is described.
+def proxy_type(description: Mapping[str, Any], *, hide: bool = True) -> type[Proxy]:
+    """The class of the proxies for objects of a described class.
 
-    With `hide`, the frames of its methods are not seen by what they call. In a replay they call nothing, but raise
-    exceptions, of which a debugger is told for each hidden frame: better to be seen then, and gone from tracebacks.
+    Parameters
+    ----------
+    description:
+        See `described_class`.
+    hide:
+        Whether the frames of its methods are hidden from the code that they call. In a replay they call no code, but
+        raise exceptions, and a debugger would report each exception once for every hidden frame. So the frames are
+        visible there, and are removed from tracebacks.
 
     >>> import io
-    >>> made = stand_in_type(described(io.StringIO))
+    >>> made = proxy_type(described_class(io.StringIO))
     >>> made.__name__, "read" in vars(made), "__next__" in vars(made)
     ('StringIO', True, True)
     """
@@ -172,19 +180,19 @@ def stand_in_type(description: Mapping[str, Any], *, hide: bool = True) -> type[
     for name in description["methods"]:
         namespace[name] = make(name, f"{qualified}.{name}")
     for name in description["special"]:
-        namespace[name] = _awaiting if name == "__await__" else make(name, f"{qualified}.{name}")
-    if "__await__" in namespace and namespace.keys() >= _DRIVING.keys():
-        namespace.update(_DRIVING)
+        namespace[name] = _await if name == "__await__" else make(name, f"{qualified}.{name}")
+    if "__await__" in namespace and namespace.keys() >= _COROUTINE_METHODS.keys():
+        namespace.update(_COROUTINE_METHODS)
     namespace["__getattribute__"] = _getattribute if hide else _visible_getattribute
     if "__eq__" in namespace and "__hash__" not in namespace:
         namespace["__hash__"] = None
-    return type(qualified.rpartition(".")[2], (StandIn,), namespace)
+    return type(qualified.rpartition(".")[2], (Proxy,), namespace)
 
 
 def _method(name: str, qualified: str) -> Callable[..., Any]:
     @hidden
     def method(self: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        return _get(self, "_cassette_answering").use(self, "call", name, arguments, keywords)
+        return _get(self, "_cassette_handler").use(self, "call", name, arguments, keywords)
 
     method.__name__ = name
     method.__qualname__ = qualified
@@ -194,7 +202,7 @@ def _method(name: str, qualified: str) -> Callable[..., Any]:
 def _visible_method(name: str, qualified: str) -> Callable[..., Any]:
     def method(self: Any, /, *arguments: Any, **keywords: Any) -> Any:
         try:
-            return _get(self, "_cassette_answering").use(self, "call", name, arguments, keywords)
+            return _get(self, "_cassette_handler").use(self, "call", name, arguments, keywords)
         except BaseException as error:
             error.__traceback__ = None
             raise
@@ -206,109 +214,103 @@ def _visible_method(name: str, qualified: str) -> Callable[..., Any]:
 
 def _visible_getattribute(self: Any, name: str) -> Any:
     if name == "__class__":
-        return _get(self, "_cassette_kind")
+        return _get(self, "_cassette_class")
     if name in type(self).__dict__ or (name[:2] == "__" and name[-2:] == "__"):
         return _get(self, name)
     try:
-        return _get(self, "_cassette_answering").use(self, "get", name, (), {})
+        return _get(self, "_cassette_handler").use(self, "get", name, (), {})
     except BaseException as error:
         error.__traceback__ = None
         raise
 
 
-def _awaiting(self: Any) -> Any:
-    return _get(self, "_cassette_answering").use(self, "call", "__await__", (), {}).__await__()
+def _await(self: Any) -> Any:
+    return _get(self, "_cassette_handler").use(self, "call", "__await__", (), {}).__await__()
 
 
 @hidden
 def _send(self: Any, value: Any) -> Any:
-    """What a task does that is made of the stand-in: each step is one of waiting, and no use of its own."""
+    """One step of a task that was made of the proxy: part of awaiting it, and not a use of its own."""
     try:
-        driven = _get(self, "_cassette_driven")
+        awaited = _get(self, "_cassette_awaited")
     except AttributeError:
-        driven = _awaiting(self)
-        object.__setattr__(self, "_cassette_driven", driven)
-    return driven.send(value)
+        awaited = _await(self)
+        object.__setattr__(self, "_cassette_awaited", awaited)
+    return awaited.send(value)
 
 
-def _ending(name: str) -> Callable[..., Any]:
+def _throw_or_close(name: str) -> Callable[..., Any]:
     @hidden
     def end(self: Any, *arguments: Any) -> Any:
         try:
-            driven = _get(self, "_cassette_driven")
-        except AttributeError:  # nobody has begun to wait: it is a use like any other
-            return _get(self, "_cassette_answering").use(self, "call", name, arguments, {})
-        return getattr(driven, name)(*arguments)
+            awaited = _get(self, "_cassette_awaited")
+        except AttributeError:  # it has not been awaited: this is a use like any other
+            return _get(self, "_cassette_handler").use(self, "call", name, arguments, {})
+        return getattr(awaited, name)(*arguments)
 
     return end
 
 
-_DRIVING: Final[dict[str, Any]] = {"send": _send, "throw": _ending("throw"), "close": _ending("close")}
-"""What coroutines have besides `__await__`."""
+_COROUTINE_METHODS: Final[dict[str, Any]] = {
+    "send": _send,
+    "throw": _throw_or_close("throw"),
+    "close": _throw_or_close("close"),
+}
+"""The methods of coroutines beside `__await__`."""
 
 
-def stand_in(made: type[StandIn], kind: type, number: int, answering: Answering, real: Any = None) -> Any:
-    """One stand-in. `kind` is the class that it says it is of."""
-    one = object.__new__(made)
+def make_proxy(made: type[Proxy], kind: type, number: int, handler: UseHandler, real: Any = None) -> Any:
+    """A proxy of the type `made`. `kind` is the class that it passes for under `isinstance`."""
+    proxy = object.__new__(made)
     put = object.__setattr__
-    put(one, "_cassette_kind", kind)
-    put(one, "_cassette_number", number)
-    put(one, "_cassette_answering", answering)
-    put(one, "_cassette_real", real)
-    return one
+    put(proxy, "_cassette_class", kind)
+    put(proxy, "_cassette_number", number)
+    put(proxy, "_cassette_handler", handler)
+    put(proxy, "_cassette_real", real)
+    return proxy
 
 
-def is_awaitable(value: Any) -> bool:
-    """Whether it is for nothing but to be awaited, once: a coroutine, or a step of an asynchronous generator."""
+@hidden
+def _call_method(real: Any, name: str, /, *arguments: Any, **keywords: Any) -> Any:
+    if name == "__next__":
+        return next(real)
+    return getattr(real, name)(*arguments, **keywords)
+
+
+USES: Final[dict[str, Callable[..., Any]]] = {
+    "call": _call_method,
+    "get": getattr,
+    "set": setattr,
+    "delete": delattr,
+}
+"""How an object is used, by the `kind` of `UseHandler.use`."""
+
+
+def with_real_objects(value: Any) -> Any:
+    """Arguments with the objects themselves in the place of proxies."""
+    if not value and type(value) in (tuple, dict, list):
+        return value
+    if is_proxy(value):
+        return real_of(value)
     kind = type(value)
-    if kind is types.CoroutineType:
-        return True
-    futures: Any = sys.modules.get("asyncio.futures")
-    if lookup(kind, "__await__") is None or (futures is not None and futures.isfuture(value)):
-        return kind is types.GeneratorType and bool(value.gi_code.co_flags & _ITERABLE_COROUTINE)
-    return not {"__aenter__", "__aiter__"}.intersection(dir(kind))
+    if kind is list or kind is tuple:
+        items = [with_real_objects(item) for item in value]
+        return kind(items) if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    if kind is dict:
+        pairs = {key: with_real_objects(item) for key, item in value.items()}
+        return pairs if any(pairs[key] is not value[key] for key in value) else value
+    return value
 
 
-_ITERABLE_COROUTINE: Final = inspect.CO_ITERABLE_COROUTINE
-
-
-class Observed:
-    """An awaitable that tells whether awaiting it took any time, and has each of its steps run by `run`."""
-
-    __slots__ = ("_has_begun", "_inner", "_run", "waited")
-
-    def __init__(self, inner: Any, run: Callable[..., Any]) -> None:
-        self._inner = inner
-        self._run = run
-        self._has_begun = False
-        self.waited = False
-
-    def __del__(self) -> None:
-        if not self._has_begun and type(self._inner) is types.CoroutineType:
-            self._inner.close()  # or Python would warn of it, too: the program did not await the one it was given
-
-    def __await__(self) -> Any:
-        self._has_begun = True
-        inner = self._inner
-        run = self._run
-        if not hasattr(inner, "send"):
-            inner = run(inner.__await__)
-        send = inner.send if hasattr(inner, "send") else lambda value: next(inner)
-        step, argument = send, None
-        while True:
-            try:
-                yielded = run(step, argument)
-            except StopIteration as stop:
-                return stop.value
-            self.waited = True
-            try:
-                argument = yield yielded
-                step = send
-            except GeneratorExit:
-                if hasattr(inner, "close"):
-                    run(inner.close)
-                raise
-            except BaseException as error:
-                if not hasattr(inner, "throw"):
-                    raise
-                step, argument = inner.throw, error
+def is_used_by_debugger() -> bool:
+    """Whether a debugger (`bdb`) uses a proxy at the moment, and not the program."""
+    bdb: Any = sys.modules.get("bdb")
+    if bdb is None:
+        return False
+    debugger_code = bdb.Bdb.trace_dispatch.__code__
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is debugger_code:
+            return True
+        frame = frame.f_back
+    return False

@@ -1,4 +1,7 @@
-"""`Record`: writes down what every call to the outside gives, so that `Replay` can run the program without it."""
+"""`Record`: records the result of every external call, so that `Replay` can run the program without these calls.
+
+Knows how results are encoded and written; must not know how they are replayed.
+"""
 
 from __future__ import annotations
 
@@ -14,40 +17,42 @@ from typing import Any
 from cassette_import import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
+from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable
+from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.encoding import Encoder
-from cassette_import.contexts.recording.exceptions import encoded_error, without_ours
-from cassette_import.contexts.recording.proxies import Observed
-from cassette_import.contexts.recording.recording_context import INSIDE, Taped, call_site
+from cassette_import.contexts.recording.exceptions import encoded_error, without_frames_in
+from cassette_import.contexts.recording.proxies import with_real_objects
+from cassette_import.contexts.recording.recording_context import IN_EXTERNAL_CALL, RecordingContext, call_site
 from cassette_import.contexts.recording.recording_file import Writer
-from cassette_import.contexts.recording.thread_sequences import Lanes
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 __all__ = ["Record"]
 
 
-class Record(Taped):
-    """Records the value or exception of every call that leads outside; `Replay` runs the program again without it.
+class Record(RecordingContext):
+    """Records the value or exception of every external call; `Replay` runs the program again without these calls.
 
     Parameters
     ----------
     file:
         The recording. The command line gives it as ``-o FILE``.
     boundary:
-        Dotted names of more functions that lead outside; on the command line, ``record:boundary=shop.rate+shop.mail``.
+        Dotted names of more functions whose calls are external; on the command line,
+        ``record:boundary=shop.rate+shop.mail``.
     mask:
-        Names of variables, arguments, headers and keys whose values are secret; patterns, separated by ``+`` if
-        they are text: ``record:mask=API_KEY+*TOKEN*``.
+        Names of environment variables, arguments, headers and keys whose values are secret. They may be patterns, and
+        in one text they are separated by ``+``: ``record:mask=API_KEY+*TOKEN*``.
     without:
-        What is made as ever, although it leads outside: groups (`boundaries.GROUPS`, and ``environment``) or names of
-        functions: ``record:without=files+time.sleep``.
+        External calls that are not recorded: groups (`boundaries.GROUPS`, and ``environment``) or names of functions:
+        ``record:without=files+time.sleep``. A replay makes these calls again.
     places:
-        Folders that will have another path when the recording is replayed, by the names to write in their place.
+        Folders whose paths may differ in a replay, by the names that replace them in the recording.
 
     Raises
     ------
     ValueError
-        If `without` has what is not outside.
+        If `without` contains a text that is neither a group nor a name of a function in the boundary.
     OSError
         If the file cannot be written.
 
@@ -66,18 +71,18 @@ class Record(Taped):
         places: Mapping[str, str] | None = None,
     ) -> None:
         self._writer: Writer | None = None
-        self._numbers = itertools.count(1)
-        self._handles = itertools.count(1)
-        self._classes: dict[type, tuple[int, type[proxies.StandIn]]] = {}
-        self._by_object: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
-        self._lanes: Lanes[int] = Lanes(self._new_lane)
-        self._lane_numbers = itertools.count()
+        self._call_numbers = itertools.count(1)
+        self._proxy_numbers = itertools.count(1)
+        self._proxy_types: dict[type, tuple[int, type[proxies.Proxy]]] = {}
+        self._proxies_by_object: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._sequences: CallSequences[int] = CallSequences(self._new_sequence)
+        self._sequence_numbers = itertools.count()
         self._starts: collections.Counter[int] = collections.Counter()
         self._running: dict[tuple[int, ...], None] = {}
-        self._variables: set[str] = set()
-        self._changed: set[str] = set()
+        self._read_variables: set[str] = set()
+        self._changed_variables: set[str] = set()
         self._run: Mapping[str, Any] = {}
-        self._encode = Encoder(self._outside)
+        self._encode = Encoder(self._encode_reference)
         super().__init__(_names(boundary), _names(mask), _names(without), places)
         if file is not None:
             self.stream(file)
@@ -85,7 +90,7 @@ class Record(Taped):
     # ---- the file
 
     def inform(self, run: Mapping[str, Any]) -> None:
-        """What the command line or pytest runs; told before `stream`."""
+        """Note what the command line or pytest runs, for the header. Called before `stream`."""
         if self._writer is None and run.get("output") is None:
             raise ValueError("record needs a file to write to: -o FILE")
         self._run = {name: value for name, value in run.items() if name != "output"}
@@ -108,14 +113,14 @@ class Record(Taped):
         return 0 if self._writer is None else self._writer.calls
 
     def close(self) -> None:
-        """Write the end. Called at the end of a program that the command line runs, and of a ``with`` block."""
+        """Write the last line. Called at the end of a program that the command line runs, and of a ``with`` block."""
         with self._lock:
             if self._writer is not None and os.getpid() == self._process:
                 if self._writer.is_open and "argv" in self._run:
-                    self._tell_of_unknown_names()
+                    self._print_unknown_names()
                 self._writer.finish(list(self._running))
 
-    def _tell_of_unknown_names(self) -> None:
+    def _print_unknown_names(self) -> None:
         for name in filter(self._watcher.lacks, self._boundary):
             print(f"record: boundary={name}: the program has imported no such function", file=sys.__stderr__)
 
@@ -137,21 +142,21 @@ class Record(Taped):
         """Recordings have one format, whatever the suffix."""
         return dict.fromkeys((".cassette", ".jsonl", ""), lambda path: self.close())
 
-    def _new_lane(self, kind: str, origin: Sequence[int]) -> int:
-        lane = next(self._lane_numbers)
-        self._write({"lane": lane, "kind": kind, "origin": list(origin)})
-        return lane
+    def _new_sequence(self, kind: str, origin: Sequence[int]) -> int:
+        number = next(self._sequence_numbers)
+        self._write({"lane": number, "kind": kind, "origin": list(origin)})
+        return number
 
-    def origin(self) -> Sequence[int]:
-        """See `Taped.origin`."""
-        lane = self._lanes.here()
-        self._starts[lane] += 1
-        origin = lane, self._starts[lane]
+    def new_origin(self) -> Sequence[int]:
+        """See `RecordingContext.new_origin`."""
+        sequence = self._sequences.current()
+        self._starts[sequence] += 1
+        origin = sequence, self._starts[sequence]
         self._running[origin] = None
         return origin
 
-    def ends(self, origin: Sequence[int]) -> None:
-        """See `Taped.ends`."""
+    def job_ended(self, origin: Sequence[int]) -> None:
+        """See `RecordingContext.job_ended`."""
         self._running.pop(tuple(origin), None)
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -160,57 +165,62 @@ class Record(Taped):
 
     def _is_recording(self) -> bool:
         is_open = self._writer is not None and self._writer.is_open
-        return is_open and not self.is_paused and not INSIDE.get() and os.getpid() == self._process
+        return is_open and not self.is_paused and not IN_EXTERNAL_CALL.get() and os.getpid() == self._process
 
     # ---- calls
 
     @hidden
-    def answer(self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
-        """Call the function and record what comes of it."""
+    def external_call(
+        self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
+    ) -> Any:
+        """Call the function and record the outcome."""
         return self._recorded(what, functools.partial(fallback, self, function), arguments, keywords)
 
     @hidden
-    def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-        """Use the object behind a stand-in and record what comes of it."""
-        real = proxies.real_of(stand_in)
-        title = f"{type(stand_in).__qualname__}.{name}"
+    def use(self, proxy: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """Use the object behind a proxy and record the outcome."""
+        title = f"{type(proxy).__qualname__}.{name}"
+        what = [kind, title, proxies.number_of(proxy)]
         if name == "__await__":
-            return self._recorded(["call", title, proxies.number_of(stand_in)], lambda: _awaited(real), (), {})
-        call = functools.partial(_USES[kind], real, name)
-        return self._recorded([kind, title, proxies.number_of(stand_in)], call, arguments, keywords)
+            return self._recorded(what, functools.partial(_awaited, proxies.real_of(proxy)), (), {})
+        call = functools.partial(proxies.USES[kind], proxies.real_of(proxy), name)
+        return self._recorded(what, call, arguments, keywords)
 
     @hidden
     def _recorded(self, what: list[Any], call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
         if not self._is_recording():
-            return call(*_real(arguments), **_real(dict(keywords)))
+            return call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
         with self._lock:
             line = {
-                "lane": self._lanes.here(),
+                "lane": self._sequences.current(),
                 "what": what,
                 "arguments": self.encoded_arguments(arguments, keywords, what),
                 "site": self._mask.value(call_site()),
             }
-            buffers = [(index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _changes(item)]
-        token = INSIDE.set(True)
+            buffers = [
+                (index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _is_mutable(item)
+            ]
+        token = IN_EXTERNAL_CALL.set(True)
         try:
-            result = call(*_real(arguments), **_real(dict(keywords)))
+            result = call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
         except BaseException as error:
-            INSIDE.reset(token)
+            IN_EXTERNAL_CALL.reset(token)
             self._end(line, buffers, error=error)
             raise
-        INSIDE.reset(token)
+        IN_EXTERNAL_CALL.reset(token)
         return self._end(line, buffers, result)
 
     def _end(self, line: dict[str, Any], buffers: list[Any], value: Any = None, error: Any = None) -> Any:
-        """Write a call and what came of it; return what the program is to be given."""
+        """Write a call and its outcome; return the value that the program gets."""
         with self._lock:
-            number = next(self._numbers)
+            number = next(self._call_numbers)
             shown = value
             outcome: dict[str, Any] = {}
             if error is not None:
                 outcome["error"] = self._mask.value(encoded_error(error, self._encode))
-            elif proxies.is_awaitable(value):
-                shown = _named_like(self._waiting(number, Observed(value, _run_inside)), value)
+            elif is_awaitable(value):
+                observed = ObservedAwaitable(value, _run_in_external_call)
+                shown = _named_like(self._await_recorded(number, observed), value)
             else:
                 encoded, shown = self._encode(value)
                 self._mask.learn_from(encoded)
@@ -223,14 +233,14 @@ class Record(Taped):
                 self._write({"call": number, **line, "at": self._writer.now, **outcome})
         return shown
 
-    async def _waiting(self, number: int, observed: Observed) -> Any:
-        """What the program awaits in the place of an awaitable from outside."""
+    async def _await_recorded(self, number: int, observed: ObservedAwaitable) -> Any:
+        """The coroutine that the program awaits in the place of an external awaitable."""
         try:
             value = await observed
         except GeneratorExit:
             raise
         except BaseException as error:
-            error.__traceback__ = without_ours(error.__traceback__, PACKAGE_FOLDER)
+            error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
             with self._lock:
                 self._write_end(number, observed, "error", encoded_error(error, self._encode))
             raise
@@ -239,91 +249,84 @@ class Record(Taped):
             self._write_end(number, observed, "value", encoded)
         return shown
 
-    def _write_end(self, number: int, observed: Observed, kind: str, encoded: Any) -> None:
+    def _write_end(self, number: int, observed: ObservedAwaitable, kind: str, encoded: Any) -> None:
         if self._writer is not None:
             self._mask.learn_from(encoded)
             line = {"end": number, "at": self._writer.now, kind: self._mask.value(encoded)}
             self._write({**line, "waited": observed.waited})
 
-    # ---- what cannot be held
+    # ---- results that cannot be serialised
 
-    def _outside(self, value: Any) -> tuple[Any, Any]:
-        """A result that cannot be held: something that the program gave away before, an exception, or a stand-in."""
-        if proxies.is_stand_in(value):
+    def _encode_reference(self, value: Any) -> tuple[Any, Any]:
+        """A result that cannot be serialised: a proxy, an object of the program that it passed out before, an
+        exception, or an external object, which gets a proxy."""
+        if proxies.is_proxy(value):
             return self._handle(value), value
-        own = self._own.get(id(value))
+        own = self._program_objects.get(id(value))
         if own is not None and own[0]() is value:
             return {"own": own[1]}, value
         if isinstance(value, BaseException):
             return {"error": encoded_error(value, self._encode)}, value
-        stand_in = self._by_object.get(id(value))
-        if stand_in is None or proxies.real_of(stand_in) is not value:
-            stand_in = self._stand_in(value)
-        return self._handle(stand_in), stand_in
+        proxy = self._proxies_by_object.get(id(value))
+        if proxy is None or proxies.real_of(proxy) is not value:
+            proxy = self._new_proxy(value)
+        return self._handle(proxy), proxy
 
-    def _handle(self, stand_in: Any) -> dict[str, Any]:
-        return {"handle": [proxies.number_of(stand_in), self._classes[type(proxies.real_of(stand_in))][0]]}
+    def _handle(self, proxy: Any) -> dict[str, Any]:
+        return {"handle": [proxies.number_of(proxy), self._proxy_types[type(proxies.real_of(proxy))][0]]}
 
-    def _stand_in(self, value: Any) -> Any:
+    def _new_proxy(self, value: Any) -> Any:
         kind = type(value)
-        known = self._classes.get(kind)
+        known = self._proxy_types.get(kind)
         if known is None:
-            description = proxies.described(kind)
-            known = self._classes[kind] = len(self._classes), proxies.stand_in_type(description)
+            description = proxies.described_class(kind)
+            known = self._proxy_types[kind] = len(self._proxy_types), proxies.proxy_type(description)
             self._write({"class": known[0], **description})
-        made = proxies.stand_in(known[1], kind, next(self._handles), self, value)
-        self._by_object[id(value)] = made
-        return made
+        proxy = proxies.make_proxy(known[1], kind, next(self._proxy_numbers), self, value)
+        self._proxies_by_object[id(value)] = proxy
+        return proxy
 
     # ---- the environment
 
     def variable(self, name: str, value: str | None) -> str | None:
-        """The variable as it is; the first time it is asked for, it is written down."""
-        if self._is_recording() and name not in self._variables and name not in self._changed:
+        """The actual value; it is recorded when the program reads it for the first time."""
+        if self._is_recording() and name not in self._read_variables and name not in self._changed_variables:
             with self._lock:
-                self._variables.add(name)
+                self._read_variables.add(name)
                 self._write({"environment": name, "value": self._mask.variable(name, value)})
         return value
 
     def variables(self, names: list[str]) -> list[str]:
-        """The names as they are."""
-        if self._is_recording() and "" not in self._variables:
+        """The actual names; they are recorded when the program reads them for the first time."""
+        if self._is_recording() and "" not in self._read_variables:
             with self._lock:
-                self._variables.add("")
+                self._read_variables.add("")
                 # No variable can be called "".
-                self._write({"environment": "", "value": [name for name in names if name not in self._changed]})
+                self._write(
+                    {"environment": "", "value": [name for name in names if name not in self._changed_variables]}
+                )
         return names
 
-    def changes(self, name: str) -> None:
-        """See `Taped.changes`."""
-        if not INSIDE.get():
-            self._changed.add(name)
+    def variable_changed(self, name: str) -> None:
+        """See `RecordingContext.variable_changed`."""
+        if not IN_EXTERNAL_CALL.get():
+            self._changed_variables.add(name)
 
 
 def _names(names: Iterable[str] | str) -> list[str]:
     return [name.strip() for name in names.split("+") if name.strip()] if isinstance(names, str) else list(names)
 
 
-@hidden
-def _call_method(real: Any, name: str, /, *arguments: Any, **keywords: Any) -> Any:
-    if name == "__next__":
-        return next(real)
-    return getattr(real, name)(*arguments, **keywords)
-
-
-_USES: dict[str, Callable[..., Any]] = {"call": _call_method, "get": getattr, "set": setattr, "delete": delattr}
-
-
 async def _awaited(awaitable: Any) -> Any:
     return await awaitable
 
 
-def _run_inside(step: Callable[..., Any], *arguments: Any) -> Any:
-    token = INSIDE.set(True)
+def _run_in_external_call(step: Callable[..., Any], *arguments: Any) -> Any:
+    token = IN_EXTERNAL_CALL.set(True)
     try:
         return step(*arguments)
     finally:
-        INSIDE.reset(token)
+        IN_EXTERNAL_CALL.reset(token)
 
 
 def _named_like(coroutine: Any, original: Any) -> Any:
@@ -334,22 +337,6 @@ def _named_like(coroutine: Any, original: Any) -> Any:
     return coroutine
 
 
-def _changes(value: Any) -> bool:
-    """Whether a call can change it, and the recording could say so."""
+def _is_mutable(value: Any) -> bool:
+    """Whether a call can change an argument in a way that the recording can express."""
     return type(value) in (list, dict, bytearray, set, memoryview)
-
-
-def _real(value: Any) -> Any:
-    """Arguments with the objects themselves in the place of stand-ins."""
-    if not value and type(value) in (tuple, dict, list):
-        return value
-    if proxies.is_stand_in(value):
-        return proxies.real_of(value)
-    kind = type(value)
-    if kind is list or kind is tuple:
-        items = [_real(item) for item in value]
-        return kind(items) if any(new is not old for new, old in zip(items, value, strict=True)) else value
-    if kind is dict:
-        pairs = {key: _real(item) for key, item in value.items()}
-        return pairs if any(pairs[key] is not value[key] for key in value) else value
-    return value

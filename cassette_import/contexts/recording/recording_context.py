@@ -1,6 +1,7 @@
-"""`Taped`: what `Record` and `Replay` have in common, so that a program cannot tell one from the other.
+"""`RecordingContext`: the base of `Record` and `Replay`, so that a program cannot tell one from the other.
 
-Both meet the same calls, by overloads of the boundary's functions and by stand-ins; only what is answered differs.
+Both intercept the same calls, by overloads of the functions in the boundary and by proxies. Only the results differ.
+Knows how calls are intercepted and arguments encoded; must not know files.
 """
 
 from __future__ import annotations
@@ -17,40 +18,41 @@ from typing import Any, ClassVar, Final
 
 from cassette_import import Context, Events, fallback, overdub
 from cassette_import.contexts.recording import environment, proxies
-from cassette_import.contexts.recording.boundaries import CHANCE, ENVIRONMENT, STARTS, Found, leading_outside, watch
+from cassette_import.contexts.recording.boundaries import Found, watch
+from cassette_import.contexts.recording.call_sequences import job
 from cassette_import.contexts.recording.encoding import Encoder, shortened
+from cassette_import.contexts.recording.external_functions import ENVIRONMENT, GENERATOR, STARTS, leading_outside
 from cassette_import.contexts.recording.masking import Mask
-from cassette_import.contexts.recording.thread_sequences import job
 from cassette_import.interpreter.callables import underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.runtime.state import ACTIVE
 
-__all__ = ["INSIDE", "Taped", "call_site"]
+__all__ = ["IN_EXTERNAL_CALL", "RecordingContext", "call_site"]
 
-INSIDE: Final[ContextVar[bool]] = ContextVar("cassette_import.outside", default=False)
-"""True while what lies behind the boundary is running."""
-
+IN_EXTERNAL_CALL: Final[ContextVar[bool]] = ContextVar("cassette_import.in_external_call", default=False)
+"""True while an external call is running: the calls that it makes are part of it, and not recorded."""
 
 _STANDARD_INPUT: Final = ("io.TextIOWrapper.read", "io.TextIOWrapper.readline", "io.TextIOWrapper.readlines")
-"""Methods that lead outside if they are those of the standard input: other files have stand-ins."""
+"""Methods that are external calls for the standard input alone: all other files have proxies."""
 
 _registered: Final[dict[int, Any]] = {}
+"""The functions that have the overload `_intercept`, by identity. They are kept alive, so that identities stay."""
 
 
-class Taped(Context, events=Events.NONE):
+class RecordingContext(Context, events=Events.NONE):
     """The base of `Record` and `Replay`.
 
     Parameters
     ----------
     boundary:
-        Functions that lead outside, by dotted names, beside those in `BOUNDARY`.
+        Dotted names of functions whose calls are external, in addition to `BOUNDARY`.
     mask:
         Names of secrets, see `Mask`.
     without:
-        What is not met, although it leads outside: groups or names, see `leading_outside`.
+        External calls that are not intercepted: groups or names, see `leading_outside`.
     places:
-        Folders that have another path wherever the recording is used, by the names that stand for them in it.
+        Folders whose paths may differ in a replay, by the names that replace them in the recording.
     """
 
     inherit: ClassVar[bool] = True
@@ -68,22 +70,21 @@ class Taped(Context, events=Events.NONE):
         self._mask = Mask(mask, places)
         self._names: dict[int, str] = {}
         self._lock = threading.RLock()
-        self._here = threading.local()
-        self._own: dict[int, tuple[Any, int]] = {}
-        self._own_by_number: list[Any] = []
-        self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._thread = threading.local()
+        self._program_objects: dict[int, tuple[Any, int]] = {}
+        self._program_objects_by_number: list[Any] = []
         self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._encode_argument = Encoder(self._named)
+        self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
         self.is_paused = False
         names = [*leading_outside(self._without), *STARTS, *_STANDARD_INPUT, *self._boundary]
-        self._watcher = watch(names, self._take_in)
-        self.answers_for_environment = ENVIRONMENT not in self._without
-        if self.answers_for_environment:
-            environment.overlay()
+        self._watcher = watch(names, self._register)
+        self.intercepts_environment = ENVIRONMENT not in self._without
+        if self.intercepts_environment:
+            environment.intercept_environment()
 
-    def _take_in(self, found: Sequence[Found]) -> None:
-        """Boundary functions have come to exist: have their calls come here."""
+    def _register(self, found: Sequence[Found]) -> None:
+        """Intercept the calls of functions in the boundary that have come to exist."""
         new = []
         for one in found:
             target = underlying(one.target)
@@ -93,11 +94,11 @@ class Taped(Context, events=Events.NONE):
                 new.append(one.target)
         if new:
             # Twice the first one: with a single function, `register` could not know whether it is the overload.
-            Taped.overdub.register(*new, new[0])(_met)
+            RecordingContext.overdub.register(*new, new[0])(_intercept)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Active meanwhile, as with ``with``; but nothing is ended or checked afterwards."""
+        """Activate the context in a block, without closing the recording or checking the replay afterwards."""
         super().__enter__()
         try:
             yield
@@ -106,55 +107,59 @@ class Taped(Context, events=Events.NONE):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """What runs in this block is made as if there were no recording."""
+        """Make the calls in this block as without this context."""
         before, self.is_paused = self.is_paused, True
         try:
             yield
         finally:
             self.is_paused = before
 
-    # ---- to be done by Record and Replay
+    # ---- implemented by Record and Replay
 
-    def answer(self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
-        """What a call to the outside gives the program."""
+    def external_call(
+        self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
+    ) -> Any:
+        """The result of an external call for the program."""
         raise NotImplementedError
 
-    def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-        """What the use of a stand-in gives the program."""
+    def use(self, proxy: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """The result of the use of a proxy for the program, see `UseHandler`."""
         raise NotImplementedError
 
     def variable(self, name: str, value: str | None) -> str | None:
-        """What a variable of the environment is for the program; `value` is what it really is."""
+        """The value of an environment variable for the program; `value` is the actual one."""
         raise NotImplementedError
 
     def variables(self, names: list[str]) -> list[str]:
-        """The names of all variables that there are for the program."""
+        """The names of all environment variables for the program; `names` are the actual ones."""
         raise NotImplementedError
 
-    def changes(self, name: str) -> None:
-        """The program sets or deletes a variable itself: from now on it is its own."""
+    def variable_changed(self, name: str) -> None:
+        """Note that the program sets or deletes an environment variable: it is not recorded any more."""
         raise NotImplementedError
 
-    def origin(self) -> Sequence[int]:
-        """Name what this lane is about to start."""
+    def new_origin(self) -> Sequence[int]:
+        """The origin of the thread or job that the current call sequence is about to start."""
         raise NotImplementedError
+
+    def job_ended(self, origin: Sequence[int]) -> None:
+        """Note that the thread or job of this origin has ended."""
+
+    # ---- random numbers
 
     def is_seeded(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
-        """Whether a call to a method of `random.Random` gives the same in every run."""
-        if name == f"{CHANCE}.seed":
+        """Whether a call of a method of `random.Random` is deterministic, because the generator has a seed."""
+        if name == f"{GENERATOR}.seed":
             seed = (*arguments[1:2], keywords.get("a"))[0]
             (self.seeded.discard if seed is None else self.seeded.add)(arguments[0])
         return arguments[0] in self.seeded
-
-    def ends(self, origin: Sequence[int]) -> None:
-        """The thread or job of this origin has come to its end."""
 
     # ---- arguments
 
     def encoded_arguments(
         self, arguments: Sequence[Any], keywords: Mapping[str, Any], what: Sequence[Any]
     ) -> list[Any]:
-        """The arguments of a call, to be compared and shown."""
+        """The arguments of a call as the recording compares and shows them."""
         if not arguments and not keywords:
             return [[], []]
         encode = self._encode_argument
@@ -162,51 +167,55 @@ class Taped(Context, events=Events.NONE):
             [encode(argument)[0] for argument in arguments],
             [[name, encode(value)[0]] for name, value in keywords.items()],
         ]
-        if what[0] == "set":  # the value of an attribute, which may have a secret's name
+        if what[0] == "set":  # the name of the attribute may be that of a secret
             pair = self._mask.arguments([what[1].rpartition(".")[2], encoded[0][0]])
             return [[shortened(pair[1])], []]
         masked: list[Any] = shortened(self._mask.arguments(encoded))
         return masked
 
-    def _named(self, value: Any) -> tuple[Any, Any]:
-        """An argument that cannot be held is known by its class, and by a number if it can come back."""
+    def _encode_object(self, value: Any) -> tuple[Any, Any]:
+        """An argument that cannot be serialised, by its class, and by a number if it can come back as a result."""
         kind = type(value)
-        if proxies.is_stand_in(value):
+        if proxies.is_proxy(value):
             return {"handle": [proxies.number_of(value), f"{kind.__module__}:{kind.__qualname__}"]}, value
-        known = self._own.get(id(value))
+        known = self._program_objects.get(id(value))
         if known is None or known[0]() is not value:
             try:
-                known = self._own[id(value)] = weakref.ref(value), len(self._own_by_number)
-                self._own_by_number.append(known[0])
+                reference = weakref.ref(value)
             except TypeError:
                 return {"own": [-1, f"{kind.__module__}:{kind.__qualname__}"]}, value
+            known = self._program_objects[id(value)] = reference, len(self._program_objects_by_number)
+            self._program_objects_by_number.append(reference)
         return {"own": [known[1], _title(value)]}, value
 
     # ---- threads
 
     @hidden
-    def start(self, index: int, function: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-        """Have the function that another thread is to call run in this context, as a lane of its own."""
-        if getattr(self._here, "is_starting", False):  # this context is active more than once
+    def start_thread(self, index: int, function: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """Start a thread or job whose function, the argument at `index`, runs in this context.
+
+        It gets a call sequence of its own.
+        """
+        if getattr(self._thread, "is_starting", False):  # this context is active more than once
             return fallback(self, function, *arguments, **keywords)
         if function is threading.Thread.start:
             thread: Any = arguments[0]
             if thread._target is not None:
-                thread._target = self._carried(thread._target)
+                thread._target = self._in_this_context(thread._target)
             elif type(thread).run is not threading.Thread.run:
-                thread.run = self._carried(thread.run)
+                thread.run = self._in_this_context(thread.run)
         elif len(arguments) > index:
-            carried = self._carried(arguments[index])
-            arguments = (*arguments[:index], carried, *arguments[index + 1 :])
-        self._here.is_starting = True
+            wrapped = self._in_this_context(arguments[index])
+            arguments = (*arguments[:index], wrapped, *arguments[index + 1 :])
+        self._thread.is_starting = True
         try:
             return fallback(self, function, *arguments, **keywords)
         finally:
-            self._here.is_starting = False
+            self._thread.is_starting = False
 
-    def _carried(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _in_this_context(self, function: Callable[..., Any]) -> Callable[..., Any]:
         with self._lock:
-            origin = self.origin()
+            origin = self.new_origin()
 
         @hidden
         def run(*arguments: Any, **keywords: Any) -> Any:
@@ -216,29 +225,29 @@ class Taped(Context, events=Events.NONE):
                         return function(*arguments, **keywords)
                     return overdub(self, function, *arguments, **keywords)
                 finally:
-                    self.ends(origin)
+                    self.job_ended(origin)
 
         return run
 
 
 @hidden
-def _met(ctx: Taped, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """The overload of every function of the boundary."""
+def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """The overload of all functions in the boundary."""
     name = ctx._names.get(id(f))
-    if name is None or ctx.is_paused or INSIDE.get():
+    if name is None or ctx.is_paused or IN_EXTERNAL_CALL.get():
         return fallback(ctx, f, *args, **kwargs)
     if name in STARTS:
-        return ctx.start(STARTS[name], f, args, kwargs)
-    if name == CHANCE:
+        return ctx.start_thread(STARTS[name], f, args, kwargs)
+    if name == GENERATOR:
         made = fallback(ctx, f, *args, **kwargs)
         if (*args, *kwargs.values()) not in ((), (None,)):
             ctx.seeded.add(made)
         return made
-    if name.startswith(CHANCE) and ctx.is_seeded(name, args, kwargs):
+    if name.startswith(GENERATOR) and ctx.is_seeded(name, args, kwargs):
         return fallback(ctx, f, *args, **kwargs)
     if name in _STANDARD_INPUT and not (args and args[0] is sys.stdin and isinstance(args[0], io.TextIOWrapper)):
         return fallback(ctx, f, *args, **kwargs)
-    return ctx.answer(["call", name], f, args, kwargs)
+    return ctx.external_call(["call", name], f, args, kwargs)
 
 
 def _title(value: Any) -> str:
@@ -247,7 +256,7 @@ def _title(value: Any) -> str:
 
 
 def call_site() -> list[Any]:
-    """File, line and function of the program's code that is calling."""
+    """File, line and function of the code of the program that makes the current call."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back

@@ -1,21 +1,22 @@
-"""The file: a recording is JSON lines, written one by one as things happen, so that a killed run leaves a usable one.
+"""The file of a recording: JSON lines, written one by one as calls end, so that a killed run leaves a usable file.
 
-The first line is the header. Then, each a line:
+The first line is the header. Each further line is one of these:
 
 ``{"call": 7, "lane": 0, "what": […], "arguments": […], "site": […], "at": …, "value": …}``
-    a call, when it ended in seconds since the beginning, and what came of it; ``"error"`` in the place of
-    ``"value"`` if it raised; with neither, it was only begun;
+    A call that ended, `at` in seconds since the beginning, with its value; or with ``"error"`` in the place of
+    ``"value"`` if it raised. Without either, the call gave an awaitable, whose end is a line of its own.
 ``{"end": 7, "at": 0.9, "value": …}``
-    what came of a call that was begun: what was awaited;
+    What the awaitable of a call gave.
 ``{"lane": 1, "kind": "thread", "origin": [0, 2]}``
-    a thread, executor's job or task makes its first call: the second one that lane 0 started. Calls have their
-    order within a lane;
+    A thread, executor job or task begins its call sequence (a *lane* in the file) with its first call. Its origin: it
+    is the second one that sequence 0 started. Calls are ordered within a sequence.
 ``{"class": 3, …}``
-    what stand-ins for objects of this class look like;
+    The methods that proxies for objects of this class need.
 ``{"environment": "HOME", "value": …}``
-    a variable, at its first use;
+    An environment variable, when the program first read it.
 ``{"finished": 41, "running": [[0, 2]]}``
-    the end, and the origins of threads and jobs that had not come to theirs; a recording without it was cut short.
+    The end of the run, with the number of its calls and the origins of threads and jobs that had not ended. A
+    recording without this line was cut short.
 
 Knows lines; must not know contexts, or how values are written.
 """
@@ -26,24 +27,24 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TextIO
 
 from cassette_import.contexts.recording.recording_lines import check
 
-__all__ = ["VERSION", "BadRecording", "Call", "Departure", "Lane", "Recording", "Writer", "read", "shown_call"]
+__all__ = ["VERSION", "BadRecording", "Call", "CallSequence", "Recording", "ReplayMismatch", "Writer", "read"]
 
 VERSION: Final = 1
 _monotonic: Final = time.monotonic
-_MARK: Final = "cassette_import recording"
+_FORMAT_KEY: Final = "cassette_import recording"
 
 
 class BadRecording(ValueError):
-    """A file that is no recording, or one of a version that is not known, or a damaged one. One line says which."""
+    """A file that is not a recording, has an unknown version, or is damaged. The message is one line."""
 
 
-class Departure(BaseException):
-    """A run that departs from its recording. No `Exception`, so that no handler in the program mends it in silence."""
+class ReplayMismatch(BaseException):
+    """A replay that differs from its recording. It is not an `Exception`, so no handler in the program hides it."""
 
 
 class Writer:
@@ -54,7 +55,7 @@ class Writer:
     path:
         The file. One that exists is replaced.
     header:
-        What is to be known of the run.
+        What a replay has to know about the run.
 
     Raises
     ------
@@ -67,17 +68,17 @@ class Writer:
         self.calls = 0
         self._begun = _monotonic()
         self._file: TextIO | None = open(path, "w", encoding="ascii", newline="\n")  # noqa: SIM115 - closed by finish
-        self.write({_MARK: VERSION, "python": sys.version.split()[0], **header})
+        self.write({_FORMAT_KEY: VERSION, "python": sys.version.split()[0], **header})
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Write one line; it is in the operating system's hands when this returns."""
+        """Write one line. The operating system has it when this returns, so a killed process does not lose it."""
         if self._file is None:
             return
         try:
             self._file.write(json.dumps(line, separators=(", ", ": ")) + "\n")
             self._file.flush()
         except OSError as error:
-            self.abandon()
+            self.close()
             print(
                 f"cassette_import: {self.path}: recording ends after {self.calls} calls: {error.strerror or error}",
                 file=sys.__stderr__,
@@ -89,11 +90,11 @@ class Writer:
         return round(_monotonic() - self._begun, 6)
 
     def finish(self, running: Sequence[Sequence[int]] = ()) -> None:
-        """Write the end, with the origins of the threads and jobs that are not at theirs, and close the file."""
+        """Write the last line, with the origins of the threads and jobs that are still running, and close the file."""
         self.write({"finished": self.calls, **({"running": running} if running else {})})
-        self.abandon()
+        self.close()
 
-    def abandon(self) -> None:
+    def close(self) -> None:
         """Close the file as it is."""
         file, self._file = self._file, None
         if file is not None:
@@ -104,38 +105,38 @@ class Writer:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything can still be written."""
+        """Whether lines can still be written."""
         return self._file is not None
 
 
 class Call:
-    """A recorded call."""
+    """A recorded call: its sequence, function, arguments and call site, and its outcome."""
 
-    __slots__ = ("arguments", "changed", "lane", "number", "outcome", "pending", "site", "waited", "what")
+    __slots__ = ("arguments", "changed", "is_pending", "number", "outcome", "sequence", "site", "waited", "what")
 
     def __init__(self, line: Mapping[str, Any]) -> None:
         self.number: int = line["call"]
-        self.lane: int = line["lane"]
+        self.sequence: int = line["lane"]
         self.what: list[Any] = line["what"]
         self.arguments: list[Any] = line["arguments"]
         self.site: list[Any] = line["site"]
         self.changed: list[Any] = line.get("changed", [])
         self.outcome = _outcome(line)
-        self.pending = self.outcome is None
+        self.is_pending = self.outcome is None  # its outcome is on a line of its own
         self.waited = False
 
 
-class Lane:
-    """The calls of a thread, executor's job or task that are not replayed yet; and who replays them, if anybody."""
+class CallSequence:
+    """The recorded calls of a thread, executor job or task that are left to replay, and the thread that replays it."""
 
-    __slots__ = ("calls", "kind", "number", "origin", "taken", "thread")
+    __slots__ = ("calls", "is_taken", "kind", "number", "origin", "thread")
 
     def __init__(self, number: int, kind: str, origin: tuple[int, ...]) -> None:
         self.number = number
         self.kind = kind
         self.origin = origin
         self.calls: deque[Call] = deque()
-        self.taken = False
+        self.is_taken = False
         self.thread: int | None = None
 
 
@@ -147,28 +148,28 @@ def _outcome(line: Mapping[str, Any]) -> tuple[str, Any] | None:
 
 
 class Recording:
-    """What a file holds.
+    """The contents of a recording's file.
 
     Attributes
     ----------
     header:
         The first line.
-    lanes:
-        The lanes by their numbers.
+    sequences:
+        The call sequences by their numbers.
     order:
-        The numbers of all calls that ended, in the order in which they did.
+        The numbers of all calls that ended, in the order in which they ended.
     finished:
         Whether the recorded run came to its end.
     running:
-        The origins of threads and jobs that had not come to theirs by then.
+        The origins of threads and jobs that were still running then.
     is_missing:
-        Whether there is no such file: this stands for it, and has no calls.
+        Whether there is no file: the recording has no calls.
     """
 
     def __init__(self, path: str, header: dict[str, Any]) -> None:
         self.path = path
         self.header = header
-        self.lanes: dict[int, Lane] = {}
+        self.sequences: dict[int, CallSequence] = {}
         self.calls: dict[int, Call] = {}
         self.order: list[int] = []
         self.classes: dict[int, dict[str, Any]] = {}
@@ -179,49 +180,72 @@ class Recording:
 
     @classmethod
     def missing(cls, path: str, header: dict[str, Any]) -> Recording:
-        """What stands for a recording that nobody has made: no call is in it."""
+        """An empty recording in the place of a file that does not exist."""
         recording = cls(path, header)
         recording.finished = recording.is_missing = True
         return recording
 
-    def take_in(self, line: Mapping[str, Any]) -> None:
-        """Take in one line of the file after the header."""
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add one line of the file after the header."""
         check(line)
-        if "call" in line:
-            call = Call(line)
-            self.lanes[call.lane].calls.append(call)
-            self.calls[call.number] = call
-            if not call.pending:
-                self.order.append(call.number)
-        elif "end" in line:
-            call = self.calls[line["end"]]
-            call.outcome = _outcome(line)
-            call.waited = bool(line.get("waited"))
+        for key, add in _ADDERS.items():
+            if key in line:
+                add(self, line)
+                return
+        raise KeyError("finished")
+
+    def _add_call(self, line: Mapping[str, Any]) -> None:
+        call = Call(line)
+        self.sequences[call.sequence].calls.append(call)
+        self.calls[call.number] = call
+        if not call.is_pending:
             self.order.append(call.number)
-        elif "class" in line:
-            self.classes[line["class"]] = {
-                "name": str(line["name"]),
-                "methods": list(line["methods"]),
-                "special": list(line["special"]),
-            }
-        elif "kind" in line:
-            self.lanes[line["lane"]] = Lane(line["lane"], str(line["kind"]), tuple(line["origin"]))
-        elif "environment" in line:
-            self.environment[line["environment"]] = line["value"]
-        else:
-            self.finished = line["finished"] == len(self.calls)
-            if not self.finished:
-                raise ValueError("calls are missing")
-            self.running = {tuple(origin) for origin in line.get("running", ())}
+
+    def _add_end(self, line: Mapping[str, Any]) -> None:
+        call = self.calls[line["end"]]
+        call.outcome = _outcome(line)
+        call.waited = bool(line.get("waited"))
+        self.order.append(call.number)
+
+    def _add_class(self, line: Mapping[str, Any]) -> None:
+        self.classes[line["class"]] = {
+            "name": str(line["name"]),
+            "methods": list(line["methods"]),
+            "special": list(line["special"]),
+        }
+
+    def _add_sequence(self, line: Mapping[str, Any]) -> None:
+        number = line["lane"]
+        self.sequences[number] = CallSequence(number, str(line["kind"]), tuple(line["origin"]))
+
+    def _add_variable(self, line: Mapping[str, Any]) -> None:
+        self.environment[line["environment"]] = line["value"]
+
+    def _add_finish(self, line: Mapping[str, Any]) -> None:
+        self.finished = line["finished"] == len(self.calls)
+        if not self.finished:
+            raise ValueError("calls are missing")
+        self.running = {tuple(origin) for origin in line.get("running", ())}
+
+
+_ADDERS: Final[dict[str, Callable[[Recording, Mapping[str, Any]], None]]] = {
+    "call": Recording._add_call,
+    "end": Recording._add_end,
+    "class": Recording._add_class,
+    "kind": Recording._add_sequence,
+    "environment": Recording._add_variable,
+    "finished": Recording._add_finish,
+}
+"""What each kind of line adds to a recording, by the key that only lines of this kind have."""
 
 
 def read(path: str) -> Recording:
-    """Read a recording. A last line that was cut off is left away.
+    """Read a recording. A last line that was cut off is ignored.
 
     Raises
     ------
     BadRecording
-        If there is no file, it is no recording, its version is not known, or a line is damaged.
+        If there is no file, it is not a recording, its version is unknown, or a line is damaged.
     """
     try:
         with open(path, "rb") as file:
@@ -230,11 +254,11 @@ def read(path: str) -> Recording:
         raise BadRecording(f"{path}: {error.strerror or error}") from error
     first, newline, rest = contents.partition(b"\n")
     header = _object(first) if newline else None
-    if header is None or _MARK not in header:
+    if header is None or _FORMAT_KEY not in header:
         raise BadRecording(f"{path}: is no recording" + ("" if contents else ", but empty"))
-    if header[_MARK] != VERSION:
+    if header[_FORMAT_KEY] != VERSION:
         raise BadRecording(
-            f"{path}: is of version {header[_MARK]!r}, and version {VERSION} is what can be read here; "
+            f"{path}: is of version {header[_FORMAT_KEY]!r}, and version {VERSION} is what can be read here; "
             "replay it with the cassette_import that recorded it, or record it again"
         )
     try:
@@ -243,13 +267,13 @@ def read(path: str) -> Recording:
         raise BadRecording(f"{path}, line 1: is damaged ({error}); record it again") from error
     recording = Recording(path, header)
     lines = rest.split(b"\n")
-    # What follows the last newline is what a killed run did not get to write.
+    # A killed run may have written a part of a line after the last newline.
     for number, text in enumerate(lines[:-1], 2):
         line = _object(text)
         try:
             if line is None:
                 raise ValueError("no JSON object")
-            recording.take_in(line)
+            recording.add(line)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
             raise BadRecording(
                 f"{path}, line {number}: is damaged ({type(error).__name__}: {error}); record it again"
@@ -263,50 +287,3 @@ def _object(text: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def shown_call(what: list[Any], arguments: list[Any]) -> str:
-    """A call as people read it.
-
-    >>> shown_call(["call", "time.sleep"], [[2], [["unit", "s"]]])
-    "time.sleep(2, unit='s')"
-    """
-    positional, keywords = arguments
-    words = [_shown(item) for item in positional]
-    kind, name = map(str, what[:2])
-    if kind == "get":
-        return name
-    if kind == "set":
-        return f"{name} = {words[0]}"
-    if kind == "delete":
-        return f"del {name}"
-    return f"{name}({', '.join([*words, *(f'{key}={_shown(value)}' for key, value in keywords)])})"
-
-
-def _shown(encoded: Any) -> str:
-    if isinstance(encoded, list):
-        return f"[{', '.join(map(_shown, encoded))}]"
-    if not isinstance(encoded, dict):
-        text = repr(encoded)
-        return text if len(text) <= 200 else f"{text[:180]}… ({len(encoded)} characters)"
-    try:
-        [(tag, content)] = encoded.items()
-        return _shown_tagged(tag, content)
-    except (TypeError, ValueError, LookupError, AttributeError):  # a recording that was changed can say anything
-        return json.dumps(encoded)[:100]
-
-
-def _shown_tagged(tag: str, content: Any) -> str:
-    if tag == "bytes":
-        return "b" + repr(content)
-    if tag == "tuple":
-        return f"({', '.join(map(_shown, content))}{',' * (len(content) == 1)})"
-    if tag == "dict":
-        return f"{{{', '.join(f'{_shown(key)}: {_shown(value)}' for key, value in content)}}}"
-    if tag in ("own", "handle", "type", "function"):
-        return f"<{str(content[-1] if isinstance(content, list) else content).replace(':', '.')}>"
-    if tag == "long":
-        return f"{content[1]!r}… ({content[0]} characters)"
-    if tag == "made":
-        return f"{content[0].partition(':')[2]}({', '.join(map(_shown, content[2]))})"
-    return f"{tag} {json.dumps(content)[:100]}"

@@ -1,6 +1,6 @@
-"""What the lines of a recording look like: so that one that was changed by hand, or damaged, is found when it is read.
+"""The format of the lines of a recording, so that a damaged or wrongly edited line is found when it is read.
 
-Knows keys and the types of what they hold; must not know files, or what the lines mean.
+Knows keys and the types of their values; must not know files, or what the lines mean.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _Check: TypeAlias = Callable[[Any], bool]
 
 
 def check(line: Mapping[str, Any]) -> None:
-    """Raise a ValueError that names a key whose contents are not of the kind that it holds.
+    """Raise a ValueError that names a key whose value is not of the right kind.
 
     >>> check({"call": 1, "lane": 0, "what": ["call", "time.time"], "arguments": [[], []], "site": ["x.py", 1, "f"]})
     >>> check({"lane": 1, "kind": "thread", "origin": "main"})
@@ -22,8 +22,8 @@ def check(line: Mapping[str, Any]) -> None:
         ...
     ValueError: origin cannot be 'main'
     """
-    for key, holds in _KINDS.items():
-        if key in line and not holds(line[key]):
+    for key, is_valid in _CHECKS.items():
+        if key in line and not is_valid(line[key]):
             raise ValueError(f"{key} cannot be {str(line[key])[:60]!r}")
     if "environment" in line and not _is_variable(line["value"]):
         raise ValueError(f"no variable can be {str(line['value'])[:60]!r}")
@@ -37,8 +37,8 @@ def _is_text(value: Any) -> bool:
     return type(value) is str
 
 
-def _all(holds: _Check) -> _Check:
-    return lambda value: type(value) is list and all(map(holds, value))
+def _all(is_valid: _Check) -> _Check:
+    return lambda value: type(value) is list and all(map(is_valid, value))
 
 
 def _each(*checks: _Check) -> _Check:
@@ -65,7 +65,7 @@ def _is_error(value: Any) -> bool:
 
 _texts: Final = _all(_is_text)
 
-_KINDS: Final[dict[str, _Check]] = {
+_CHECKS: Final[dict[str, _Check]] = {
     "call": _is_number,
     "end": _is_number,
     "lane": _is_number,

@@ -1,4 +1,7 @@
-"""`Replay`: runs a program again with nothing outside there; what calls give comes from a recording."""
+"""`Replay`: runs a recorded program again; the results of external calls come from the recording.
+
+Knows recordings, and in which order calls are replayed; must not know how they were recorded.
+"""
 
 from __future__ import annotations
 
@@ -9,53 +12,60 @@ from typing import Any
 from cassette_import import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
-from cassette_import.contexts.recording.debugged import is_looked_at
-from cassette_import.contexts.recording.encoding import BadValue, Decoder
-from cassette_import.contexts.recording.exceptions import decoded_error, without_ours
-from cassette_import.contexts.recording.matching import own_numbers, same, told
-from cassette_import.contexts.recording.ordering import Turns, pause, until_cancelled
-from cassette_import.contexts.recording.recording_context import Taped, call_site
-from cassette_import.contexts.recording.recording_file import BadRecording, Call, Departure, Lane, Recording, read
-from cassette_import.contexts.recording.thread_sequences import Lanes
+from cassette_import.contexts.recording.call_sequences import CallSequences
+from cassette_import.contexts.recording.call_text import described_call, is_same_call
+from cassette_import.contexts.recording.encoding import BadValue
+from cassette_import.contexts.recording.exceptions import without_frames_in
+from cassette_import.contexts.recording.recording_context import RecordingContext, call_site
+from cassette_import.contexts.recording.recording_file import (
+    BadRecording,
+    Call,
+    CallSequence,
+    Recording,
+    ReplayMismatch,
+    read,
+)
+from cassette_import.contexts.recording.replay_order import ReplayOrder, pause, until_cancelled
+from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 __all__ = ["Replay"]
 
 
-class _Place:
-    """A thread, job or task of this run; it takes a lane with its first call."""
+class _RunningSequence:
+    """A thread, job or task of this run; it takes a recorded call sequence with its first call."""
 
-    __slots__ = ("kind", "lane", "origin", "starts")
+    __slots__ = ("kind", "origin", "recorded", "starts")
 
     def __init__(self, kind: str, origin: Sequence[int]) -> None:
         self.kind = kind
         self.origin = tuple(origin)
         self.starts = 0
-        self.lane: Lane | None = None
+        self.recorded: CallSequence | None = None
 
 
-class _EndOfLane(Exception):
-    """There is nothing recorded for this call, since the recorded run was over by then."""
+class _EndOfRecording(Exception):
+    """This call is not recorded, because the recorded run had ended before it."""
 
 
-class Replay(Taped):
-    """Runs a program again as it was recorded by `Record`, with nothing of what was outside.
+class Replay(RecordingContext):
+    """Runs a program again as `Record` recorded it, without its external calls.
 
-    A run that departs from its recording gets a `Departure`, which is no `Exception`: it shows the call as it is
-    and as it was recorded.
+    A run that differs from its recording gets a `ReplayMismatch`, which is not an `Exception`: its message shows the
+    call as it is and as it was recorded.
 
     Parameters
     ----------
     file:
         The recording, or the path of its file.
     places:
-        Folders by the names that stand for them in the recording, as `Record` was given them.
+        Folders by the names that replace them in the recording, as given to `Record`.
 
     Raises
     ------
     BadRecording
-        If the file is none.
+        If the file is not a recording that can be replayed.
 
     Example
     -------
@@ -64,22 +74,20 @@ class Replay(Taped):
 
     def __init__(self, file: str | Recording, *, places: Mapping[str, str] | None = None) -> None:
         self.recording: Recording = file if isinstance(file, Recording) else read(file)
-        self.departure: Departure | None = None
-        self.departs_with: Callable[[str], Departure] = Departure
-        self._places: Lanes[_Place] = Lanes(_Place)
-        self._turns = Turns(self.recording)
-        self._made: dict[int, tuple[type, type[proxies.StandIn]]] = {}
-        self._objects: dict[int, Any] = {}
-        self._seen: dict[tuple[int, str], Any] = {}
-        self._changed: set[str] = set()
+        self.mismatch: ReplayMismatch | None = None
+        self.make_mismatch: Callable[[str], ReplayMismatch] = ReplayMismatch
+        self._sequences: CallSequences[_RunningSequence] = CallSequences(_RunningSequence)
+        self._order = ReplayOrder(self.recording)
+        self._read_attributes: dict[tuple[int, str], Any] = {}
+        self._changed_variables: set[str] = set()
         self._replayed = 0
         self._is_over = threading.Event()
-        self._decode = Decoder(self._outside)
         header = self.recording.header
         try:
             super().__init__(header.get("boundary", ()), header.get("mask", ()), header.get("without", ()), places)
         except ValueError as error:
             raise BadRecording(f"{self.recording.path}: cannot be replayed here: {error}") from error
+        self._values = ReplayedValues(self.recording, self._mask, self)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -87,25 +95,28 @@ class Replay(Taped):
             self.check_end()
 
     def check_end(self) -> None:
-        """Raise a `Departure` if the run ended although its recording goes on.
+        """Raise a `ReplayMismatch` if the run ended before its recording.
 
-        A thread that nobody has waited for may have come further before.
+        A thread that is still running need not have made all its recorded calls.
         """
         self.is_ending()
-        lanes = [lane for lane in self.recording.lanes.values() if lane.calls and not self._turns.is_under_way(lane)]
-        if self.departure is None and lanes and self.recording.finished:
-            first = min((lane.calls[0] for lane in lanes), key=lambda call: call.number)
-            count = sum(len(lane.calls) for lane in lanes)
-            self._departure(
+        left = [
+            sequence
+            for sequence in self.recording.sequences.values()
+            if sequence.calls and not self._order.is_running_elsewhere(sequence)
+        ]
+        if self.mismatch is None and left and self.recording.finished:
+            first = min((sequence.calls[0] for sequence in left), key=lambda call: call.number)
+            count = sum(len(sequence.calls) for sequence in left)
+            self._set_mismatch(
                 f"the run ended, but its recording {self.recording.path} goes on, with {count} more "
-                f"call{'' if count == 1 else 's'}\n  recorded: {self._recorded(first)}"
+                f"call{'' if count == 1 else 's'}\n  recorded: {self._described_with_site(first)}"
             )
-        if self.departure is not None:
-            raise self.departure
+        if self.mismatch is not None:
+            raise self.mismatch
 
     def is_ending(self) -> None:
-        """The run is over, but for the threads that it waits for: those that have come as far as in the recording may
-        end, too."""
+        """Note that the main thread has ended. Threads that have made all their recorded calls may end now."""
         self._is_over.set()
 
     def summary(self) -> str:
@@ -121,75 +132,78 @@ class Replay(Taped):
     # ---- calls
 
     @hidden
-    def answer(self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
-        """Give what the recording has for this call."""
+    def external_call(
+        self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
+    ) -> Any:
+        """The recorded result of this call."""
         try:
             return self._replay(what, arguments, keywords)
-        except _EndOfLane:
+        except _EndOfRecording:
             self._wait_for_the_end()
         except BaseException as error:
             error.__traceback__ = None
             raise
         return fallback(self, function, *arguments, **keywords)
 
-    def use(self, stand_in: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-        """Give what the recording has for this use of a stand-in."""
-        title = f"{type(stand_in).__qualname__}.{name}"
-        number = proxies.number_of(stand_in)
-        if is_looked_at():
-            return self._glimpse([kind, title, number], name, arguments, keywords)
+    def use(self, proxy: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+        """The recorded result of this use of a proxy."""
+        title = f"{type(proxy).__qualname__}.{name}"
+        number = proxies.number_of(proxy)
+        if proxies.is_used_by_debugger():
+            return self._inspected([kind, title, number], name, arguments, keywords)
         try:
             result = self._replay([kind, title, number], arguments, keywords)
-        except _EndOfLane:
+        except _EndOfRecording:
             self._wait_for_the_end()
-            raise SystemExit from None  # there is nothing that could be used
+            raise SystemExit from None  # there is no object to use
         if kind == "get":
-            self._seen[number, title] = result
+            self._read_attributes[number, title] = result
         return result
 
     def _replay(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
         if not self.recording.finished:
-            self._let_others_come_as_far()
-        call = self._taken(what, arguments, keywords)
-        if call.pending:
-            awaiting: Any = self._waiting(call)
-            awaiting.__name__ = awaiting.__qualname__ = what[1].rpartition(".")[2]
-            return awaiting
-        self._turns.wait(call.number)
+            self._let_others_catch_up()
+        call = self._next_call(what, arguments, keywords)
+        if call.is_pending:
+            awaitable: Any = self._await_replayed(call)
+            awaitable.__name__ = awaitable.__qualname__ = what[1].rpartition(".")[2]
+            return awaitable
+        self._order.wait_for_turn(call.number)
         for index, after in call.changed:
             _change(arguments[index], self._value(after))
-        self._turns.done(call.number)
+        self._order.call_ended(call.number)
         assert call.outcome is not None
         kind, content = call.outcome
         if kind == "error":
             raise self._error(content)
         return self._value(content)
 
-    def _let_others_come_as_far(self) -> None:
-        """In a recording that was cut short, the first thread that is at its end must not end the run for all."""
-        place = self._places.here()
-        if place.kind != "task" and place.lane is not None and not place.lane.calls:
-            self._turns.wait_for_the_rest()
+    def _let_others_catch_up(self) -> None:
+        """In a recording that was cut short, the first thread at its end must not end the run for the others."""
+        sequence = self._sequences.current()
+        if sequence.kind != "task" and sequence.recorded is not None and not sequence.recorded.calls:
+            self._order.wait_for_all()
 
     def _wait_for_the_end(self) -> None:
-        """This thread was under way here, or not that far, when the recorded run ended: so it gets no further.
+        """Stop this thread, because the recorded run ended before this call.
 
-        A daemon ends with the process; another thread ends when all that is left is to wait for it. If the run was but
-        a part of what the process does, the thread goes on with that.
+        A daemon thread stops until the process ends. Another thread ends when only such threads are left. If the
+        process continues after the replay, the thread returns from here and makes its call.
         """
         self._is_over.wait()
         if self.is_paused:
             return
         if threading.current_thread().daemon:
             threading.Event().wait()
-        raise SystemExit from None  # which ends a thread, and says nothing
+        raise SystemExit from None  # ends a thread without a message
 
-    async def _waiting(self, call: Call) -> Any:
-        """What the program awaits."""
+    async def _await_replayed(self, call: Call) -> Any:
+        """The coroutine that the program awaits in the place of a recorded awaitable."""
         outcome = call.outcome
         if outcome is None:
-            raise self._departure(
-                f"{self.recording.path} was cut short while this was awaited\n  recorded: {self._recorded(call)}"
+            raise self._set_mismatch(
+                f"{self.recording.path} was cut short while this was awaited\n"
+                f"  recorded: {self._described_with_site(call)}"
             )
         if call.waited:
             await pause()
@@ -197,188 +211,164 @@ class Replay(Taped):
             try:
                 await until_cancelled()
             finally:
-                self._turns.done(call.number)
-        await self._turns.wait_here(call.number)
-        self._turns.done(call.number)
+                self._order.call_ended(call.number)
+        await self._order.wait_for_turn_in_task(call.number)
+        self._order.call_ended(call.number)
         if outcome[0] == "value":
             return self._value(outcome[1])
         try:
             raise self._error(outcome[1])
         except BaseException as error:
-            error.__traceback__ = without_ours(error.__traceback__, PACKAGE_FOLDER)
+            error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
             raise
 
-    def _taken(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Call:
-        """The recorded call that this one is."""
+    def _next_call(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Call:
+        """The recorded call that this call is a repetition of."""
         with self._lock:
-            if self.departure is not None:
-                raise self.departure
+            if self.mismatch is not None:
+                raise self.mismatch
             encoded = self.encoded_arguments(arguments, keywords, what)
-            place = self._places.here()
-            if place.lane is None:
-                place.lane = self._lane_for(place, what, encoded)
-            lane = place.lane
-            if (lane is None or not lane.calls) and place.origin in self.recording.running:
-                raise _EndOfLane
-            if lane is None or not lane.calls:
-                raise self._departure_at_end(what, encoded)
-            lane.thread = threading.get_ident()
-            call = lane.calls[0]
-            if not same(call, what, encoded):
-                raise self._departure_at(call, what, encoded)
-            lane.calls.popleft()
+            running = self._sequences.current()
+            if running.recorded is None:
+                running.recorded = self._take_sequence(running, what, encoded)
+            sequence = running.recorded
+            if sequence is None or not sequence.calls:
+                if running.origin in self.recording.running:
+                    raise _EndOfRecording
+                raise self._mismatch_at_end(what, encoded)
+            sequence.thread = threading.get_ident()
+            call = sequence.calls[0]
+            if not is_same_call(call.what, call.arguments, what, encoded):
+                raise self._mismatch_at(call, what, encoded)
+            sequence.calls.popleft()
             self._replayed += 1
-            self._learn_objects(call.arguments, encoded)
+            self._values.learn_program_objects(call.arguments, encoded, self._program_objects_by_number)
             return call
 
-    def _lane_for(self, place: _Place, what: list[Any], encoded: Any) -> Lane | None:
-        """The lane of the same origin; of several, the one that begins with this call; else the first that is left,
-        so that the departure can show it."""
-        left = [lane for lane in self.recording.lanes.values() if lane.kind == place.kind and not lane.taken]
-        own = [lane for lane in left if lane.origin == place.origin]
-        if not own and place.origin in self.recording.running:
+    def _take_sequence(self, running: _RunningSequence, what: list[Any], encoded: Any) -> CallSequence | None:
+        """The recorded sequence of the same origin. Of several, the one that begins with this call. If none does, the
+        first one that is left, so that the mismatch can show its call."""
+        left = [one for one in self.recording.sequences.values() if one.kind == running.kind and not one.is_taken]
+        same_origin = [sequence for sequence in left if sequence.origin == running.origin]
+        if not same_origin and running.origin in self.recording.running:
             return None
-        left = own or [lane for lane in left if not (place.origin and lane.origin)]
-        found = next((lane for lane in left if lane.calls and same(lane.calls[0], what, encoded)), None)
+        left = same_origin or [sequence for sequence in left if not (running.origin and sequence.origin)]
+        found = next((sequence for sequence in left if _begins_with(sequence, what, encoded)), None)
         if found is None and left:
             found = left[0]
         if found is not None:
-            found.taken = True
+            found.is_taken = True
         return found
 
-    def origin(self) -> Sequence[int]:
-        """See `Taped.origin`."""
-        place = self._places.here()
-        if place.lane is None and (place.kind == "main" or place.origin):
-            place.lane = self._lane_for(place, [], [])
-        place.starts += 1
-        return () if place.lane is None else (place.lane.number, place.starts)
+    def new_origin(self) -> Sequence[int]:
+        """See `RecordingContext.new_origin`."""
+        running = self._sequences.current()
+        if running.recorded is None and (running.kind == "main" or running.origin):
+            running.recorded = self._take_sequence(running, [], [])
+        running.starts += 1
+        return () if running.recorded is None else (running.recorded.number, running.starts)
 
-    def ends(self, origin: Sequence[int]) -> None:
-        """See `Taped.ends`."""
-        lane = self._places.here().lane
-        if lane is not None:
-            self._turns.ended(lane.number)
+    def job_ended(self, origin: Sequence[int]) -> None:
+        """See `RecordingContext.job_ended`."""
+        sequence = self._sequences.current().recorded
+        if sequence is not None:
+            self._order.sequence_ended(sequence.number)
 
-    # ---- departures
+    # ---- mismatches
 
-    def _departure(self, message: str) -> Departure:
-        self.departure = self.departs_with(message)
-        return self.departure
+    def _set_mismatch(self, message: str) -> ReplayMismatch:
+        self.mismatch = self.make_mismatch(message)
+        return self.mismatch
 
-    def _departure_at(self, call: Call, what: list[Any], encoded: Any) -> Departure:
-        return self._departure(
-            f"{_site(call_site())}: the run departs from its recording {self.recording.path} at call {call.number}\n"
-            f"  recorded: {self._recorded(call)}\n"
-            f"  now:      {told(what, encoded)}"
+    def _mismatch_at(self, call: Call, what: list[Any], encoded: Any) -> ReplayMismatch:
+        return self._set_mismatch(
+            f"{_shown_site(call_site())}: replay mismatch at call {call.number} of {self.recording.path}\n"
+            f"  recorded: {self._described_with_site(call)}\n"
+            f"  now:      {described_call(what, encoded)}"
         )
 
-    def _departure_at_end(self, what: list[Any], encoded: Any) -> Departure:
+    def _mismatch_at_end(self, what: list[Any], encoded: Any) -> ReplayMismatch:
         if self.recording.is_missing:
-            why = "is not there"
+            why = "does not exist"
         else:
             why = "has no more calls here" if self.recording.finished else "was cut short before this call"
-        return self._departure(
-            f"{_site(call_site())}: the recording {self.recording.path} {why}\n  now:      {told(what, encoded)}"
+        return self._set_mismatch(
+            f"{_shown_site(call_site())}: the recording {self.recording.path} {why}\n"
+            f"  now:      {described_call(what, encoded)}"
         )
 
-    def _recorded(self, call: Call) -> str:
-        return f"{told(call.what, call.arguments)}    ({_site(self._mask.restored(call.site))})"
+    def _described_with_site(self, call: Call) -> str:
+        return f"{described_call(call.what, call.arguments)}    ({_shown_site(self._mask.restored(call.site))})"
 
-    def _damaged(self, error: BadValue) -> Departure:
-        return self._departure(f"{self.recording.path} is damaged, or of another environment: {error}")
+    def _damaged(self, error: BadValue) -> ReplayMismatch:
+        return self._set_mismatch(f"{self.recording.path} is damaged, or of another environment: {error}")
 
     # ---- values
 
     def _value(self, encoded: Any) -> Any:
         try:
-            return self._decode(self._mask.restored(encoded))
+            return self._values.value(encoded)
         except BadValue as error:
             raise self._damaged(error) from None
 
     def _error(self, encoded: Any) -> BaseException:
         try:
-            return decoded_error(self._mask.restored(encoded), self._decode)
+            return self._values.error(encoded)
         except BadValue as error:
             raise self._damaged(error) from None
 
-    def _outside(self, tag: str, content: Any) -> Any:
-        if tag == "handle" and isinstance(content, list) and list(map(type, content)) == [int, int]:
-            return self._stand_in(*content)
-        if tag == "own" and isinstance(content, int):
-            known = self._objects.get(content)
-            return None if known is None else known()
-        if tag == "error":
-            return decoded_error(content, self._decode)
-        raise BadValue(f"no value is written as {tag!r}")
-
-    def _stand_in(self, number: int, kind: int) -> Any:
-        found = self._stand_ins.get(number)
-        if found is None:
-            made = self._made.get(kind)
-            if made is None:
-                description = self.recording.classes.get(kind)
-                if description is None:
-                    raise BadValue(f"class {kind} is not described")
-                made = self._made[kind] = (
-                    proxies.class_of(description),
-                    proxies.stand_in_type(description, hide=False),
-                )
-            found = self._stand_ins[number] = proxies.stand_in(made[1], made[0], number, self)
-        return found
-
-    def _learn_objects(self, recorded: Any, encoded: Any) -> None:
-        """Which of the program's objects is which: they can come back as results."""
-        if not self._own_by_number:
-            return
-        for before, now in zip(own_numbers(recorded), own_numbers(encoded), strict=False):
-            if before >= 0 and now >= 0:
-                self._objects[before] = self._own_by_number[now]
-
-    # ---- for debuggers
-
-    def _glimpse(self, what: list[Any], name: str, arguments: Any, keywords: Mapping[str, Any]) -> Any:
-        """What somebody who looks at a stand-in from a debugger sees: nothing of the recording is used up."""
+    def _inspected(self, what: list[Any], name: str, arguments: Any, keywords: Mapping[str, Any]) -> Any:
+        """The result for a debugger that uses a proxy: no recorded call is used up."""
         kind, title, number = what
-        if kind == "get" and (number, title) in self._seen:
-            return self._seen[number, title]
+        if kind == "get" and (number, title) in self._read_attributes:
+            return self._read_attributes[number, title]
         encoded = self.encoded_arguments(arguments, keywords, what)
         for call in self.recording.calls.values():
-            if same(call, what, encoded) and call.outcome is not None and call.outcome[0] == "value":
-                return self._decode(call.outcome[1])
+            outcome = call.outcome
+            if outcome is not None and outcome[0] == "value" and is_same_call(call.what, call.arguments, what, encoded):
+                return self._values.decode(outcome[1])
         if name in ("__repr__", "__str__", "__format__"):
-            return f"<stand-in for {title.rpartition('.')[0]}, number {number}>"
-        raise (AttributeError if kind == "get" else LookupError)(f"{told(what, encoded)} is not in the recording")
+            return f"<proxy for {title.rpartition('.')[0]}, number {number}>"
+        raise (AttributeError if kind == "get" else LookupError)(
+            f"{described_call(what, encoded)} is not in the recording"
+        )
 
     # ---- the environment
 
     def variable(self, name: str, value: str | None) -> str | None:
-        """What the recording knows of a variable; what it does not know is as it is."""
-        if name in self._changed or name not in self.recording.environment:
+        """The recorded value, or the actual one if the variable is not in the recording."""
+        if name in self._changed_variables or name not in self.recording.environment:
             return value
         recorded: str | None = self.recording.environment[name]
         self._mask.variable(name, recorded)
         return recorded
 
     def variables(self, names: list[str]) -> list[str]:
-        """The recorded names, and what the program has added."""
+        """The recorded names, and those that the program has added."""
         recorded = self.recording.environment.get("")
         if recorded is None:
             return names
-        kept = [name for name in recorded if name not in self._changed]
-        return [*kept, *(name for name in names if name in self._changed)]
+        unchanged = [name for name in recorded if name not in self._changed_variables]
+        return [*unchanged, *(name for name in names if name in self._changed_variables)]
 
-    def changes(self, name: str) -> None:
-        """See `Taped.changes`."""
-        self._changed.add(name)
+    def variable_changed(self, name: str) -> None:
+        """See `RecordingContext.variable_changed`."""
+        self._changed_variables.add(name)
 
 
-def _site(site: list[Any]) -> str:
+def _begins_with(sequence: CallSequence, what: list[Any], encoded: Any) -> bool:
+    if not sequence.calls:
+        return False
+    first = sequence.calls[0]
+    return is_same_call(first.what, first.arguments, what, encoded)
+
+
+def _shown_site(site: list[Any]) -> str:
     return f"{site[0]}:{site[1]} in {site[2]}"
 
 
 def _change(target: Any, after: Any) -> None:
-    """Give what was changed by a call its new contents."""
+    """Give an argument that a call has changed its recorded contents."""
     if isinstance(target, dict | set):
         target.clear()
         target.update(after)

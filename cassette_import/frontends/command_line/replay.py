@@ -1,6 +1,6 @@
-"""What `python -m cassette_import replay FILE` does: runs the recorded program again, and tells if it departs.
+"""The command `python -m cassette_import replay FILE`: runs a recorded program again, and reports a mismatch.
 
-Knows recordings, programs and installations; must not know arguments.
+Knows recordings, programs and installations; must not know how the command line is parsed.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ import sys
 import threading
 
 import cassette_import
-from cassette_import.contexts.recording.recording_file import BadRecording, Departure
+from cassette_import.contexts.recording.recording_file import BadRecording, ReplayMismatch, read
 from cassette_import.contexts.recording.replay import Replay
 from cassette_import.frontends.programs.program import Module, Program, Script
 
 __all__ = ["replay"]
 
-DEPARTED = 2
-"""The exit status of a run that departs from its recording."""
+MISMATCH = 2
+"""The exit status of a replay that differs from its recording."""
 
 
 def replay(path: str) -> int:
-    """Run a recorded program again; return the exit status, if the program does not leave otherwise.
+    """Run a recorded program again; return the exit status, unless the program raises an exception.
 
     Raises
     ------
     BadRecording
-        If the file is no recording that can be read, or not one of a program.
+        If the file is not a readable recording, or not that of a program.
     CannotRun
-        If the program is not there any more.
+        If the program does not exist any more.
     """
-    _with_the_hash_seed_of(path)
+    _restart_with_recorded_hash_seed(path)
     context = Replay(os.path.abspath(path))
     header = context.recording.header
     try:
@@ -43,7 +43,7 @@ def replay(path: str) -> int:
             raise BadRecording(
                 f"{path}: is the recording of a test; replay it with: pytest --cassette-record=none {header['test']}"
             ) from error
-        raise BadRecording(f"{path}: says of no program that could be run; replay it with Replay(FILE)") from error
+        raise BadRecording(f"{path}: does not name a program to run; replay it with Replay(FILE)") from error
     if os.path.isdir(folder):
         os.chdir(folder)
     program = make(name, arguments)
@@ -58,7 +58,7 @@ def replay(path: str) -> int:
 
 def _run(program: Program, context: Replay) -> int:
     excepthook = threading.excepthook
-    threading.excepthook = _quiet_about_departures
+    threading.excepthook = _print_unless_mismatch
     try:
         program.run([context.entered()])
         context.is_ending()
@@ -66,37 +66,35 @@ def _run(program: Program, context: Replay) -> int:
             if thread is not threading.current_thread() and not thread.daemon:
                 thread.join()
         context.check_end()
-    except Departure as departure:
-        return _departed(departure)
+    except ReplayMismatch as mismatch:
+        return _print_mismatch(mismatch)
     except BaseException:
-        if context.departure is not None:
-            return _departed(context.departure)
+        if context.mismatch is not None:
+            return _print_mismatch(context.mismatch)
         raise
     finally:
         threading.excepthook = excepthook
     return 0
 
 
-def _quiet_about_departures(arguments: threading.ExceptHookArgs) -> None:
-    """The main thread says it."""
-    if not isinstance(arguments.exc_value, Departure):
+def _print_unless_mismatch(arguments: threading.ExceptHookArgs) -> None:
+    """The main thread prints a mismatch."""
+    if not isinstance(arguments.exc_value, ReplayMismatch):
         threading.__excepthook__(arguments)
 
 
-def _departed(departure: Departure) -> int:
+def _print_mismatch(mismatch: ReplayMismatch) -> int:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
         pass
     sys.excepthook = sys.__excepthook__
-    print(departure, file=sys.__stderr__, flush=True)
-    return DEPARTED
+    print(mismatch, file=sys.__stderr__, flush=True)
+    return MISMATCH
 
 
-def _with_the_hash_seed_of(path: str) -> None:
-    """The order of sets of texts hangs on the seed of hashes, which Python reads when it starts: so start it again."""
-    from cassette_import.contexts.recording.recording_file import read
-
+def _restart_with_recorded_hash_seed(path: str) -> None:
+    """Start Python again if the recording has another hash seed: the order of sets depends on it."""
     seed = read(path).header.get("hash seed")
     if isinstance(seed, str) and seed.isdigit() and os.environ.get("PYTHONHASHSEED") != seed:
         os.execve(sys.executable, sys.orig_argv, {**os.environ, "PYTHONHASHSEED": seed})

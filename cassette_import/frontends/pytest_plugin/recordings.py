@@ -1,4 +1,4 @@
-"""Recordings of tests: where they lie, whether a test is recorded or replayed, and which recordings are kept.
+"""Recordings of tests: where their files are, whether a test is recorded or replayed, and which files are kept.
 
 Knows tests and their outcomes, and the contexts `Record` and `Replay`; must not know pytest's hooks.
 """
@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import pytest
 
-from cassette_import.contexts.recording.boundaries import ENVIRONMENT
+from cassette_import.contexts.recording.external_functions import ENVIRONMENT
 from cassette_import.contexts.recording.record import Record
-from cassette_import.contexts.recording.recording_file import BadRecording, Departure, Recording
+from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch
 from cassette_import.contexts.recording.replay import Replay
 from cassette_import.frontends.programs.import_path import importable
 from cassette_import.frontends.pytest_plugin.session import Session
@@ -31,16 +31,16 @@ FOLDER: Final = "cassettes"
 SUFFIX: Final = ".cassette"
 MODES: Final = ("once", "none", "all", "off")
 WITHOUT: Final = ("files", "machine", ENVIRONMENT)
-"""What is not recorded in tests unless they ask for it: they have their files with them, and make more of them; and
-they compare what they are told of their process and their machine with what these are."""
+"""External calls that are not recorded in tests by default. Tests bring their files along and make more of them, and
+compare what a function reports of the process and the machine with the actual ones."""
 
 _MARKER: Final = "cassette_record"
 _LONGEST: Final = 120
 _UNFINISHED: Final = ".unfinished"
 
 
-class TestDeparture(Departure, pytest.fail.Exception):  # type: ignore[name-defined, misc]
-    """A departure as pytest likes it: with others that are no `Exception`, it leaves fixtures as they are."""
+class TestReplayMismatch(ReplayMismatch, pytest.fail.Exception):  # type: ignore[name-defined, misc]
+    """A mismatch that pytest takes for a failure of the test: so it still tears down the fixtures."""
 
     __test__ = False
 
@@ -48,8 +48,8 @@ class TestDeparture(Departure, pytest.fail.Exception):  # type: ignore[name-defi
         pytest.fail.Exception.__init__(self, f"{message}\nTo record it anew: pytest --cassette-record=all {name}")
 
 
-class _Tape:
-    """One test, while it is recorded or replayed."""
+class _TestRecording:
+    """The recording of one test, while it is recorded or replayed."""
 
     def __init__(self, path: Path, context: Record | Replay) -> None:
         self.path = path
@@ -65,7 +65,7 @@ class Recordings:
     config:
         pytest's.
     mode:
-        What the command line or the ini file says: ``"once"``, ``"none"``, ``"all"``; None if nothing.
+        The mode given by the command line or the ini file: ``"once"``, ``"none"``, ``"all"``; None if there is none.
 
     Raises
     ------
@@ -76,20 +76,20 @@ class Recordings:
     def __init__(self, config: pytest.Config, mode: str | None) -> None:
         self._config = config
         self._mode = self._checked(mode)
-        self._now: _Tape | None = None
-        self._unsettled: _Tape | None = None
+        self._active: _TestRecording | None = None
+        self._unsettled: _TestRecording | None = None
         self.counts: Counter[str] = Counter()
 
     def takes(self, item: pytest.Item) -> bool:
-        """Whether this test is to be recorded or replayed."""
+        """Whether this test is recorded or replayed."""
         return self._mode_of(item) != "off"
 
     def _mode_of(self, item: pytest.Item) -> str:
         marker = item.get_closest_marker(_MARKER)
-        said = None
+        marked = None
         if marker is not None:
-            said = self._checked(marker.args[0] if marker.args else marker.kwargs.get("mode"))
-        return "off" if said == "off" else self._mode or said or "once"
+            marked = self._checked(marker.args[0] if marker.args else marker.kwargs.get("mode"))
+        return "off" if marked == "off" else self._mode or marked or "once"
 
     def _checked(self, mode: Any) -> str | None:
         if mode is not None and mode not in MODES:
@@ -97,7 +97,7 @@ class Recordings:
         return mode  # type: ignore[no-any-return]
 
     def install_own_code(self, session: Session) -> None:
-        """Overdub the tests, and what else lies in the project, so that its calls to the outside are met."""
+        """Overdub the tests and the other modules of the project, so that their external calls are intercepted."""
         session.recordings = self.counts
         own = _own_modules(str(self._config.rootpath))
         if own:
@@ -107,48 +107,48 @@ class Recordings:
 
     @contextlib.contextmanager
     def ready(self, item: pytest.Item) -> Iterator[None]:
-        """Have a recording for the test, outside of all its other contexts; it pauses except when it is `active`.
+        """Enter the context that records or replays a test, around all its other contexts. It is paused until `active`.
 
-        So what those replace is not asked for, and what they ask for is recorded.
+        So a call that another context replaces is not recorded, and the calls that the other contexts make are.
         """
         try:
-            tape = _Tape(path_of(item), self._context(item, path_of(item)))
-        except pytest.UsageError as error:  # to be raised where it is that test's
+            recording = _TestRecording(path_of(item), self._context(item, path_of(item)))
+        except pytest.UsageError as error:  # `active` raises it, so that it fails this test alone
             item.stash[_PROBLEM] = error
             yield
             return
-        item.stash[_TAPE] = self._unsettled = tape
-        with tape.context.entered(), tape.context.paused():
+        item.stash[_RECORDING] = self._unsettled = recording
+        with recording.context.entered(), recording.context.paused():
             yield
 
     @contextlib.contextmanager
     def active(self, item: pytest.Item) -> Iterator[Record | Replay]:
-        """Record or replay meanwhile."""
+        """Record or replay in a block."""
         if _PROBLEM in item.stash:
             raise item.stash[_PROBLEM]
-        tape = self._now = item.stash[_TAPE]
-        context = tape.context
+        recording = self._active = item.stash[_RECORDING]
+        context = recording.context
         context.is_paused = False
         try:
             yield context
         finally:
-            self._now = None
+            self._active = None
             context.is_paused = True
             if isinstance(context, Record):
                 context.close()
-        if isinstance(context, Replay) and not tape.has_failed:
+        if isinstance(context, Replay) and not recording.has_failed:
             context.check_end()
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """What runs meanwhile is part of no recording."""
-        with contextlib.nullcontext() if self._now is None else self._now.context.paused():
+        """Neither record nor replay in a block."""
+        with contextlib.nullcontext() if self._active is None else self._active.context.paused():
             yield
 
     def _context(self, item: pytest.Item, path: Path) -> Record | Replay:
         mode = self._mode_of(item)
         options: dict[str, Any] = {"without": WITHOUT}
-        for marker in reversed(list(item.iter_markers(_MARKER))):  # a module's before its function's
+        for marker in reversed(list(item.iter_markers(_MARKER))):  # the marker of a module before that of its function
             options |= {name: value for name, value in marker.kwargs.items() if name != "mode"}
         places = self._places(item)
         try:
@@ -163,7 +163,7 @@ class Recordings:
 
     def _replay(self, item: pytest.Item, recording: str | Recording, places: dict[str, str]) -> Replay:
         context = Replay(recording, places=places)
-        context.departs_with = functools.partial(TestDeparture, name=item.nodeid)
+        context.make_mismatch = functools.partial(TestReplayMismatch, name=item.nodeid)
         return context
 
     def _record(self, item: pytest.Item, path: Path, options: dict[str, Any], places: dict[str, str]) -> Record:
@@ -174,7 +174,7 @@ class Recordings:
         return context
 
     def _places(self, item: pytest.Item) -> dict[str, str]:
-        """Folders that are elsewhere the next time, and on another machine."""
+        """Folders that have another path in the next run, or on another machine."""
         places = {"project": str(self._config.rootpath), "python": sys.executable}
         factory: Any = getattr(self._config, "_tmp_path_factory", None)
         if factory is not None:
@@ -182,50 +182,50 @@ class Recordings:
         return places
 
     def learn(self, item: pytest.Item, report: pytest.TestReport) -> None:
-        """A phase of a test is over; after the last one, keep its recording or do not."""
-        tape = item.stash.get(_TAPE, None)
-        if tape is None:
+        """Note the outcome of a phase of a test; after the last one, keep or delete its recording."""
+        recording = item.stash.get(_RECORDING, None)
+        if recording is None:
             return
         if report.failed or (report.skipped and not hasattr(report, "wasxfail")):
-            tape.has_failed = True
+            recording.has_failed = True
         if report.when == "teardown":
-            del item.stash[_TAPE]
+            del item.stash[_RECORDING]
             self._unsettled = None
-            self._settle(tape)
+            self._settle(recording)
 
     def abandon(self) -> None:
-        """The run ends, maybe in the middle of a test: what was recorded of it is not kept."""
-        tape, self._unsettled = self._unsettled, None
-        if tape is not None:
-            tape.has_failed = True
-            self._settle(tape)
+        """Delete the recording of a test that is still running when pytest ends."""
+        recording, self._unsettled = self._unsettled, None
+        if recording is not None:
+            recording.has_failed = True
+            self._settle(recording)
 
-    def _settle(self, tape: _Tape) -> None:
-        if isinstance(tape.context, Replay):
-            self.counts["replayed"] += not tape.context.recording.is_missing
+    def _settle(self, recording: _TestRecording) -> None:
+        if isinstance(recording.context, Replay):
+            self.counts["replayed"] += not recording.context.recording.is_missing
             return
-        tape.context.close()  # nobody has if the test was skipped before its fixtures
-        unfinished = Path(str(tape.path) + _UNFINISHED)
-        if tape.has_failed:
+        recording.context.close()  # it is still open if the test was skipped before its fixtures
+        unfinished = Path(str(recording.path) + _UNFINISHED)
+        if recording.has_failed:
             unfinished.unlink(missing_ok=True)
             self.counts["not kept, because the test did not pass"] += 1
-        elif tape.context.calls:
-            os.replace(unfinished, tape.path)
+        elif recording.context.calls:
+            os.replace(unfinished, recording.path)
             self.counts["recorded"] += 1
         else:
             unfinished.unlink(missing_ok=True)
-            tape.path.unlink(missing_ok=True)
-        for folder in (tape.path.parent, tape.path.parent.parent):
-            with contextlib.suppress(OSError):  # it is not empty
+            recording.path.unlink(missing_ok=True)
+        for folder in (recording.path.parent, recording.path.parent.parent):
+            with contextlib.suppress(OSError):  # the folder is not empty
                 folder.rmdir()
 
 
-_TAPE: Final = pytest.StashKey[_Tape]()
+_RECORDING: Final = pytest.StashKey[_TestRecording]()
 _PROBLEM: Final = pytest.StashKey[pytest.UsageError]()
 
 
 def path_of(item: pytest.Item) -> Path:
-    """Where the recording of a test lies: ``cassettes/<module>/<test>.cassette``, beside the test's file."""
+    """The file of a test's recording: ``cassettes/<module>/<test>.cassette``, beside the file of the test."""
     name = ".".join(item.nodeid.split("::")[1:]) or item.name
     usable = re.sub(r"[^\w.\[\] -]", "_", name)
     if usable != name or len(usable) > _LONGEST:
@@ -235,7 +235,7 @@ def path_of(item: pytest.Item) -> Path:
 
 
 def _own_modules(root: str) -> tuple[str, ...]:
-    """The top-level modules that lie in the project: those that are imported, and those that could be."""
+    """The top-level modules of the project: those that are imported, and those on the import path."""
     names: dict[str, None] = {}
     for name, module in list(sys.modules.items()):
         if _is_own(getattr(module, "__file__", None), root):
@@ -243,7 +243,7 @@ def _own_modules(root: str) -> tuple[str, ...]:
     for entry in sys.path:
         if entry and _is_own(os.path.join(entry, "x.py"), root):
             names |= dict.fromkeys(name for name in importable(entry) if _has_source(entry, name))
-    # A package stands for what is in it.
+    # A package covers its submodules.
     return tuple(
         name
         for name in names
@@ -262,7 +262,7 @@ def _is_own(file: str | None, root: str) -> bool:
 
 
 def _has_source(folder: str, name: str) -> bool:
-    """Whether it is a module, and not a folder without code in it."""
+    """Whether a name is a module or a package, and not a folder without code."""
     path = os.path.join(folder, name)
     return os.path.isfile(f"{path}.py") or os.path.isfile(os.path.join(path, "__init__.py"))
 

@@ -1,4 +1,4 @@
-"""Record and replay at the corners: awaitables that are more than that, threads under way at the end, secrets."""
+"""Record and replay in rare cases: awaitables with other uses, threads that run at the end, edited files, secrets."""
 
 import asyncio
 import base64
@@ -15,10 +15,10 @@ import pytest
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
 from cassette_import.contexts.boundaries import boundary
-from cassette_import.contexts.recording.recording_file import BadRecording, Departure, read
+from cassette_import.contexts.recording.recording_file import BadRecording, ReplayMismatch, read
 
 OUTSIDE = {}
-"""What is there while recording; empty in a replay."""
+"""The results of the external functions below; empty in a replay."""
 
 
 class Request(collections.abc.Coroutine):
@@ -108,7 +108,7 @@ async def closes():
 @pytest.mark.parametrize(
     ("how", "given"), [(enters, 1), (awaits, 1), (makes_tasks, [1, 2]), (is_too_slow, "too slow"), (closes, None)]
 )
-def test_what_is_awaited_or_entered_or_made_a_task_is_replayed(both, how, given):
+def test_an_object_that_is_awaited_or_entered_or_made_a_task_is_replayed(both, how, given):
     before, after, _ = both(waits, how, a=1, b=2, left=0)
     assert before == after == given
 
@@ -136,13 +136,13 @@ def test_a_task_that_was_cancelled_before_it_began_gives_no_warning(both):
     assert before == after == "cancelled"
 
 
-def test_a_coroutine_that_nobody_awaits_gives_the_warning_that_it_would_give(both):
+def test_a_coroutine_that_is_never_awaited_gives_the_warning_that_it_gives_without_a_context(both):
     with pytest.warns(RuntimeWarning) as warned:
         both(waits, forgets, a=1)
     assert [str(warning.message) for warning in warned] == ["coroutine 'soon' was never awaited"] * 2
 
 
-# ---- threads that are under way at the end
+# ---- threads that are running at the end
 
 
 @boundary
@@ -169,8 +169,8 @@ def asks_for_ever(asked, enough, daemon):
     return thread
 
 
-def recorded_under_way(file, daemon=True):
-    """Record a thread that is under way when the recording ends."""
+def recorded_while_running(file, daemon=True):
+    """Record a thread that is running when the recording ends."""
     OUTSIDE.clear()
     OUTSIDE.update(answer=10)
     with Record(str(file), without=["time"]) as record:
@@ -180,34 +180,34 @@ def recorded_under_way(file, daemon=True):
     OUTSIDE.clear()
 
 
-def test_the_origins_of_threads_that_are_under_way_at_the_end_are_recorded(tmp_path):
-    recorded_under_way(tmp_path / "it.cassette")
+def test_the_origins_of_threads_that_are_running_at_the_end_are_recorded(tmp_path):
+    recorded_while_running(tmp_path / "it.cassette")
     assert read(str(tmp_path / "it.cassette")).running == {(0, 1)}
 
 
 @pytest.fixture
 def quiet_threads():
-    """As Python does it, a thread that ends by SystemExit says nothing."""
+    """A thread that ends by SystemExit prints nothing, as without pytest."""
     before, threading.excepthook = threading.excepthook, lambda arguments: None
     yield
     threading.excepthook = before
 
 
 def test_a_thread_that_the_process_has_to_wait_for_ends_with_the_run(tmp_path, quiet_threads):
-    recorded_under_way(tmp_path / "it.cassette", daemon=False)
+    recorded_while_running(tmp_path / "it.cassette", daemon=False)
     replay = Replay(str(tmp_path / "it.cassette"))
     thread = overdub(replay, asks_for_ever, [], 2, False)
     replay.is_ending()
     thread.join()
-    assert replay.departure is None
+    assert replay.mismatch is None
 
 
-def test_a_thread_that_had_ended_departs_if_it_asks_for_more(tmp_path):
+def test_a_thread_that_had_ended_is_a_mismatch_if_it_makes_more_calls(tmp_path):
     def asks_once_more(more):
         def work():
             ask(1)
             for _ in range(more):
-                with pytest.raises(Departure, match="has no more calls here"):
+                with pytest.raises(ReplayMismatch, match="has no more calls here"):
                     ask(2)
 
         thread = threading.Thread(target=work)
@@ -219,10 +219,10 @@ def test_a_thread_that_had_ended_departs_if_it_asks_for_more(tmp_path):
         overdub(record, asks_once_more, 0)
     replay = Replay(str(tmp_path / "it.cassette"))
     overdub(replay, asks_once_more, 1)
-    assert replay.departure is not None
+    assert replay.mismatch is not None
 
 
-def test_in_a_recording_that_was_cut_short_all_threads_come_as_far_as_they_came(tmp_path, quiet_threads):
+def test_in_a_recording_that_was_cut_short_each_thread_makes_its_recorded_calls(tmp_path, quiet_threads):
     def two_ask(counts):
         def work(index):
             for number in range(counts[index]):
@@ -243,11 +243,11 @@ def test_in_a_recording_that_was_cut_short_all_threads_come_as_far_as_they_came(
     file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
     replay = Replay(str(file))
     overdub(replay, two_ask, (2, 5))
-    assert "was cut short before this call" in str(replay.departure)
-    assert not any(lane.calls for lane in replay.recording.thread_sequences.values())
+    assert "was cut short before this call" in str(replay.mismatch)
+    assert not any(sequence.calls for sequence in replay.recording.sequences.values())
 
 
-# ---- lines that were changed
+# ---- edited lines
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_in_a_recording_that_was_cut_short_all_threads_come_as_far_as_they_came(
         ("finished", "x"),
     ],
 )
-def test_a_line_with_something_else_than_it_should_have_is_damaged(tmp_path, key, contents):
+def test_a_line_with_a_value_of_the_wrong_kind_is_damaged(tmp_path, key, contents):
     file = tmp_path / "it.cassette"
     OUTSIDE["answer"] = 1
     with Record(str(file)) as record:
@@ -279,7 +279,7 @@ def test_a_line_with_something_else_than_it_should_have_is_damaged(tmp_path, key
         Replay(str(file))
 
 
-def test_a_recording_that_leaves_out_what_is_unknown_cannot_be_replayed(tmp_path):
+def test_a_recording_that_leaves_out_an_unknown_name_cannot_be_replayed(tmp_path):
     file = tmp_path / "it.cassette"
     with Record(str(file)):
         pass
@@ -289,13 +289,13 @@ def test_a_recording_that_leaves_out_what_is_unknown_cannot_be_replayed(tmp_path
 
 
 @pytest.mark.parametrize("argument", [{"made": []}, {"own": 1}, {"tuple": 5}, {}, {"a": 1, "b": 2}])
-def test_a_departure_shows_what_was_recorded_even_if_it_makes_no_sense(tmp_path, argument):
+def test_a_mismatch_shows_the_recorded_call_even_if_it_is_invalid(tmp_path, argument):
     file = tmp_path / "it.cassette"
     OUTSIDE["answer"] = 1
     with Record(str(file)) as record:
         overdub(record, lambda: ask(1))
     file.write_text(file.read_text().replace('"arguments": [[1], []]', f'"arguments": [[{json.dumps(argument)}], []]'))
-    with pytest.raises(Departure, match=r"recorded: test_record_corners\.ask"):
+    with pytest.raises(ReplayMismatch, match=r"recorded: test_record_corners\.ask"):
         overdub(Replay(str(file)), lambda: ask(1))
 
 
@@ -371,7 +371,7 @@ def test_a_secret_with_two_names_keeps_the_first(both, monkeypatch):
     assert "s3cr3t-value" not in text
 
 
-def test_short_secrets_are_hidden_where_their_name_stands(both, monkeypatch):
+def test_short_secrets_are_hidden_beside_their_names(both, monkeypatch):
     monkeypatch.setenv("SHOP_PIN", "4711")
     before, after, text = both(lambda: (os.environ["SHOP_PIN"], send(pin="4712")), mask=["*PIN"], answer=1)
     assert before == ("4711", 1)
@@ -381,7 +381,7 @@ def test_short_secrets_are_hidden_where_their_name_stands(both, monkeypatch):
 
 
 @pytest.mark.parametrize("answer", [{"access_token": "s3cr3t-value"}, '{"access_token": "s3cr3t-value"}'])
-def test_secrets_that_the_answer_brings_are_hidden_if_they_are_named(both, answer):
+def test_secrets_in_a_result_are_hidden_if_they_have_a_secret_name(both, answer):
     def asks_and_uses():
         found = send()
         found = json.loads(found) if isinstance(found, str) else found

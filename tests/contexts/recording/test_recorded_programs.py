@@ -1,4 +1,4 @@
-"""Whole programs, recorded with a server and a database and replayed with neither, on another day."""
+"""Whole programs: recorded with a server and a database, and replayed without them on another day."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`python -m cassette_import replay`: departures, damaged and cut-off recordings, debuggers, wrong usage."""
+"""`python -m cassette_import replay`: mismatches, damaged and cut-off recordings, debuggers, wrong usage."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def test_a_program_that_raises_is_recorded_to_its_end(program, tmp_path):
     assert after.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
-def test_a_departure_is_shown_and_the_status_is_2(program, tmp_path):
+def test_a_mismatch_is_shown_and_the_status_is_2(program, tmp_path):
     program("import os\nprint('first', flush=True)\nos.stat('program.py')")
     (tmp_path / "program.py").write_text(
         "import os\nprint('first')\ntry:\n    os.stat('other.py')\nexcept Exception: 0"
@@ -63,22 +63,22 @@ def test_a_departure_is_shown_and_the_status_is_2(program, tmp_path):
     assert after.status == 2
     assert after.stdout == "first\n"
     assert after.stderr.splitlines() == [
-        f"{file}:4 in <module>: the run departs from its recording {tmp_path / 'it.cassette'} at call 1",
+        f"{file}:4 in <module>: replay mismatch at call 1 of {tmp_path / 'it.cassette'}",
         f"  recorded: os.stat('program.py')    ({file}:3 in <module>)",
         "  now:      os.stat('other.py')",
     ]
 
 
-def test_a_departure_in_a_thread_ends_the_run(program, tmp_path):
+def test_a_mismatch_in_a_thread_ends_the_run(program, tmp_path):
     source = "import time, threading\nt = threading.Thread(target={}); t.start(); t.join()\nprint('end')"
     program(source.format("lambda: time.time()"))
     (tmp_path / "program.py").write_text(source.format("lambda: time.time_ns()"))
     after = cassette("replay", "it.cassette", folder=tmp_path)
     assert after.status == 2
-    assert "departs from its recording" in after.stderr
+    assert "replay mismatch" in after.stderr
 
 
-def test_daemons_that_get_further_than_in_the_recording_wait_for_the_end(program, tmp_path):
+def test_daemon_threads_that_get_further_than_in_the_recording_wait_for_the_end(program, tmp_path):
     before = program(
         """
         import os, threading, time
@@ -109,7 +109,7 @@ def test_daemons_that_get_further_than_in_the_recording_wait_for_the_end(program
     assert cassette("replay", "it.cassette", folder=tmp_path) == before._replace(stderr="")
 
 
-def test_a_run_that_ends_early_is_a_departure(program, tmp_path):
+def test_a_run_that_ends_early_is_a_mismatch(program, tmp_path):
     program(TWO_CALLS)
     (tmp_path / "program.py").write_text("import time\nprint(time.time())")
     after = cassette("replay", "it.cassette", folder=tmp_path)
@@ -142,7 +142,7 @@ def test_a_killed_run_leaves_a_recording_that_can_be_replayed(tmp_path):
         (b"", "is no recording, but empty"),
         (b"PK\x03\x04\n", "is no recording"),
         (b'{"cassette_import recording": 1, "python": "3.12"}\nxx\n', "line 2: is damaged"),
-        (b'{"cassette_import recording": 1, "python": "3.12"}\n', "says of no program that could be run"),
+        (b'{"cassette_import recording": 1, "python": "3.12"}\n', "does not name a program to run"),
         (None, "No such file or directory"),
     ],
 )
@@ -181,7 +181,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(tmp_path):
     assert after.stderr.count("recording ends after 0 calls: No space left on device") == 1
 
 
-def test_a_program_that_is_gone_gets_the_words_of_python(program, tmp_path):
+def test_a_program_that_does_not_exist_any_more_gets_the_message_of_python(program, tmp_path):
     program(TWO_CALLS)
     (tmp_path / "program.py").unlink()
     after = cassette("replay", "it.cassette", folder=tmp_path)
@@ -219,7 +219,7 @@ def test_a_module_is_recorded_and_replayed(tmp_path):
     assert after.stdout == before.stdout
 
 
-def test_any_function_can_be_the_boundary(tmp_path):
+def test_calls_of_any_function_can_be_external(tmp_path):
     (tmp_path / "rates.py").write_text("numbers = iter([3, 5])\n\n\ndef rate(currency):\n    return next(numbers)\n")
     (tmp_path / "program.py").write_text("from rates import rate\n\nprint(rate('EUR'), rate('USD'))\n")
     words = ("run", "-c", "record:boundary=rates.rate", "-o", "it.cassette", "program.py")
@@ -228,7 +228,7 @@ def test_any_function_can_be_the_boundary(tmp_path):
     assert cassette("replay", "it.cassette", folder=tmp_path).stdout == "3 5\n"
 
 
-def test_a_name_of_the_boundary_that_nothing_has_is_told_at_the_end(tmp_path):
+def test_a_name_in_the_boundary_that_no_function_has_is_printed_at_the_end(tmp_path):
     (tmp_path / "program.py").write_text("import json, time\ntime.time()\n")
     options = "record:boundary=json.nonesuch+json.loads+nonesuch.f"
     done = cassette("run", "-c", options, "-o", "it.cassette", "program.py", folder=tmp_path)
@@ -277,7 +277,7 @@ def test_a_replay_under_pdb_prints_the_same(program, tmp_path):
     assert "LookupError: Row.__getitem__('unread') of object 3 is not in the recording" in said
     for line in before.stdout.splitlines():
         assert line in said
-    assert "departs" not in said + after.stderr
+    assert "mismatch" not in said + after.stderr
 
 
 def test_stepping_over_a_loop_that_ends_under_pdb_stays_in_the_function(program, tmp_path):
@@ -289,7 +289,7 @@ def test_stepping_over_a_loop_that_ends_under_pdb_stays_in_the_function(program,
     assert "--Return--" not in stepped
 
 
-def test_what_departs_does_not_use_what_is_outside(program, tmp_path):
+def test_a_mismatch_makes_no_external_call(program, tmp_path):
     program("import time\nprint(time.time())")
     (tmp_path / "program.py").write_text("open('written', 'w').write('x')")
     assert cassette("replay", "it.cassette", folder=tmp_path).status == 2
@@ -298,4 +298,4 @@ def test_what_departs_does_not_use_what_is_outside(program, tmp_path):
 
 def test_recording_is_listed_among_the_contexts(tmp_path):
     said = cassette("contexts", folder=tmp_path, PYTHONPATH=CHECKOUT).stdout
-    assert "Records the value or exception of every call that leads outside" in said
+    assert "Records the value or exception of every external call" in said

@@ -1,0 +1,182 @@
+"""The functions whose calls are external, as data that users may add to.
+
+Knows names alone; must not know how they are found, or what is done with the calls.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["BOUNDARY", "ENVIRONMENT", "GENERATOR", "GROUPS", "STARTS", "leading_outside"]
+
+
+def _in(module: str, names: str) -> list[str]:
+    return [f"{module}.{name}" for name in names.split()]
+
+
+GROUPS: Final[dict[str, list[str]]] = {
+    "time": [
+        *_in("time", "time time_ns monotonic monotonic_ns perf_counter perf_counter_ns process_time process_time_ns"),
+        *_in("time", "thread_time thread_time_ns clock_gettime clock_gettime_ns sleep localtime gmtime ctime asctime"),
+        *_in("time", "strftime"),
+        *_in("datetime", "datetime.now datetime.today datetime.utcnow datetime.fromtimestamp datetime.astimezone"),
+        *_in("datetime", "datetime.timestamp date.today date.fromtimestamp"),
+    ],
+    "random": [
+        *_in("random", "Random Random.seed Random.random Random.getrandbits Random.randrange Random.randint"),
+        *_in("random", "Random.randbytes"),
+        *_in("random", "Random.choice Random.choices Random.sample Random.shuffle Random.uniform Random.triangular"),
+        *_in("random", "Random.betavariate Random.expovariate Random.gammavariate Random.gauss Random.normalvariate"),
+        *_in("random", "Random.lognormvariate Random.vonmisesvariate Random.paretovariate Random.weibullvariate"),
+        *_in("random", "Random.binomialvariate SystemRandom.random SystemRandom.getrandbits"),
+        *_in("uuid", "uuid1 uuid4 uuid6 uuid7 getnode"),
+        *_in("os", "urandom getrandom"),
+        *_in("secrets", "choice randbelow randbits token_bytes token_hex token_urlsafe"),
+    ],
+    "input": [
+        *_in("builtins", "input"),
+        *_in("getpass", "getpass"),
+    ],
+    "machine": [
+        *_in("os", "getpid getppid getlogin getuid geteuid getgid getegid cpu_count"),
+        *_in("os", "process_cpu_count uname times getloadavg sched_getaffinity get_terminal_size isatty"),
+        *_in("platform", "node platform machine processor release system version uname"),
+        *_in("getpass", "getuser"),
+        *_in("socket", "gethostname getfqdn"),
+        *_in("shutil", "get_terminal_size which disk_usage"),
+    ],
+    "files": [
+        *_in("builtins", "open"),
+        *_in("os", "open read write close lseek fstat fsync pipe stat lstat listdir scandir walk access chmod chown"),
+        *_in("os", "mkdir makedirs remove unlink rename renames replace rmdir removedirs symlink readlink truncate"),
+        *_in("os", "link utime statvfs chdir umask getcwd getcwdb"),
+        *_in("os.path", "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime realpath"),
+        *_in("os.path", "abspath expanduser"),
+        *_in("posixpath", "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime realpath"),
+        *_in("ntpath", "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime realpath"),
+        *_in("genericpath", "exists isfile isdir islink getsize getmtime getatime getctime samefile"),
+        *_in("pathlib", "Path.open Path.read_text Path.read_bytes Path.write_text Path.write_bytes Path.exists"),
+        *_in("pathlib", "Path.is_file Path.is_dir Path.is_symlink Path.stat Path.lstat Path.iterdir Path.glob"),
+        *_in("pathlib", "Path.rglob Path.walk Path.mkdir Path.rmdir Path.unlink Path.touch Path.rename Path.replace"),
+        *_in("pathlib", "Path.resolve Path.absolute Path.cwd Path.home Path.expanduser"),
+        *_in("pathlib", "Path.chmod Path.symlink_to Path.samefile"),
+        *_in("glob", "glob iglob"),
+        *_in("shutil", "copy copy2 copyfile copytree move rmtree make_archive unpack_archive"),
+        *_in("tempfile", "mkdtemp mkstemp gettempdir TemporaryFile NamedTemporaryFile TemporaryDirectory"),
+        *_in("tempfile", "SpooledTemporaryFile"),
+        *_in("io", "open open_code FileIO"),
+        *_in("gzip", "open GzipFile"),
+        *_in("bz2", "open BZ2File"),
+        *_in("lzma", "open LZMAFile"),
+        *_in("zipfile", "ZipFile"),
+        *_in("tarfile", "open TarFile.open"),
+        *_in("shelve", "open"),
+        *_in("dbm", "open"),
+        *_in("mmap", "mmap"),
+        *_in("configparser", "RawConfigParser.read"),
+    ],
+    "processes": [
+        *_in("subprocess", "run call check_call check_output getoutput getstatusoutput Popen"),
+        *_in("os", "system popen kill waitpid wait"),
+    ],
+    "network": [
+        *_in("socket", "socket create_connection create_server socketpair getaddrinfo gethostbyname getnameinfo"),
+        *_in("select", "select poll epoll kqueue"),
+        *_in("selectors", "DefaultSelector"),
+        *_in("http.client", "HTTPConnection HTTPSConnection"),
+        *_in("urllib.request", "urlopen urlretrieve OpenerDirector.open"),
+        *_in("smtplib", "SMTP SMTP_SSL"),
+        *_in("imaplib", "IMAP4 IMAP4_SSL"),
+        *_in("poplib", "POP3 POP3_SSL"),
+        *_in("ftplib", "FTP FTP_TLS"),
+        *_in("xmlrpc.client", "ServerProxy"),
+        *_in("ssl", "create_default_context SSLContext.wrap_socket get_server_certificate"),
+        *_in("asyncio", "sleep open_connection start_server open_unix_connection create_subprocess_exec"),
+        *_in("asyncio", "create_subprocess_shell"),
+        *_in("asyncio.base_events", "BaseEventLoop.time BaseEventLoop.getaddrinfo"),
+        *_in("asyncio.selector_events.BaseSelectorEventLoop", "sock_recv sock_recv_into sock_sendall sock_connect"),
+        *_in("asyncio.selector_events.BaseSelectorEventLoop", "sock_accept"),
+    ],
+    "databases": [
+        *_in("sqlite3", "connect Connection"),
+    ],
+    "libraries": [
+        *_in("requests", "get post put patch delete head options request Session session"),
+        *_in("requests", "Session.request Session.get Session.post Session.put Session.patch Session.delete"),
+        *_in("requests", "Session.head Session.options Session.send"),
+        *_in("httpx", "get post put patch delete head options request stream Client AsyncClient"),
+        *_in("urllib3", "PoolManager HTTPConnectionPool HTTPSConnectionPool ProxyManager request"),
+        *_in("aiohttp", "ClientSession request"),
+        *_in("websockets", "connect"),
+        *_in("websocket", "create_connection WebSocket"),
+        *_in("psycopg", "connect Connection.connect AsyncConnection.connect"),
+        *_in("psycopg2", "connect"),
+        *_in("pymysql", "connect"),
+        *_in("MySQLdb", "connect"),
+        *_in("asyncpg", "connect create_pool"),
+        *_in("aiosqlite", "connect"),
+        *_in("redis", "Redis StrictRedis from_url"),
+        *_in("redis.asyncio", "Redis from_url"),
+        *_in("pymongo", "MongoClient"),
+        *_in("boto3", "client resource Session"),
+        *_in("paramiko", "SSHClient Transport"),
+        *_in("grpc", "insecure_channel secure_channel"),
+    ],
+}  # fmt: skip
+"""Dotted names of the functions whose calls are external, by group."""
+
+_OLD_GROUPS: Final = {"chance": "random"}
+"""Earlier names of groups. They are still accepted: recordings may contain them."""
+
+BOUNDARY: Final[list[str]] = [name for names in GROUPS.values() for name in names]
+"""The names of all groups. Append to it before a `Record` or `Replay` is made."""
+
+ENVIRONMENT: Final = "environment"
+"""The environment variables. They are not a group of functions, but can be left out like one."""
+
+GENERATOR: Final = "random.Random"
+"""Calls of its methods are external if the program has not seeded the generator."""
+
+STARTS: Final[dict[str, int]] = {
+    "threading.Thread.start": 0,
+    "concurrent.futures.thread.ThreadPoolExecutor.submit": 1,
+    "concurrent.futures._base.Executor.map": 1,
+    "asyncio.base_events.BaseEventLoop.run_in_executor": 2,
+    "asyncio.threads.to_thread": 0,
+}
+"""Functions that start a thread or job, and the index of the argument that it calls."""
+
+
+def leading_outside(without: Iterable[str] = ()) -> list[str]:
+    """The names in `BOUNDARY`, except those that are left out.
+
+    Parameters
+    ----------
+    without:
+        Names of `GROUPS`, or names of functions and patterns for them (`fnmatch`).
+
+    Returns
+    -------
+    The names, in the order of `BOUNDARY`.
+
+    Raises
+    ------
+    ValueError
+        If a text is neither a group nor a name in the boundary.
+
+    >>> "builtins.open" in leading_outside(), "builtins.open" in leading_outside(["files"])
+    (True, False)
+    """
+    left = dict.fromkeys(BOUNDARY)
+    for text in without:
+        names = GROUPS.get(_OLD_GROUPS.get(text, text)) or fnmatch.filter(BOUNDARY, text)
+        if not names and text != ENVIRONMENT:
+            raise ValueError(
+                f"without={text!r} leaves nothing out: there are the groups {', '.join((*GROUPS, ENVIRONMENT))}, and "
+                "dotted names of functions"
+            )
+        for name in names:
+            left.pop(name, None)
+    return list(left)

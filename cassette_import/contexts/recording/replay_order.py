@@ -1,0 +1,164 @@
+"""The order of a replay: calls of different threads and tasks end in the order in which they ended when recorded.
+
+The order is kept where possible, not at any price: a thread may hold a lock that another one needs first. A thread
+that waits for its turn for a quarter of a second, while no call ends, goes on.
+
+Between two external calls a thread may print, or put something into a queue, and the next thread must not overtake
+it. So the next thread waits up to a fiftieth of a second until the previous one comes to its next call.
+
+Knows the recorded order; must not know what the calls are.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import types
+from typing import Any, Final
+
+from cassette_import.contexts.recording.recording_file import CallSequence, Recording
+
+__all__ = ["ReplayOrder", "pause", "until_cancelled"]
+
+_PATIENCE: Final = 0.25
+_SETTLING_TIME: Final = 0.02
+_SETTLING_TIME_AFTER_END: Final = 0.005
+_monotonic: Final = time.monotonic
+
+
+class ReplayOrder:
+    """The recorded order in which calls ended, and how far this run has come in it.
+
+    Parameters
+    ----------
+    recording:
+        The recording. `CallSequence.thread` says which thread replays a sequence, if one does.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._order = recording.order
+        self._calls = recording.calls
+        self._sequences = recording.sequences
+        self._ended_calls: set[int] = set()
+        self._skipped: set[int] = set()
+        self._next = 0
+        self._waiting_sequences: set[int] = set()
+        self._ended_sequences: set[int] = set()
+        self._last_change = _monotonic()
+        self._changed = threading.Condition()
+
+    def call_ended(self, number: int) -> None:
+        """Note that the call of this number has ended."""
+        with self._changed:
+            self._ended_calls.add(number)
+            self._waiting_sequences.discard(self._calls[number].sequence)
+            self._last_change = _monotonic()
+            self._advance()
+            self._changed.notify_all()
+
+    def sequence_ended(self, sequence: int) -> None:
+        """Note that the thread or job of this sequence has ended: another one may go on because of that."""
+        with self._changed:
+            self._ended_sequences.add(sequence)
+            self._last_change = _monotonic()
+            self._changed.notify_all()
+
+    def is_running_elsewhere(self, sequence: CallSequence) -> bool:
+        """Whether another thread replays this sequence, and has not ended."""
+        if (
+            sequence.thread is None
+            or sequence.thread == threading.get_ident()
+            or sequence.number in self._ended_sequences
+        ):
+            return False
+        return any(thread.ident == sequence.thread for thread in threading.enumerate())
+
+    def wait_for_turn(self, number: int) -> None:
+        """Wait in a thread until the calls that ended before this one have ended."""
+        with self._changed:
+            self._waiting_sequences.add(self._calls[number].sequence)
+            self._changed.notify_all()
+            while not self._may_go(number, threading.get_ident()):
+                before = len(self._ended_calls)
+                if not self._changed.wait(_PATIENCE) and len(self._ended_calls) == before:
+                    self._skip_to(number)
+            while (left := self._time_to_settle(number)) > 0:
+                self._changed.wait(left)
+
+    def wait_for_all(self) -> None:
+        """Wait until the other threads have made all their recorded calls, as long as one of them gets on."""
+        with self._changed:
+            while self._next < len(self._order):
+                before = len(self._ended_calls)
+                if not self._changed.wait(_PATIENCE) and len(self._ended_calls) == before:
+                    return
+
+    async def wait_for_turn_in_task(self, number: int) -> None:
+        """Wait in a task until the calls that ended before this one have ended."""
+        since, seen = _monotonic(), len(self._ended_calls)
+        while not self._may_go(number, None):
+            await _yield()
+            if len(self._ended_calls) != seen:
+                since, seen = _monotonic(), len(self._ended_calls)
+            elif _monotonic() - since > _PATIENCE:
+                self._skip_to(number)
+
+    def _advance(self) -> None:
+        order, ended, skipped = self._order, self._ended_calls, self._skipped
+        while self._next < len(order) and (order[self._next] in ended or order[self._next] in skipped):
+            self._next += 1
+
+    def _may_go(self, number: int, thread: int | None) -> bool:
+        if self._next >= len(self._order):
+            return True
+        first = self._order[self._next]
+        # A thread cannot wait for a call that it has to make itself; a task can, since another task makes it.
+        return first == number or number in self._skipped or (thread is not None and self._thread_of(first) == thread)
+
+    def _time_to_settle(self, number: int) -> float:
+        """How long the thread of the previous call still gets for what it does after it, such as printing.
+
+        It is none if that thread is at its next call already, and there is an upper limit.
+        """
+        if self._next == 0 or self._next >= len(self._order) or self._order[self._next] != number:
+            return 0
+        before = self._calls[self._order[self._next - 1]]
+        if before.sequence in self._waiting_sequences or self._thread_of(before.number) == threading.get_ident():
+            return 0
+        patience = _SETTLING_TIME_AFTER_END if before.sequence in self._ended_sequences else _SETTLING_TIME
+        return patience - (_monotonic() - self._last_change)
+
+    def _thread_of(self, number: int) -> int | None:
+        return self._sequences[self._calls[number].sequence].thread
+
+    def _skip_to(self, number: int) -> None:
+        """Do not wait any longer for the calls before this one."""
+        with self._changed:
+            for earlier in self._order[self._next :]:
+                if earlier == number:
+                    break
+                self._skipped.add(earlier)
+            self._advance()
+
+
+@types.coroutine
+def _yield() -> Any:
+    yield
+
+
+async def pause() -> None:
+    """Let other tasks run, once."""
+    if _in_asyncio():
+        await _yield()
+
+
+async def until_cancelled() -> None:
+    """Wait until the task is cancelled."""
+    if _in_asyncio():
+        await sys.modules["asyncio"].get_running_loop().create_future()
+
+
+def _in_asyncio() -> bool:
+    asyncio: Any = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None

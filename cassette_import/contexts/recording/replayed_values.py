@@ -1,0 +1,87 @@
+"""Recorded values of a replay: serialised values are made anew, references become proxies or the program's objects.
+
+Knows how values are written; must not know which call a value belongs to.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from cassette_import.contexts.recording import proxies
+from cassette_import.contexts.recording.call_text import object_numbers
+from cassette_import.contexts.recording.encoding import BadValue, Decoder
+from cassette_import.contexts.recording.exceptions import decoded_error
+from cassette_import.contexts.recording.masking import Mask
+from cassette_import.contexts.recording.recording_file import Recording
+
+__all__ = ["ReplayedValues"]
+
+
+class ReplayedValues:
+    """The values of a recording as the program gets them.
+
+    Parameters
+    ----------
+    recording:
+        Describes the classes of proxies.
+    mask:
+        Puts folders in the place of their names.
+    handler:
+        Handles the uses of proxies.
+    """
+
+    def __init__(self, recording: Recording, mask: Mask, handler: proxies.UseHandler) -> None:
+        self._recording = recording
+        self._mask = mask
+        self._handler = handler
+        self._proxies: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._proxy_types: dict[int, tuple[type, type[proxies.Proxy]]] = {}
+        self._program_objects: dict[int, Any] = {}
+        self.decode = Decoder(self._decode_reference)
+
+    def value(self, encoded: Any) -> Any:
+        """A recorded value. Raises `BadValue` if the recording is damaged."""
+        return self.decode(self._mask.restored(encoded))
+
+    def error(self, encoded: Any) -> BaseException:
+        """A recorded exception. Raises `BadValue` if the recording is damaged."""
+        return decoded_error(self._mask.restored(encoded), self.decode)
+
+    def learn_program_objects(self, recorded: Any, encoded: Any, by_number: list[Any]) -> None:
+        """Learn from the arguments of a call which object of the program has which number in the recording.
+
+        Such an object can be the result of a later call. `by_number` are weak references to the objects of this run.
+        """
+        if not by_number:
+            return
+        for before, now in zip(object_numbers(recorded), object_numbers(encoded), strict=False):
+            if before >= 0 and now >= 0:
+                self._program_objects[before] = by_number[now]
+
+    def _decode_reference(self, tag: str, content: Any) -> Any:
+        if tag == "handle" and isinstance(content, list) and list(map(type, content)) == [int, int]:
+            return self._proxy(*content)
+        if tag == "own" and isinstance(content, int):
+            known = self._program_objects.get(content)
+            return None if known is None else known()
+        if tag == "error":
+            return decoded_error(content, self.decode)
+        raise BadValue(f"no value is written as {tag!r}")
+
+    def _proxy(self, number: int, class_number: int) -> Any:
+        proxy = self._proxies.get(number)
+        if proxy is None:
+            kind, made = self._proxy_type(class_number)
+            proxy = self._proxies[number] = proxies.make_proxy(made, kind, number, self._handler)
+        return proxy
+
+    def _proxy_type(self, number: int) -> tuple[type, type[proxies.Proxy]]:
+        known = self._proxy_types.get(number)
+        if known is None:
+            description = self._recording.classes.get(number)
+            if description is None:
+                raise BadValue(f"class {number} is not described")
+            known = proxies.class_of(description), proxies.proxy_type(description, hide=False)
+            self._proxy_types[number] = known
+        return known
