@@ -15,11 +15,11 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.bound_hooks import (
-    finder,
-    hook_alone,
-    hook_for,
-    is_blind_to_arguments,
-    nothing,
+    argument_free_hook,
+    bind_hook,
+    is_argument_free,
+    no_hook,
+    overload_finder,
     single_overloads,
     target_events,
 )
@@ -29,9 +29,9 @@ from cassette_import.runtime.dispatch.failed_events import make_failed
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
-from cassette_import.runtime.dispatch.hook_analysis import handing_on, touches_only_itself
-from cassette_import.runtime.dispatch.hook_functions import HOOKS, KINDS, LEADING
-from cassette_import.runtime.dispatch.suspension import of_arity
+from cassette_import.runtime.dispatch.hook_analysis import passing_value_through, touches_only_context
+from cassette_import.runtime.dispatch.hook_functions import HOOKS, KINDS
+from cassette_import.runtime.dispatch.suspension import with_arity
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.variant import Family
 from cassette_import.specialization.passes import apply
@@ -100,7 +100,7 @@ class StackVariant:
             if not key.hooks:
                 for hook in HOOKS:
                     own[hook] = Table(object, hook)
-        self.root_overloads = [finder(own["overdub"], True) for own in tables]
+        self.root_overloads = [overload_finder(own["overdub"], True) for own in tables]
         for kind in Events:
             self._bind(kind, tables)
         for name in self._with_arity:
@@ -146,8 +146,7 @@ class StackVariant:
                 if hook in context.without_arguments:
                     table = Table(key.context_type, hook)
                     table.method = None
-                    asked = kind in key.events
-                    found[hook, number] = hook_for(table, number, asked, key.context_type, LEADING[hook])
+                    found[hook, number] = bind_hook(table, number, kind in key.events, key.context_type)
         return found
 
     # ---- the shape: what the rewriter is told
@@ -177,7 +176,7 @@ class StackVariant:
                 ContextShape(
                     (key.events if sees_everything else Events.NONE) | seen if any(hooks) else Events.NONE,
                     *hooks,
-                    without_arguments=tuple(kind for kind in HOOKS if is_blind_to_arguments(own[kind], kind)),
+                    without_arguments=tuple(kind for kind in HOOKS if is_argument_free(own[kind])),
                 )
             )
         passes = any(key.passes for key in self.keys)
@@ -217,13 +216,13 @@ class StackVariant:
                 if kind in key.events and own[f"{which}hook"]
             ]
             if all(
-                not table.handlers and table.method and touches_only_itself(table.method, key.context_type)
+                not table.handlers and table.method and touches_only_context(table.method, key.context_type)
                 for _, key, _, table in hooks
             ):
                 found |= kind
                 for level, _, which, table in hooks:
                     assert table.method is not None
-                    hook = handing_on(table.method)
+                    hook = passing_value_through(table.method)
                     NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = hook
                     own_hooks = self.blind.setdefault((which, int(kind)), [])
                     own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
@@ -266,7 +265,7 @@ class StackVariant:
 
     def _bind_arity(self, name: str) -> None:
         hook, _, count = name.rpartition(".")
-        NAMES[name] = of_arity(NAMES[hook], int(count))
+        NAMES[name] = with_arity(NAMES[hook], int(count))
 
     def _bind(self, kind: Events, tables: list[dict[str, Table]]) -> None:
         levels = []
@@ -277,10 +276,10 @@ class StackVariant:
             asked = kind in key.events
             level = Level(
                 number,
-                hook_for(own["prehook"], number, asked, key.context_type, leading=2),
-                hook_for(own["posthook"], number, asked, key.context_type, leading=3),
-                hook_for(own["errorhook"], number, asked, key.context_type, leading=3),
-                finder(own["overdub"], asked),
+                bind_hook(own["prehook"], number, asked, key.context_type),
+                bind_hook(own["posthook"], number, asked, key.context_type),
+                bind_hook(own["errorhook"], number, asked, key.context_type),
+                overload_finder(own["overdub"], asked),
             )
             levels.append(level)
             everything = everything or (asked and any(table.sees_everything for table in own.values()))
@@ -294,9 +293,9 @@ class StackVariant:
                 targets[id(getattr)] = overload_targets[id(getattr)] = getattr
             for which, hook in (("pre", level.prehook), ("post", level.posthook)):
                 name, table = f"{self.prefix}.{which}{number}.{int(kind)}", own[f"{which}hook"]
-                NAMES[name] = hook or nothing
-                if asked and is_blind_to_arguments(table, f"{which}hook"):
-                    NAMES[f"{name}.alone"] = hook_alone(table, f"{which}hook", number, key.context_type)
+                NAMES[name] = hook or no_hook
+                if asked and is_argument_free(table):
+                    NAMES[f"{name}.alone"] = argument_free_hook(table, number, key.context_type)
         plan = EventPlan(
             kind,
             levels,

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from cassette_import import Context, Events, callsite, overdub
-from cassette_import.runtime.dispatch.hook_analysis import only_keeps, reads_no_arguments, touches_only_itself
+from cassette_import.runtime.dispatch.hook_analysis import only_stores, reads_no_arguments, touches_only_context
 
 
 class Hooks(Context):
@@ -80,19 +80,19 @@ REACHING = [
 
 @pytest.mark.parametrize("name", COUNTING)
 def test_a_hook_that_counts_looks_at_nothing_else(name):
-    assert touches_only_itself(getattr(Hooks, name), Hooks)
-    assert only_keeps(getattr(Hooks, name), Hooks)
+    assert touches_only_context(getattr(Hooks, name), Hooks)
+    assert only_stores(getattr(Hooks, name), Hooks)
 
 
 @pytest.mark.parametrize("name", KEEPING)
 def test_a_hook_that_keeps_what_it_is_given_reaches_nothing(name):
-    assert not touches_only_itself(getattr(Hooks, name), Hooks)
-    assert only_keeps(getattr(Hooks, name), Hooks)
+    assert not touches_only_context(getattr(Hooks, name), Hooks)
+    assert only_stores(getattr(Hooks, name), Hooks)
 
 
 @pytest.mark.parametrize("name", REACHING)
 def test_a_hook_that_does_anything_else_may_reach_the_program(name):
-    assert not only_keeps(getattr(Hooks, name), Hooks)
+    assert not only_stores(getattr(Hooks, name), Hooks)
 
 
 def test_nothing_is_known_of_a_context_that_is_told_of_its_attributes():
@@ -100,7 +100,7 @@ def test_nothing_is_known_of_a_context_that_is_told_of_its_attributes():
         def __setattr__(self, name, value):
             object.__setattr__(self, name, value)
 
-    assert not only_keeps(Hooks.adds, Told)
+    assert not only_stores(Hooks.adds, Told)
 
 
 def test_a_closure_is_not_looked_into():
@@ -109,7 +109,7 @@ def test_a_closure_is_not_looked_into():
     def keeps(self, f, *args):
         self.last = held
 
-    assert not only_keeps(keeps, Hooks)
+    assert not only_stores(keeps, Hooks)
 
 
 def test_a_hook_that_keeps_is_called_as_any_other(make_program):

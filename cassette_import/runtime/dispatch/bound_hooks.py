@@ -1,6 +1,6 @@
-"""What a table of handlers becomes at events: hooks that are ready to be called, and the choice of an overload.
+"""Bound hooks: what a table of handlers becomes at the events of one kind, ready to be called with the context first.
 
-Knows tables of handlers, and what hooks look at; must not know variants, activations or source.
+Knows tables of handlers, and which arguments hooks read; must not know variants, activations or source.
 """
 
 from __future__ import annotations
@@ -13,33 +13,123 @@ from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
 from cassette_import.runtime.dispatch.handler_table import Table
-from cassette_import.runtime.dispatch.hook_analysis import only_keeps, reads_no_arguments, without_rest
+from cassette_import.runtime.dispatch.hook_analysis import only_stores, reads_no_arguments, without_rest
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, LEADING, positional_only
-from cassette_import.runtime.dispatch.suspension import of_arity, suspended
+from cassette_import.runtime.dispatch.suspension import suspended, with_arity
+
+_Hook = Callable[..., Any]
 
 
-def single_overloads(tables: list[dict[str, Table]], everything: bool) -> dict[int, tuple[int, Any]]:
-    """The targets at which nothing happens but one overload of one context: level and handler, by identity."""
-    found: dict[int, tuple[int, Any]] = {}
-    if everything or any(table.untargeted or table.method for own in tables for table in own.values()):
-        return found
-    hooked = {key for own in tables for kind, table in own.items() if kind != "overdub" for key in table.targets}
-    for number, own in enumerate(tables):
-        for key, target in own["overdub"].targets.items():
-            handler = own["overdub"].only_handler(target)
-            elsewhere = sum(key in other["overdub"].targets for other in tables)
-            if handler is not None and key not in hooked and elsewhere == 1:
-                found[key] = number, handler
-    return found
-
-
-def nothing(*arguments: Any, **keywords: Any) -> None:
+def no_hook(*arguments: Any, **keywords: Any) -> None:
     """The hook of a context that has none for this kind of event."""
 
 
+def bind_hook(table: Table, level: int, wants_kind: bool, context_type: type) -> _Hook | None:
+    """The hook of one context for one kind of event; None if there is none.
+
+    The method takes every event of the kinds that the context wants. Registered handlers take those of their targets:
+    the handler that fits best is called.
+    """
+    method = positional_only(table.method, LEADING[table.kind]) if wants_kind and table.method is not None else None
+    has_handlers = bool(table.targets) or (wants_kind and bool(table.untargeted))
+    if has_handlers:
+        bind = _method_before_handler if table.kind == "prehook" else _handler_before_method
+        return suspended(bind(table, wants_kind, method), level)
+    if method is None:
+        return None
+    assert table.method is not None
+    return method if _reaches_no_overdubbed_code(table.method, context_type) else suspended(method, level)
+
+
+def _method_before_handler(table: Table, wants_kind: bool, method: _Hook | None) -> _Hook:
+    """The prehook of a context: the method, then the registered handler."""
+    find, targets = table.find, table.targets
+
+    def choose(context: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
+        if method is not None:
+            method(context, function, *arguments, **keywords)
+        if wants_kind or id(function) in targets:
+            handler = find(context, function, arguments, keywords)
+            if handler is not None:
+                handler(context, function, *arguments, **keywords)
+
+    return choose
+
+
+def _handler_before_method(table: Table, wants_kind: bool, method: _Hook | None) -> _Hook:
+    """The posthook or errorhook of a context: the registered handler, then the method."""
+    find, targets = table.find, table.targets
+
+    def choose(context: Any, outcome: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
+        if wants_kind or id(function) in targets:
+            handler = find(context, function, arguments, keywords, outcome)
+            if handler is not None:
+                handler(context, outcome, function, *arguments, **keywords)
+        if method is not None:
+            method(context, outcome, function, *arguments, **keywords)
+
+    return choose
+
+
+def is_argument_free(table: Table) -> bool:
+    """Whether a hook does not read the arguments of calls: it is a method that never does, or there is none."""
+    if table.method is None:
+        return not table.handlers
+    return not table.handlers and reads_no_arguments(table.method, LEADING[table.kind])
+
+
+def argument_free_hook(table: Table, level: int, context_type: type) -> _Hook:
+    """A hook that `is_argument_free`, for call sites that do not pass it the arguments."""
+    if table.method is None:
+        return no_hook
+    leading = LEADING[table.kind]
+    made = positional_only(table.method, leading)
+    assert isinstance(made, FunctionType)
+    made = without_rest(made)
+    HOOK_FUNCTIONS.add(made)
+    if _reaches_no_overdubbed_code(table.method, context_type):
+        return made
+    return with_arity(suspended(made, level), leading)
+
+
+def _reaches_no_overdubbed_code(method: _Hook, context_type: type) -> bool:
+    """Whether a hook need not be suspended: its type says so, or its bytecode shows it."""
+    return context_type.leaf_hooks or only_stores(method, context_type)  # type: ignore[attr-defined]
+
+
+def overload_finder(table: Table, wants_kind: bool) -> Callable[..., _Hook | None] | None:
+    """`find(context, function, arguments, keywords)`: the overload for a call, or None; None if there is none."""
+    method = positional_only(table.method, LEADING[table.kind]) if wants_kind and table.method is not None else None
+    if method is None and not table.handlers:
+        return None
+    if not table.handlers:
+        return lambda context, function, arguments, keywords: method
+    find, targets = table.find, table.targets
+
+    def choose(context: Any, function: Any, arguments: Any, keywords: Any) -> _Hook | None:
+        found = find(context, function, arguments, keywords) if wants_kind or id(function) in targets else None
+        return found or method
+
+    return choose
+
+
+def single_overloads(tables: list[dict[str, Table]], takes_everything: bool) -> dict[int, tuple[int, Any]]:
+    """The targets that have one overload of one context, and no hooks: its level and handler, by identity."""
+    found: dict[int, tuple[int, Any]] = {}
+    if takes_everything or any(table.untargeted or table.method for own in tables for table in own.values()):
+        return found
+    hooked = {key for own in tables for kind, table in own.items() if kind != "overdub" for key in table.targets}
+    for level, own in enumerate(tables):
+        for key, target in own["overdub"].targets.items():
+            handler = own["overdub"].only_handler(target)
+            count = sum(key in other["overdub"].targets for other in tables)
+            if handler is not None and key not in hooked and count == 1:
+                found[key] = level, handler
+    return found
+
+
 def target_events(tables: Iterable[Table], primitives: set[str]) -> Events:
-    """The kinds of events that the targets of a context's handlers occur in; operators' names are added to
-    `operators`."""
+    """The kinds of events that calls of the targets are; `primitives` gets the names of operators among them."""
     kinds = Events.NONE
     for table in tables:
         for identity in table.targets:
@@ -52,82 +142,3 @@ def target_events(tables: Iterable[Table], primitives: set[str]) -> Events:
                 primitives.add(name)
                 kinds |= EVENT_OF[name]
     return kinds
-
-
-def hook_for(table: Table, number: int, asked: bool, context_type: type, leading: int) -> Callable[..., Any] | None:
-    """What to call for an event: the method, which sees every event asked for, and the registered handler that fits
-    best."""
-    method = positional_only(table.method, leading) if asked and table.method is not None else None
-    handlers = bool(table.targets) or (asked and bool(table.untargeted))
-    if method is not None and not handlers:
-        assert table.method is not None
-        return _method_hook(table.method, number, context_type, leading)
-    if not handlers:
-        return None
-    find, targets = table.find, table.targets
-    if leading == 2:
-
-        def choose(context: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
-            if method is not None:
-                method(context, function, *arguments, **keywords)
-            if asked or id(function) in targets:
-                handler = find(context, function, arguments, keywords)
-                if handler is not None:
-                    handler(context, function, *arguments, **keywords)
-
-        return suspended(choose, number)
-
-    def choose_after(context: Any, outcome: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
-        if asked or id(function) in targets:
-            handler = find(context, function, arguments, keywords, outcome)
-            if handler is not None:
-                handler(context, outcome, function, *arguments, **keywords)
-        if method is not None:
-            method(context, outcome, function, *arguments, **keywords)
-
-    return suspended(choose_after, number)
-
-
-def is_blind_to_arguments(table: Table, kind: str) -> bool:
-    """Whether all there is for a kind of hook is a method that never looks at the arguments of calls."""
-    if table.method is None:
-        return not table.handlers
-    return not table.handlers and reads_no_arguments(table.method, LEADING[kind])
-
-
-def hook_alone(table: Table, kind: str, number: int, context_type: type) -> Callable[..., Any]:
-    """Such a hook for call sites that do not give it any."""
-    if table.method is None:
-        return nothing
-    made = positional_only(table.method, LEADING[kind])
-    assert isinstance(made, FunctionType)
-    made = without_rest(made)
-    HOOK_FUNCTIONS.add(made)
-    return made if _reaches_nothing(table.method, context_type) else of_arity(suspended(made, number), LEADING[kind])
-
-
-def _method_hook(method: Callable[..., Any], number: int, context_type: type, leading: int) -> Callable[..., Any]:
-    """A hook method, suspended unless it provably cannot reach overdubbed code."""
-    made = positional_only(method, leading)
-    return made if _reaches_nothing(method, context_type) else suspended(made, number)
-
-
-def _reaches_nothing(method: Callable[..., Any], context_type: type) -> bool:
-    """Whether a hook reaches no overdubbed code: its type says so, or it can be seen."""
-    return context_type.leaf_hooks or only_keeps(method, context_type)  # type: ignore[attr-defined]
-
-
-def finder(table: Table, asked: bool) -> Callable[..., Callable[..., Any] | None] | None:
-    """`find(context, function, arguments, keywords)` → the overload for a call, or None."""
-    method = positional_only(table.method, 2) if asked and table.method is not None else None
-    if method is None and not table.handlers:
-        return None
-    if not table.handlers:
-        return lambda context, function, arguments, keywords: method
-    find, targets = table.find, table.targets
-
-    def choose(context: Any, function: Any, arguments: Any, keywords: Any) -> Callable[..., Any] | None:
-        found = find(context, function, arguments, keywords) if asked or id(function) in targets else None
-        return found or method
-
-    return choose

@@ -1,6 +1,8 @@
-"""What a hook does with what it is given: whether it needs all of it, and whether it can reach overdubbed code at all.
+"""Hook analysis: what the bytecode of a hook says about it.
 
-Decided from its bytecode. A hook that provably reaches no overdubbed code need not be suspended.
+Three questions are answered here. Does a hook read the arguments of calls (`reads_no_arguments`)? Does it touch nothing
+but attributes of its context (`touches_only_context`), or store its arguments in them at most (`only_stores`)? A hook
+that provably reaches no overdubbed code need not be suspended.
 
 Knows functions and instructions; must not know events.
 """
@@ -8,6 +10,7 @@ Knows functions and instructions; must not know events.
 from __future__ import annotations
 
 import dis
+import enum
 import inspect
 from collections.abc import Callable
 from types import FunctionType
@@ -16,40 +19,14 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import unwatched
 from cassette_import.rewriting.trees.scopes import LOOKS_AT_LOCALS
 
-_SELF, _OWN, _GIVEN = "the context", "of the context", "of the program"
-
-
-def handing_on(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
-    """A hook that `touches_only_itself`, as a function of the context and a value, which it returns.
-
-    Its code goes straight to its one return. Nothing reads its second variable.
-    """
-    assert type(function) is FunctionType
-    code = function.__code__
-    *_, before, last = dis.get_instructions(code)
-    leaves_a_value = last.opname == "RETURN_VALUE"
-    drops_it = leaves_a_value and before.opname not in _CONSTANTS
-    kept = code.co_code[: before.offset if leaves_a_value and not drops_it else last.offset]
-    kept += bytes([dis.opmap["POP_TOP"], 0]) * drops_it
-    kept += bytes([dis.opmap["LOAD_FAST"], 1, dis.opmap["RETURN_VALUE"], 0])
-    added = (len(kept) - len(code.co_code)) // 2
-    names = code.co_varnames if len(code.co_varnames) > 1 else (*code.co_varnames, "value")
-    made = code.replace(
-        co_argcount=2,
-        co_posonlyargcount=0,
-        co_kwonlyargcount=0,
-        co_flags=code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS),
-        co_code=kept,
-        co_varnames=names,
-        co_nlocals=len(names),
-        # On the line of the last instruction, without columns: https://github.com/python/cpython, locations.md
-        co_linetable=code.co_linetable + (bytes([0x80 | 13 << 3 | added - 1, 0]) if added else b""),
-    )
-    return FunctionType(made, function.__globals__, function.__name__)
+_REST: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
-    """Whether a hook takes the arguments of a call as `*args`, and `**kwargs`, and never looks at them."""
+    """Whether a hook takes the arguments of a call as `*args`, and perhaps `**kwargs`, and never reads them.
+
+    `leading` is the number of parameters before these.
+    """
     if type(method) is not FunctionType:
         return False
     code = method.__code__
@@ -70,11 +47,10 @@ def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
 
 
 def without_rest(function: FunctionType) -> FunctionType:
-    """A copy of such a hook that takes no arguments of calls."""
+    """A copy of a hook that `reads_no_arguments`, without the parameters for these."""
     code = function.__code__
-    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     made = FunctionType(
-        unwatched(code.replace(co_flags=flags)),
+        unwatched(code.replace(co_flags=code.co_flags & ~_REST)),
         function.__globals__,
         function.__name__,
         function.__defaults__,
@@ -84,71 +60,154 @@ def without_rest(function: FunctionType) -> FunctionType:
     return made
 
 
-def touches_only_itself(method: Callable[..., Any], context_type: type) -> bool:
+def passing_value_through(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """A hook that `touches_only_context`, as a function of the context and of a value that it returns.
+
+    The code of such a hook goes straight to its one return. None of its instructions reads its second variable.
+    """
+    assert type(function) is FunctionType
+    code = function.__code__
+    *_, before, last = dis.get_instructions(code)
+    leaves_a_value = last.opname == "RETURN_VALUE"
+    drops_it = leaves_a_value and before.opname not in _CONSTANTS
+    kept = code.co_code[: before.offset if leaves_a_value and not drops_it else last.offset]
+    kept += bytes([dis.opmap["POP_TOP"], 0]) * drops_it
+    kept += bytes([dis.opmap["LOAD_FAST"], 1, dis.opmap["RETURN_VALUE"], 0])
+    added = (len(kept) - len(code.co_code)) // 2
+    names = code.co_varnames if len(code.co_varnames) > 1 else (*code.co_varnames, "value")
+    made = code.replace(
+        co_argcount=2,
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~_REST,
+        co_code=kept,
+        co_varnames=names,
+        co_nlocals=len(names),
+        # On the line of the last instruction, without columns: https://github.com/python/cpython, locations.md
+        co_linetable=code.co_linetable + (bytes([0x80 | 13 << 3 | added - 1, 0]) if added else b""),
+    )
+    return FunctionType(made, function.__globals__, function.__name__)
+
+
+def touches_only_context(method: Callable[..., Any], context_type: type) -> bool:
     """Whether a hook only counts: reads and writes attributes of its context, and computes with them and constants.
 
-    (An attribute that holds a number with overdubbed operators would be an exception that nobody has seen.)
+    An attribute that holds a number with overdubbed operators would break this promise; no such case is known.
     """
-    return _follow(method, context_type, {_SELF})
+    return _Interpretation.is_known(method, context_type, {_Value.CONTEXT})
 
 
-def only_keeps(method: Callable[..., Any], context_type: type) -> bool:
-    """Whether a hook does no more than that, and keep what it is given in attributes of its context."""
-    return _follow(method, context_type, {_SELF, _GIVEN})
+def only_stores(method: Callable[..., Any], context_type: type) -> bool:
+    """Whether a hook does no more than that, and store its arguments in attributes of its context."""
+    return _Interpretation.is_known(method, context_type, {_Value.CONTEXT, _Value.ARGUMENT})
 
 
-def _follow(method: Callable[..., Any], context_type: type, loaded: set[str]) -> bool:
-    """Go through the instructions with what is on the stack; False at the first that may reach anything else."""
-    if (
-        type(method) is not FunctionType
-        or not method.__code__.co_argcount
-        or method.__code__.co_freevars
-        or _has_ways_of_its_own(context_type)
-    ):
-        return False
-    context, stack = method.__code__.co_varnames[0], list[str]()
-    for instruction in dis.get_instructions(method):
-        operation, argument = instruction.opname, instruction.argval
-        if operation in _NOTHING:
-            continue
-        if operation in _LOADS:
-            for name in argument if isinstance(argument, tuple) else (argument,):
-                stack.append(_SELF if name == context else _GIVEN)
-                if stack[-1] not in loaded:
-                    return False
-        elif operation in _CONSTANTS:
-            stack.append(_OWN)
-        elif operation in ("LOAD_ATTR", "STORE_ATTR"):
-            if stack.pop() != _SELF or hasattr(getattr(context_type, argument, None), "__get__"):
-                return False
-            if operation == "LOAD_ATTR":
-                stack.append(_OWN)
-            else:
-                stack.pop()
-        elif operation in ("BUILD_TUPLE", "BUILD_LIST"):
-            count = len(stack) - argument
-            stack[count:] = [_GIVEN if _GIVEN in stack[count:] else _OWN]
-        elif operation == "BINARY_OP":
-            if {stack.pop(), stack.pop()} != {_OWN}:
-                return False
-            stack.append(_OWN)
-        elif operation == "COPY":
-            stack.append(stack[-argument])
-        elif operation == "SWAP":
-            stack[-1], stack[-argument] = stack[-argument], stack[-1]
-        elif operation in ("POP_TOP", "RETURN_VALUE"):
-            stack.pop()
-        else:
+class _Value(enum.Enum):
+    """What a value on the stack is, as far as the analysis can tell."""
+
+    CONTEXT = enum.auto()
+    OWN = enum.auto()
+    """A constant, an attribute of the context, or a result of these."""
+    ARGUMENT = enum.auto()
+    """An argument of the hook, or a tuple or list that holds one."""
+
+
+class _Interpretation:
+    """Goes through the instructions of a hook, with what is on the stack in place of values.
+
+    There is a method for each sort of instruction. It returns whether the instruction reaches no other code.
+    """
+
+    def __init__(self, context: str, context_type: type, readable: set[_Value]) -> None:
+        self._context = context
+        self._context_type = context_type
+        self._readable = readable
+        self._stack: list[_Value] = []
+
+    @classmethod
+    def is_known(cls, method: Callable[..., Any], context_type: type, readable: set[_Value]) -> bool:
+        """Whether no instruction of a hook reaches other code, or reads another variable than the readable ones."""
+        if type(method) is not FunctionType or not method.__code__.co_argcount or method.__code__.co_freevars:
             return False
-    return True
+        if _customises_attributes(context_type):
+            return False
+        interpretation = cls(method.__code__.co_varnames[0], context_type, readable)
+        return all(
+            instruction.opname in _HANDLERS and _HANDLERS[instruction.opname](interpretation, instruction.argval)
+            for instruction in dis.get_instructions(method)
+        )
+
+    def _skip(self, argument: Any) -> bool:
+        return True
+
+    def _load(self, argument: Any) -> bool:
+        names = argument if isinstance(argument, tuple) else (argument,)
+        values = [_Value.CONTEXT if name == self._context else _Value.ARGUMENT for name in names]
+        self._stack += values
+        return self._readable.issuperset(values)
+
+    def _load_constant(self, argument: Any) -> bool:
+        self._stack.append(_Value.OWN)
+        return True
+
+    def _load_attribute(self, argument: Any) -> bool:
+        owner = self._stack.pop()
+        self._stack.append(_Value.OWN)
+        return self._is_plain_attribute(owner, argument)
+
+    def _store_attribute(self, argument: Any) -> bool:
+        owner = self._stack.pop()
+        self._stack.pop()
+        return self._is_plain_attribute(owner, argument)
+
+    def _is_plain_attribute(self, owner: _Value, name: str) -> bool:
+        """Whether it is an attribute of the context, and no descriptor."""
+        return owner is _Value.CONTEXT and not hasattr(getattr(self._context_type, name, None), "__get__")
+
+    def _build(self, argument: Any) -> bool:
+        first = len(self._stack) - argument
+        holds_argument = _Value.ARGUMENT in self._stack[first:]
+        self._stack[first:] = [_Value.ARGUMENT if holds_argument else _Value.OWN]
+        return True
+
+    def _compute(self, argument: Any) -> bool:
+        operands = {self._stack.pop(), self._stack.pop()}
+        self._stack.append(_Value.OWN)
+        return operands == {_Value.OWN}
+
+    def _copy(self, argument: Any) -> bool:
+        self._stack.append(self._stack[-argument])
+        return True
+
+    def _swap(self, argument: Any) -> bool:
+        self._stack[-1], self._stack[-argument] = self._stack[-argument], self._stack[-1]
+        return True
+
+    def _drop(self, argument: Any) -> bool:
+        self._stack.pop()
+        return True
 
 
-def _has_ways_of_its_own(context_type: type) -> bool:
+_CONSTANTS: Final = ("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT")
+_LOADS: Final = ("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+_HANDLERS: Final[dict[str, Callable[[_Interpretation, Any], bool]]] = {
+    **dict.fromkeys(("RESUME", "NOP", "CACHE", "NOT_TAKEN", "RETURN_CONST"), _Interpretation._skip),
+    **dict.fromkeys(_LOADS, _Interpretation._load),
+    **dict.fromkeys(_CONSTANTS, _Interpretation._load_constant),
+    "LOAD_ATTR": _Interpretation._load_attribute,
+    "STORE_ATTR": _Interpretation._store_attribute,
+    "BUILD_TUPLE": _Interpretation._build,
+    "BUILD_LIST": _Interpretation._build,
+    "BINARY_OP": _Interpretation._compute,
+    "COPY": _Interpretation._copy,
+    "SWAP": _Interpretation._swap,
+    "POP_TOP": _Interpretation._drop,
+    "RETURN_VALUE": _Interpretation._drop,
+}
+"""What each instruction does to the stack, by its name; all others may reach other code."""
+
+
+def _customises_attributes(context_type: type) -> bool:
     """Whether reading or writing an attribute of the context may run code."""
-    ways = ("__setattr__", "__getattribute__", "__getattr__")
-    return any(way in vars(base) for base in context_type.__mro__[:-1] for way in ways)
-
-
-_NOTHING: Final = frozenset({"RESUME", "NOP", "CACHE", "NOT_TAKEN", "RETURN_CONST"})
-_CONSTANTS: Final = frozenset({"LOAD_CONST", "LOAD_SMALL_INT", "LOAD_COMMON_CONSTANT"})
-_LOADS: Final = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"})
+    methods = ("__setattr__", "__getattribute__", "__getattr__")
+    return any(name in vars(base) for base in context_type.__mro__[:-1] for name in methods)
