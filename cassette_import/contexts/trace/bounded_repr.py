@@ -1,97 +1,44 @@
-"""Values as short text: what a trace shows of arguments and results.
+"""Values as short text: how a trace shows arguments and results.
 
-It never fails, and does not run long: containers are shown up to a few items whatever their size, and long text is cut
-before it is formatted. The program's own `__repr__` methods are called only if somebody wants it; then a class that
-once took long is not asked again, nor is one whose module is being imported. Secrets, known by the names that they go
-by, are masked. Must not know what the text is for.
+Showing a value never fails and never takes long: containers are shown up to a few items, and long text is cut before it
+is formatted. The program's own `__repr__` methods run only if the option `reprs` asks for them. Then a class whose
+`__repr__` was slow once is not asked again, nor is one whose module is still being imported. Secrets are masked. Knows
+Python's built-in types; must not know what the text is for.
 """
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-import fnmatch
 import itertools
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from cassette_import.contexts.trace.plain_state import attributes, shows_itself
+from cassette_import.contexts.trace.secret_masking import MASK, Secrets
+from cassette_import.contexts.trace.stored_attributes import has_independent_repr, stored_attributes
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.namespaces import of_module
 
-__all__ = ["MASK", "Secrets", "Shortener"]
+__all__ = ["Shortener"]
 
-MASK: Final = "***"
 _ITEMS: Final = 6
 _LEVELS: Final = 3
 _ATTRIBUTES: Final = 3
 _MOST_FIELDS: Final = 100
 _WHOLE: Final = 8
-"""How many times as long as a simple value a container may be."""
+"""A container may be this many times as long as a simple value."""
 _PATIENCE: Final = 0.02
-"""Seconds that a `__repr__` may take if it wants to be called again."""
-_MOST_SECRETS: Final = 1000
+"""A `__repr__` that takes more seconds than this is not called again."""
 _NAMED_TUPLES: Final = collections.namedtuple.__code__.co_filename
 _SMALL: Final = frozenset(map(id, (type(None), bool, float)))
-"""Types by identity: a metaclass of the program may be asked for a hash."""
+"""Simple types by identity, since hashing a class may run the program's metaclass."""
 _SMALL_NUMBER: Final = 10**15
 _FAILURES: Final = Exception, SystemExit, GeneratorExit
-"""What is not for the program; Ctrl-C is."""
+"""Exceptions that must not reach the program. KeyboardInterrupt must."""
 _CONTAINERS: Final = list, tuple, dict
-_NAME: Final = re.compile(r"[\w.-]{1,80}")
-
-
-class Secrets:
-    """Which names stand for what nobody should read, and the values met under them so far.
-
-    Parameters
-    ----------
-    patterns:
-        Patterns such as ``*password*``, several of them separated by ``|``; case does not matter.
-
-    Example
-    -------
-    >>> secrets = Secrets("*password*|token")
-    >>> secrets.is_name("db_PASSWORD"), secrets.is_name("tokenize"), secrets.is_name(3)
-    (True, False, False)
-    """
-
-    def __init__(self, patterns: str = "") -> None:
-        parts = [part.strip().lower() for part in patterns.split("|")]
-        translated = "|".join(fnmatch.translate(part) for part in parts if part)
-        self._names = re.compile(translated) if translated else None
-        self.are_masked = self._names is not None
-        """Whether there are any patterns at all."""
-        self._texts: dict[str, None] = {}
-
-    def is_name(self, name: object) -> bool:
-        """Whether what goes by this name is to be masked."""
-        return (
-            self._names is not None
-            and type(name) is str
-            and _NAME.fullmatch(name) is not None
-            and self._names.match(name.lower()) is not None
-        )
-
-    def remember(self, value: object) -> None:
-        """This value is a secret, wherever else it turns up."""
-        text = value.decode("latin-1") if type(value) is bytes else value
-        if type(text) is str and len(text) > 3 and len(self._texts) < _MOST_SECRETS:
-            self._texts[text] = None
-
-    def are_in(self, text: str) -> bool:
-        """Whether a secret that was met before is part of the text."""
-        return any(secret in text for secret in list(self._texts))
-
-    def masked(self, text: str) -> str:
-        """The text with the secrets that were met before masked."""
-        for secret in list(self._texts):
-            text = text.replace(secret, MASK)
-        return text
 
 
 class Shortener:
@@ -100,11 +47,11 @@ class Shortener:
     Parameters
     ----------
     width:
-        How many characters one value that is no container may take; a container may take eight times as many.
+        The most characters of a value that is not a container. A container may have eight times as many.
     secrets:
-        What to mask.
+        Which values to mask.
     reprs:
-        Whether a class of the program is asked for its `__repr__`; if not, some attributes are shown.
+        Whether `__repr__` methods of the program are called. If not, the class and some attributes are shown.
 
     Example
     -------
@@ -118,20 +65,20 @@ class Shortener:
     def __init__(self, width: int, secrets: Secrets | None = None, *, reprs: bool = False) -> None:
         self._width = max(width, 8)
         self._secrets = secrets or Secrets()
-        self._asks = reprs
+        self._calls_reprs = reprs
         self._slow: set[type] = set()
-        self._settled: set[type] = set()
+        self._imported: set[type] = set()  # whose modules are known to be complete
 
     def __call__(self, value: Any) -> str:
         """The value on one line."""
-        if not self._secrets.are_masked:  # most values are short, and nothing in them is to be looked for
+        if not self._secrets.are_masked:  # the fast path: most values are short
             kind = type(value)
             is_small = id(kind) in _SMALL or (kind is int and -_SMALL_NUMBER < value < _SMALL_NUMBER)
             if is_small or (kind is str and 2 * len(value) < self._width and value.isprintable()):
                 return repr(value)
         try:
             text = self._show(value, _LEVELS)
-        except _FAILURES:  # whatever the program's own classes do
+        except _FAILURES:  # raised by the program's classes
             text = _anonymous(value)
         if self._secrets.are_masked or len(text) > _WHOLE * self._width:
             text = self._cut(self._secrets.masked(text), _WHOLE * self._width)
@@ -142,57 +89,59 @@ class Shortener:
         shower = _SHOWERS.get(kind)
         if shower is not None:
             return shower(self, value, levels)
-        own_repr = lookup(kind, "__repr__")
-        shower = _BY_REPR.get(own_repr)  # subclasses that show themselves as their base does
+        repr_method = lookup(kind, "__repr__")
+        shower = _BY_REPR.get(repr_method)  # subclasses that inherit the `__repr__` of a built-in type
         if shower is not None:
             return shower(self, value, levels)
-        if isinstance(own_repr, FunctionType):
-            if own_repr.__code__.co_filename == _NAMED_TUPLES and issubclass(kind, tuple):
+        if isinstance(repr_method, FunctionType):
+            if repr_method.__code__.co_filename == _NAMED_TUPLES and issubclass(kind, tuple):
                 pairs = zip(getattr(kind, "_fields", ()), tuple.__iter__(value), strict=False)
                 return self._call(kind.__name__, (), pairs, levels)
-            if _has_generated_repr(kind, own_repr):
+            if _has_generated_repr(kind, repr_method):
                 return self._call(kind.__qualname__, (), self._fields(value, kind), levels)
-        if not self._asks and not shows_itself(kind):
+        if not self._calls_reprs and not has_independent_repr(kind):
             return self._state(value, kind, levels)
-        return self._cut(self._own(value, kind))
+        return self._cut(self._by_repr(value, kind))
 
     def _fields(self, value: Any, kind: type) -> list[tuple[str, Any]]:
         names = [field.name for field in dataclasses.fields(kind) if field.repr]
-        if self._asks:
+        if self._calls_reprs:
             return [(name, getattr(value, name)) for name in names]
-        held = dict(attributes(value, _MOST_FIELDS))
+        held = dict(stored_attributes(value, _MOST_FIELDS))
         return [(name, held[name]) for name in names if name in held]
 
     def _state(self, value: Any, kind: type, levels: int) -> str:
-        """The class and some attributes, simple ones by value."""
+        """The class and some attributes; of nested objects, only the class."""
         parts = [_SHOWERS[base](self, value, levels) for base in _CONTAINERS if issubclass(kind, base)]
         if levels:
-            parts += [f"{name}={self.named(name, item, 0)}" for name, item in attributes(value, _ATTRIBUTES)]
+            parts += [f"{name}={self.named(name, item, 0)}" for name, item in stored_attributes(value, _ATTRIBUTES)]
         return self._cut(f"<{kind.__qualname__} {' '.join(parts)}>", 2 * self._width) if parts else _anonymous(value)
 
-    def _own(self, value: Any, kind: type) -> str:
-        """What the class itself makes of it."""
-        if kind in self._slow or (kind not in self._settled and self._is_being_imported(kind)):
+    def _by_repr(self, value: Any, kind: type) -> str:
+        """The result of `repr`, if it may be called and succeeds."""
+        if kind in self._slow or (kind not in self._imported and self._is_being_imported(kind)):
             return _anonymous(value)
         began = perf_counter()
         try:
             return repr(value)
-        except _FAILURES:  # RecursionError, or whatever it likes
+        except _FAILURES:  # RecursionError among others
             return _anonymous(value)
         finally:
             if perf_counter() - began > _PATIENCE:
                 self._slow.add(kind)
 
     def _is_being_imported(self, kind: type) -> bool:
-        """Whether the class's module, or a package around it, is not complete: its `__repr__` may import what the
-        program imports later, and find the one half made where it wants the other."""
+        """Whether the class's module, or a package around it, is still being imported.
+
+        Then its `__repr__` might import modules in another order than the program does, and meet an incomplete one.
+        """
         name = kind.__module__
         while name:
             spec = of_module(module).get("__spec__") if type(module := sys.modules.get(name)) is ModuleType else None
             if getattr(spec, "_initializing", False):
                 return True
             name = name.rpartition(".")[0]
-        self._settled.add(kind)
+        self._imported.add(kind)
         return False
 
     def _cut(self, text: str, width: int = 0) -> str:
@@ -202,7 +151,7 @@ class Shortener:
         head = (width - 3) // 2
         return f"{text[:head]}...{text[len(text) - (width - 3 - head) :]}"
 
-    # ---- kinds of values
+    # ---- one method for each kind of value
 
     def _text(self, value: Any, levels: int) -> str:
         if self._secrets.are_in(value if isinstance(value, str) else value.decode("latin-1")):
@@ -264,17 +213,17 @@ class Shortener:
         return f"{name}({', '.join(parts)})"
 
     def named(self, name: object, value: Any, levels: int = _LEVELS) -> str:
-        """A value that goes by a name; masked if the name says so."""
+        """A value that has a name; masked if the name is that of a secret."""
         if self._secrets.is_name(name):
-            self._secrets.remember(value)
+            self._secrets.add(value)
             return MASK
         return self._show(value, levels) if levels < _LEVELS else self(value)
 
 
-def _has_generated_repr(kind: type, own_repr: FunctionType) -> bool:
-    """Whether a dataclass shows itself as `dataclass` made it, field by field."""
+def _has_generated_repr(kind: type, repr_method: FunctionType) -> bool:
+    """Whether the class is a dataclass with the `__repr__` that `dataclass` generated."""
     parameters = getattr(kind, "__dataclass_params__", None)
-    inner = getattr(own_repr, "__wrapped__", own_repr)
+    inner = getattr(repr_method, "__wrapped__", repr_method)
     return bool(parameters is not None and parameters.repr and inner.__code__.co_filename == "<string>")
 
 

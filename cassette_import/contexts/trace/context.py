@@ -1,7 +1,7 @@
 """`Trace`: the tree of calls with arguments and results, written while the program runs.
 
-Nothing is collected, so a trace may be as long as it likes, and what a program did before it died is there to
-be read.
+Nothing is collected in memory: a trace may be of any length, and it is complete up to the point where a program is
+killed. Knows hooks, filters and outputs; must not know how values are shown or files are written.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import module_of, thread_name
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
-from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Lane, Output, Tree, Unbuffered
+from cassette_import.contexts.trace.bounded_repr import Shortener
+from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Output, TracedThread, Tree, UnbufferedFile
+from cassette_import.contexts.trace.secret_masking import Secrets
 
 __all__ = ["Trace"]
 
@@ -28,53 +29,58 @@ _OUTPUTS: Final[Mapping[str, type[Output]]] = {".json": ChromeTrace, ".jsonl": J
 
 
 _Call = tuple[Any, int | None, bool]
-"""A call that is under way: its function, its level, which is None if it is not shown, and whether its result is a
+"""A call in progress: its function, its level, which is None if the call is not shown, and whether its result is a
 secret."""
 
 
-class _Calls:
-    """The calls that are under way in a thread, outermost first."""
+class _CallStack:
+    """The calls in progress in a thread, outermost first. `level` is that of the next call."""
 
-    __slots__ = ("calls", "lane", "level")
+    __slots__ = ("calls", "level", "thread")
 
-    def __init__(self, lane: Lane) -> None:
-        self.lane = lane
+    def __init__(self, thread: TracedThread) -> None:
+        self.thread = thread
         self.calls: list[_Call] = []
         self.level = 0
 
 
-class _Thread(threading.local):
-    """What is known of this thread."""
+class _Here(threading.local):
+    """The call stack of the running thread."""
 
-    here: _Calls | None = None
+    stack: _CallStack | None = None
 
 
 class Trace(Context, events=Events.CALLS):
-    """Writes each call with its arguments, and its result or exception, indented by how deep it is.
+    """Writes each call with its arguments, and its result or exception, indented by depth.
 
     Parameters
     ----------
     depth:
-        How many levels of calls to show; all if not given.
+        How many levels of calls to show. Without it, all are shown.
     package:
-        Show calls of what is defined in this package only; several are separated by ``+``. What others call in
-        turn is shown at the level of the call that is shown around it.
+        Show only calls of functions that are defined in this package; several packages are separated by ``+``. The
+        level of a call counts the calls around it that are shown.
     predicate:
-        Show calls only for which ``predicate(function, args, kwargs)`` is true. On the command line,
+        Show only calls for which ``predicate(function, args, kwargs)`` is true. On the command line,
         ``module:function``.
     mask:
-        Names of secrets: patterns such as ``*password*``, separated by ``|``. Arguments, keys of dictionaries and
-        results that go by such a name are shown as ``***``, and so are their values wherever they turn up later.
+        Names of secrets: patterns such as ``*password*``, separated by ``|``. Arguments, dictionary values and
+        results with such a name are shown as ``***``, and so are the same values wherever they appear later.
     width:
-        The longest representation of one value, in characters.
+        The most characters of one value.
     reprs:
-        Whether objects of classes with a ``__repr__`` in Python show themselves. If not, they are shown by the name of
-        the class and some attributes, and no code of the program runs: a ``__repr__`` may do more than to show, as
-        that of Django's query sets, which asks the database.
+        Whether ``__repr__`` methods written in Python are called. If not, such objects are shown by their class and
+        some attributes, and no code of the program runs. A ``__repr__`` may have side effects: that of Django's query
+        sets queries the database.
     file:
         A stream to write to, instead of standard error.
     events:
-        The events to show, calls if not given: an `Events`, or text such as ``"calls+operators"``.
+        The events to show: an `Events`, or text such as ``"calls+operators"``. Without it, calls.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an option has no such value. The message is one line.
 
     Example
     -------
@@ -113,10 +119,10 @@ class Trace(Context, events=Events.CALLS):
         self._has_filters = bool(self._packages) or self._predicate is not None
         self._secrets = Secrets(mask)
         self._show = Shortener(width, self._secrets, reprs=reprs)
-        # The stream as it is now: what the program may put in its place is the program's.
+        # The stream as it is now: if the program replaces it, the new one is for the program's own output.
         stream = sys.stderr if file is None else file
         self._output: Output = Tree(stream, show=self._show, secrets=self._secrets, whole_lines=file is None)
-        self._thread = _Thread()
+        self._here = _Here()
         self._numbers = itertools.count(1)
         self._shown = self._deeper = self._others = self._failures = 0
 
@@ -127,73 +133,74 @@ class Trace(Context, events=Events.CALLS):
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the call."""
-        thread = self._thread.here or self._begin_thread()
+        stack = self._here.stack or self._new_stack()
         wanted = not self._has_filters or self._wants(f, args, kwargs)
-        level = thread.level
+        level = stack.level
         if not wanted or level >= self._depth:
             self._others += not wanted
             self._deeper += wanted
-            thread.calls.append((f, None, False))
-            thread.level += wanted
+            stack.calls.append((f, None, False))
+            stack.level += wanted
             return
         self._shown += 1
-        thread.calls.append((f, level, self._secrets.are_masked and self._output.hides_result(f, args)))
-        thread.level += 1
-        self._output.begin(thread.lane, level, f, args, kwargs)
+        stack.calls.append((f, level, self._secrets.are_masked and self._output.hides_result(f, args)))
+        stack.level += 1
+        self._output.begin(stack.thread, level, f, args, kwargs)
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the result."""
-        self._leave(f, "result", result)
+        self._end_call(f, "result", result)
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the exception."""
-        self._leave(f, "exception", exception)
+        self._end_call(f, "exception", exception)
 
-    def _begin_thread(self) -> _Calls:
+    def _new_stack(self) -> _CallStack:
         number = next(self._numbers)
-        here = self._thread.here = _Calls(Lane(number, thread_name(threading.get_ident()), number == 1))
-        return here
+        thread = TracedThread(number, thread_name(threading.get_ident()), number == 1)
+        stack = self._here.stack = _CallStack(thread)
+        return stack
 
     def _wants(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the call passes the filters."""
-        if self._packages and not self._is_of_packages(module_of(function)):
+        if self._packages and not self._is_in_packages(module_of(function)):
             return False
         if self._predicate is None:
             return True
         try:
             return bool(self._predicate(function, args, kwargs))
-        except Exception:  # the program is not to notice
+        except Exception:  # the program must not notice
             self._failures += 1
             return True
 
-    def _is_of_packages(self, module: str) -> bool:
+    def _is_in_packages(self, module: str) -> bool:
         return any(module == name or module.startswith(f"{name}.") for name in self._packages)
 
-    def _leave(self, function: Any, kind: str, value: Any) -> None:
-        thread = self._thread.here
-        if thread is None or not thread.calls:
+    def _end_call(self, function: Any, kind: str, value: Any) -> None:
+        stack = self._here.stack
+        if stack is None or not stack.calls:
             return
-        calls = thread.calls
-        if calls[-1][0] is not function:  # a pair was torn apart, by an interrupt that arrived in the hook itself
+        calls = stack.calls
+        if calls[-1][0] is not function:  # an interrupt inside a hook separated a pair of hooks
             known = [number for number, call in enumerate(calls) if call[0] is function]
             if not known:
                 return
             del calls[known[-1] + 1 :]
         _, level, is_secret = calls.pop()
         if level is not None:
-            thread.level = level
-            self._output.end(thread.lane, level, function, kind, value, is_secret=is_secret)
+            stack.level = level
+            self._output.end(stack.thread, level, function, kind, value, is_secret=is_secret)
         else:
-            thread.level = next((inner + 1 for _, inner, _ in reversed(calls) if inner is not None), 0)
+            stack.level = next((inner + 1 for _, inner, _ in reversed(calls) if inner is not None), 0)
 
     def stream(self, path: str) -> None:
-        """Write to a file from now on."""
-        file: Any = Unbuffered(path)
+        """Write to a file from now on, in the format of its suffix."""
+        file: Any = UnbufferedFile(path)
         kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
         self._output = kind(file, show=self._show, secrets=self._secrets)
 
     def summary(self) -> str:
-        """How many calls there were; the calls themselves have been written by now."""
+        """The number of calls; the calls themselves are written already."""
         self._output.finish()
         text = f"trace: {self._shown} call{'' if self._shown == 1 else 's'}"
         if self._deeper:
@@ -206,9 +213,9 @@ class Trace(Context, events=Events.CALLS):
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.txt` for the tree, `.jsonl` for one object a line, `.json` for Chrome and https://ui.perfetto.dev.
+        """`.txt` for the tree, `.jsonl` for JSON lines, `.json` for Chrome and https://ui.perfetto.dev.
 
-        `stream` has written them, but for the end.
+        `stream` has written the file already; each writer only completes and closes it.
         """
         return dict.fromkeys((".txt", *_OUTPUTS), self._close)
 
@@ -217,7 +224,7 @@ class Trace(Context, events=Events.CALLS):
 
 
 def _function_named(text: str) -> Any:
-    """What `module:function` means; the text itself if it is not of that form."""
+    """The function that `module:function` names; the text itself if it has another form."""
     module, colon, name = text.partition(":")
     try:
         return getattr(importlib.import_module(module), name) if colon else text

@@ -1,7 +1,7 @@
-"""How a trace is written: as a tree for people, as one JSON object a line, or for the viewers of Chrome and Perfetto.
+"""The output formats of a trace: a tree as text, JSON lines, and trace events for Chrome and Perfetto.
 
-Writing never disturbs the program: a stream that is closed or full is written to no more. Knows streams; must not
-know contexts.
+Writing never disturbs the program: after an error, nothing more is written to the stream. Knows streams and how values
+are shown; must not know hooks or contexts.
 """
 
 from __future__ import annotations
@@ -12,40 +12,41 @@ import threading
 from typing import IO, Any, Final, NamedTuple
 
 from cassette_import.contexts.common.function_names import display, parameter_names
-from cassette_import.contexts.trace.bounded_repr import MASK, Secrets, Shortener
+from cassette_import.contexts.trace.bounded_repr import Shortener
+from cassette_import.contexts.trace.secret_masking import MASK, Secrets
 from cassette_import.interpreter.clock import perf_counter
 
-__all__ = ["ChromeTrace", "JsonLines", "Lane", "Output", "Tree", "Unbuffered"]
+__all__ = ["ChromeTrace", "JsonLines", "Output", "TracedThread", "Tree", "UnbufferedFile"]
 
 _INDENT: Final = "  "
 _WORDS: Final = {"result": "->", "exception": "raised"}
 
 
-class Unbuffered:
-    """A file that has all that was written to it, however the program ends."""
+class UnbufferedFile:
+    """A text file without a buffer: nothing is lost, however the program ends."""
 
     def __init__(self, path: str) -> None:
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115 - see close
         self._write = self._file.write
 
     def write(self, text: str) -> None:
-        """Write it now."""
+        """Write the text at once."""
         data = text.encode("utf-8", "backslashreplace")
         written = self._write(data)
-        while written != len(data):  # a full pipe takes a part
+        while written != len(data):  # a full pipe accepts a part
             data = data[written or 0 :]
             written = self._write(data)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing, as there is no buffer."""
 
     def close(self) -> None:
-        """Nothing more is written."""
+        """Close the file."""
         self._file.close()
 
 
-class Lane(NamedTuple):
-    """A thread as the trace tells it from others; the first one needs no name in a tree."""
+class TracedThread(NamedTuple):
+    """A thread of the trace. The first one is not named in a tree."""
 
     number: int
     name: str
@@ -60,10 +61,10 @@ class Shown(NamedTuple):
 
 
 class Output:
-    """Where a trace goes.
+    """The output of a trace, in one format.
 
-    `whole_lines` is for streams that the program writes to as well: a line is written when it is complete.
-    Otherwise a call is written when it begins, and stands in the file even if it never ends.
+    With `whole_lines`, only complete lines are written: the program may write to the same stream. Otherwise a call is
+    written when it begins, so that it is in the file even if it never ends.
     """
 
     def __init__(self, stream: IO[str], *, show: Shortener, secrets: Secrets, whole_lines: bool = False) -> None:
@@ -73,22 +74,24 @@ class Output:
         self._whole_lines = whole_lines
         self._works = True
         self._start = perf_counter()
-        # A signal handler or a finaliser may come here while its own thread is writing.
+        # Reentrant: a signal handler or a finaliser may write while its own thread is writing.
         self._lock = threading.RLock()
 
-    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A call begins."""
+    def begin(
+        self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Write that a call begins."""
         raise NotImplementedError
 
-    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
-        """A call ends; `kind` says whether `value` is its result or an exception."""
+    def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+        """Write that a call ends. `kind` is ``"result"`` or ``"exception"``, and says what `value` is."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Leave the stream complete."""
+        """Complete the last line."""
 
     def close(self) -> None:
-        """Nothing more is written; for a stream that is nobody else's."""
+        """Complete the output and close the stream, which must be the trace's own."""
         self.finish()
         self._works = False
         try:
@@ -97,8 +100,10 @@ class Output:
             pass
 
     def hides_result(self, function: Any, args: tuple[Any, ...]) -> bool:
-        """Whether the result is a secret by the name of the function, or of a name that it is given:
-        ``get_password()``, ``os.getenv("API_TOKEN")``."""
+        """Whether the result is a secret, because the function or an argument is the name of one.
+
+        Examples are ``get_password()`` and ``os.getenv("API_TOKEN")``.
+        """
         if not self._secrets.are_masked:
             return False
         return self._secrets.is_name(display(function).rpartition(".")[2]) or any(map(self._secrets.is_name, args))
@@ -122,7 +127,7 @@ class Output:
     def _masked(self, value: Any) -> str:
         if value is None or value is True or value is False:
             return repr(value)
-        self._secrets.remember(value)
+        self._secrets.add(value)
         return MASK
 
     def _write(self, text: str) -> None:
@@ -136,22 +141,24 @@ class Output:
 
 
 class Tree(Output):
-    """Calls indented by how deep they are; the result on the same line where nothing came in between."""
+    """Calls, indented by depth. The result is on the same line if nothing was written in between."""
 
-    _unfinished: tuple[int, int] | None = None  # thread and level of a call whose line goes on
+    _unfinished: tuple[int, int] | None = None  # thread and level of the call whose line is incomplete
     _held_back = ""
 
-    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Begin a line."""
+    def begin(
+        self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Start a line."""
         if self._secrets.are_masked or kwargs:
             shown = self._arguments(function, args, kwargs)
             arguments = shown.positional + [f"{name}={text}" for name, text in shown.named.items()]
         else:
             arguments = list(map(self._show, args))
-        line = f"{_prefix(lane, level)}{display(function)}({', '.join(arguments)})"
+        line = f"{_prefix(thread, level)}{display(function)}({', '.join(arguments)})"
         with self._lock:
             before = "" if self._unfinished is None else f"{self._held_back}\n"
-            self._unfinished = lane.number, level
+            self._unfinished = thread.number, level
             if not self._whole_lines:
                 self._write(before + line)
                 return
@@ -159,20 +166,20 @@ class Tree(Output):
             if before:
                 self._write(before)
 
-    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
-        """Go on with the line of this call, or begin one."""
+    def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+        """Complete the line of the call, or write a new one."""
         outcome = f"{_WORDS[kind]} {self._value(kind, value, is_secret)}\n"
         with self._lock:
-            if self._unfinished == (lane.number, level):
+            if self._unfinished == (thread.number, level):
                 self._write(f"{self._held_back} {outcome}")
             else:
-                line = _prefix(lane, level + 1) + outcome
+                line = _prefix(thread, level + 1) + outcome
                 self._write(line if self._unfinished is None else f"{self._held_back}\n{line}")
             self._unfinished = None
             self._held_back = ""
 
     def finish(self) -> None:
-        """End a line that was begun."""
+        """Complete the line that was started."""
         with self._lock:
             if self._unfinished is not None:
                 self._write(self._held_back + "\n")
@@ -181,23 +188,25 @@ class Tree(Output):
 
 
 class JsonLines(Output):
-    """One object a line, with the seconds since the beginning."""
+    """One JSON object on each line, with the seconds since the trace began."""
 
-    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(
+        self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         """Write the call."""
         shown = self._arguments(function, args, kwargs)
-        self._line("call", lane, level, function, args=shown.positional, kwargs=shown.named)
+        self._line("call", thread, level, function, args=shown.positional, kwargs=shown.named)
 
-    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
-        """Write what became of it."""
-        self._line(kind, lane, level, function, value=self._value(kind, value, is_secret))
+    def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+        """Write the result or exception."""
+        self._line(kind, thread, level, function, value=self._value(kind, value, is_secret))
 
-    def _line(self, event: str, lane: Lane, level: int, function: Any, **more: object) -> None:
+    def _line(self, event: str, thread: TracedThread, level: int, function: Any, **more: object) -> None:
         entry = {
             "event": event,
             "function": display(function),
             "depth": level,
-            "thread": "" if lane.is_first else lane.name,
+            "thread": "" if thread.is_first else thread.name,
             "at": round(perf_counter() - self._start, 9),
             **more,
         }
@@ -206,46 +215,48 @@ class JsonLines(Output):
 
 
 class ChromeTrace(Output):
-    """The trace events that chrome://tracing and https://ui.perfetto.dev show, a lane for each thread.
+    """Trace events for chrome://tracing and https://ui.perfetto.dev, with one track for each thread.
 
-    The format allows for a list that was not ended: what a killed program left behind can be looked at.
+    The format allows an unterminated list, so the file of a killed program can be opened.
     """
 
     def __init__(self, stream: IO[str], *, show: Shortener, secrets: Secrets, whole_lines: bool = False) -> None:
         super().__init__(stream, show=show, secrets=secrets, whole_lines=whole_lines)
-        self._lanes: set[int] = set()
-        self._is_begun = self._is_finished = False
+        self._named_threads: set[int] = set()
+        self._has_entries = self._is_finished = False
 
-    def begin(self, lane: Lane, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Write where the call begins."""
+    def begin(
+        self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Write the begin event."""
         shown = self._arguments(function, args, kwargs)
         given: dict[str, Any] = {str(number): text for number, text in enumerate(shown.positional)}
-        self._event(lane, "B", name=display(function), cat=_category(function), args={**given, **shown.named})
+        self._event(thread, "B", name=display(function), cat=_category(function), args={**given, **shown.named})
 
-    def end(self, lane: Lane, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
-        """Write where it ends."""
-        self._event(lane, "E", args={kind: self._value(kind, value, is_secret)})
+    def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+        """Write the end event."""
+        self._event(thread, "E", args={kind: self._value(kind, value, is_secret)})
 
-    def _event(self, lane: Lane, phase: str, **more: Any) -> None:
+    def _event(self, thread: TracedThread, phase: str, **more: Any) -> None:
         moment = round((perf_counter() - self._start) * 1e6, 3)
-        entry = {"ph": phase, "ts": moment, "pid": os.getpid(), "tid": lane.number, **more}
+        entry = {"ph": phase, "ts": moment, "pid": os.getpid(), "tid": thread.number, **more}
         with self._lock:
-            if lane.number not in self._lanes:
-                self._lanes.add(lane.number)
-                named = {"name": "thread_name", "ph": "M", "pid": os.getpid(), "tid": lane.number}
-                self._entry({**named, "args": {"name": lane.name}})
+            if thread.number not in self._named_threads:
+                self._named_threads.add(thread.number)
+                named = {"name": "thread_name", "ph": "M", "pid": os.getpid(), "tid": thread.number}
+                self._entry({**named, "args": {"name": thread.name}})
             self._entry(entry)
 
     def _entry(self, entry: dict[str, Any]) -> None:
-        self._write((",\n" if self._is_begun else "[\n") + json.dumps(entry))
-        self._is_begun = True
+        self._write((",\n" if self._has_entries else "[\n") + json.dumps(entry))
+        self._has_entries = True
 
     def close(self) -> None:
-        """End the list."""
+        """Terminate the list."""
         with self._lock:
             if not self._is_finished:
                 self._is_finished = True
-                self._write("\n]\n" if self._is_begun else "[]\n")
+                self._write("\n]\n" if self._has_entries else "[]\n")
         super().close()
 
 
@@ -254,5 +265,5 @@ def _category(function: Any) -> str:
     return name.rpartition(".")[0] or "call"
 
 
-def _prefix(lane: Lane, level: int) -> str:
-    return ("" if lane.is_first else f"[{lane.name}] ") + _INDENT * level
+def _prefix(thread: TracedThread, level: int) -> str:
+    return ("" if thread.is_first else f"[{thread.name}] ") + _INDENT * level

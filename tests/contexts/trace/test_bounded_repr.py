@@ -15,7 +15,8 @@ import types
 import pytest
 
 from cassette_import.contexts.trace import bounded_repr
-from cassette_import.contexts.trace.bounded_repr import Secrets, Shortener
+from cassette_import.contexts.trace.bounded_repr import Shortener
+from cassette_import.contexts.trace.secret_masking import Secrets
 
 Pair = collections.namedtuple("Pair", "left right")
 
