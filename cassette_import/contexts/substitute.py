@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cassette_import.contexts.common.interception import Aimed
+from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import Aim, Target, aimed_at, located
+from cassette_import.contexts.common.targets import ResolvedTarget, Target, import_path, resolve_target
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Substitute"]
 
 
-class Substitute(Aimed):
+class Substitute(TargetedContext):
     """Calls other functions in the place of some.
 
     Parameters
@@ -50,14 +50,14 @@ class Substitute(Aimed):
 
     def __new__(cls, replacements: Mapping[Any, Target]) -> Substitute:
         """Make an instance of the type that overloads these targets."""
-        return cls.at(aimed_at(target) for target in _checked(replacements))
+        return cls.for_targets(resolve_target(target) for target in _checked(replacements))
 
     def __init__(self, replacements: Mapping[Any, Target]) -> None:
         super().__init__()
-        self.calls: dict[str, int] = {aim.name: 0 for aim in self._aims}
+        self.calls: dict[str, int] = {target.name: 0 for target in self._targets}
         """How often each target was called, by its name."""
-        found = zip(self._aims, replacements.values(), strict=True)
-        self._replacements = {id(aim): _replacement(aim, given) for aim, given in found}
+        found = zip(self._targets, replacements.values(), strict=True)
+        self._replacements = {id(target): _replacement(target, given) for target, given in found}
 
     @classmethod
     def from_options(cls, **replacements: Any) -> Substitute:
@@ -65,14 +65,14 @@ class Substitute(Aimed):
         return cls(replacements)
 
     @hidden
-    def meet(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    def intercept(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Call the replacement."""
-        aim = self.aim(function, arguments)
-        if aim is None:
-            return self.go_on(function, arguments, keywords)
+        target = self.target_of(function, arguments)
+        if target is None:
+            return self.proceed(function, arguments, keywords)
         with self._lock:
-            self.calls[aim.name] += 1
-        return self._replacements[id(aim)](*(arguments[1:] if aim.is_bound else arguments), **keywords)
+            self.calls[target.name] += 1
+        return self._replacements[id(target)](*(arguments[1:] if target.is_bound else arguments), **keywords)
 
     def summary(self) -> str:
         """How often each target was called."""
@@ -97,11 +97,11 @@ def _checked(replacements: Any) -> Mapping[Any, Target]:
     return replacements
 
 
-def _replacement(aim: Aim, given: Any) -> Any:
-    found = located(given) if isinstance(given, str) else given
+def _replacement(target: ResolvedTarget, given: Any) -> Any:
+    found = import_path(given) if isinstance(given, str) else given
     if not callable(found):
         name = given if isinstance(given, str) else repr(given)
-        raise ValueError(f"{name}, given for {aim.name}, is not callable; give a function or module.function")
+        raise ValueError(f"{name}, given for {target.name}, is not callable; give a function or module.function")
     return found
 
 

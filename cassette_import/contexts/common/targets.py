@@ -1,6 +1,6 @@
-"""The functions that a context is aimed at: from text or callables to what can be registered and recognised.
+"""Targets: functions that the options of a context choose, as callables or as text such as ``"time.time"``.
 
-Knows how Python finds names, and what callables really are; must not know any context.
+Knows how Python finds names, and which function a callable runs; must not know any context.
 """
 
 from __future__ import annotations
@@ -17,35 +17,44 @@ from typing import Any, Final, TypeAlias
 from cassette_import.contexts.common.function_names import display
 from cassette_import.interpreter.callables import split, underlying
 
-__all__ = ["Aim", "Target", "about_to_run", "aimed_at", "by_function", "located", "names_in", "target_name"]
+__all__ = [
+    "ResolvedTarget",
+    "Target",
+    "about_to_run",
+    "by_function",
+    "import_path",
+    "resolve_target",
+    "split_targets",
+    "target_name",
+]
 
 Target: TypeAlias = Callable[..., Any] | str
-"""A callable, or where it is: ``"package.module.Class.method"``."""
+"""A callable, or its dotted name: ``"package.module.Class.method"``."""
 
 _ANY_RECEIVER: Final[Any] = object()
 _MAIN: Final = "__main__"
 _main_names: Final[set[str]] = set()
-"""What the program that is about to run is called, as a module; its functions do not exist yet."""
+"""The module names of the program that is about to run. Its functions do not exist yet."""
 
 
-class Aim:
-    """One target, taken apart: the function that events name, and the receiver that it is meant for, if any.
+class ResolvedTarget:
+    """One target: the function that call events name, and the receiver that the target is bound to, if any.
 
-    A target that is bound to something, such as `random.random` or `datetime.now`, means that one receiver: an
-    instance, or a class and its subclasses. A target in a program that has not begun is `awaited` at first.
+    A bound target, such as `random.random` or `datetime.now`, matches calls on its receiver only: an instance, or a
+    class with its subclasses. A target in a program that has not started has its names in `pending`, and no function.
     """
 
-    __slots__ = ("awaited", "function", "is_bound", "name", "receiver")
+    __slots__ = ("function", "is_bound", "name", "pending", "receiver")
 
-    def __init__(self, name: str, function: Any, *receiver: Any, awaited: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, function: Any, *receiver: Any, pending: Sequence[str] = ()) -> None:
         self.name = name
         self.function = function
         self.is_bound = bool(receiver)
         self.receiver = receiver[0] if receiver else _ANY_RECEIVER
-        self.awaited = awaited
+        self.pending = pending
 
-    def hits(self, arguments: tuple[Any, ...]) -> bool:
-        """Whether a call of the function with these arguments is one of the target."""
+    def matches(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether a call of the function with these arguments is a call of the target."""
         if not self.is_bound:
             return True
         if not arguments:
@@ -55,21 +64,26 @@ class Aim:
             return True
         return isinstance(receiver, type) and isinstance(given, type) and type.__subclasscheck__(receiver, given)
 
-    def arrives(self) -> bool:
-        """Whether an awaited target is there; it is taken apart then."""
+    def resolve(self) -> bool:
+        """Find the function of a pending target. Return whether it exists."""
         found: Any = sys.modules.get(_MAIN)
-        for name in self.awaited:
+        for name in self.pending:
             found = getattr(found, name, None)
         if not callable(found):
             return False
-        there = _taken_apart(self.name, found)
-        self.function, self.receiver, self.is_bound, self.awaited = there.function, there.receiver, there.is_bound, ()
+        target = _of_callable(self.name, found)
+        self.function, self.receiver, self.is_bound, self.pending = (
+            target.function,
+            target.receiver,
+            target.is_bound,
+            (),
+        )
         return True
 
 
 @contextlib.contextmanager
 def about_to_run(module: str) -> Iterator[None]:
-    """Await the functions of this module in `__main__`, as it is about to run there, and do not import it."""
+    """Look for the functions of this module in `__main__`, where it is about to run, instead of importing it."""
     _main_names.update((module, _MAIN))
     try:
         yield
@@ -77,50 +91,50 @@ def about_to_run(module: str) -> Iterator[None]:
         _main_names.clear()
 
 
-def aimed_at(target: Target) -> Aim:
-    """The target, taken apart.
+def resolve_target(target: Target) -> ResolvedTarget:
+    """The function and the receiver of a target.
 
     Raises
     ------
     ValueError
-        If nothing is there, or it is not callable. The message is one line.
+        If the name leads nowhere, or not to a callable. The message is one line.
 
-    >>> aimed_at("math.sin").function
+    >>> resolve_target("math.sin").function
     <built-in function sin>
-    >>> aimed_at("random.random").is_bound, aimed_at(list.append).is_bound
+    >>> resolve_target("random.random").is_bound, resolve_target(list.append).is_bound
     (True, False)
     """
     if not isinstance(target, str):
-        return _taken_apart(target_name(target), target)
-    awaited = _names_in_main(target)
-    if awaited:
-        return Aim(".".join((_MAIN, *awaited)), None, awaited=awaited)
-    return _taken_apart(target, located(target))
+        return _of_callable(target_name(target), target)
+    pending = _names_in_main(target)
+    if pending:
+        return ResolvedTarget(".".join((_MAIN, *pending)), None, pending=pending)
+    return _of_callable(target, import_path(target))
 
 
-def _taken_apart(name: str, target: Any) -> Aim:
-    if isinstance(target, (staticmethod, classmethod)):  # as they stand in the class
-        return Aim(name, underlying(target))
+def _of_callable(name: str, target: Any) -> ResolvedTarget:
+    if isinstance(target, (staticmethod, classmethod)):  # taken from the `__dict__` of a class
+        return ResolvedTarget(name, underlying(target))
     if not callable(target):
         raise ValueError(f"{name} is {_article(type(target).__name__)}, which is not called")
     if type(target) is functools.partial:
         raise ValueError(f"{name} is a partial object; give the function that it calls")
     function, *leading = split(target)
-    return Aim(name, function, *leading[:1])
+    return ResolvedTarget(name, function, *leading[:1])
 
 
 def _names_in_main(path: str) -> list[str]:
-    """What comes after the program's own name in a path; nothing if it does not begin with that."""
+    """The names after the program's own name in a path; none if the path does not begin with that."""
     main = next((name for name in _main_names if path.startswith(name + ".")), None)
     return [] if main is None else path[len(main) + 1 :].split(".")
 
 
-def located(path: str) -> Any:
-    """What a dotted path leads to; modules on the way are imported.
+def import_path(path: str) -> Any:
+    """The object that a dotted path names; modules on the way are imported.
 
-    >>> located("os.path.join").__name__
+    >>> import_path("os.path.join").__name__
     'join'
-    >>> located("os.path.nowhere")
+    >>> import_path("os.path.nowhere")
     Traceback (most recent call last):
         ...
     ValueError: module os.path has no attribute 'nowhere'
@@ -143,7 +157,7 @@ def located(path: str) -> Any:
 
 
 def _module_of(names: list[str]) -> tuple[Any, list[str]]:
-    """The module that the path begins with, as deep as modules go, and what comes after it."""
+    """The innermost module that the path names, and the remaining names."""
     module = None
     for count in range(1, len(names)):
         name = ".".join(names[:count])
@@ -152,23 +166,23 @@ def _module_of(names: list[str]) -> tuple[Any, list[str]]:
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as error:
-            if error.name != name:  # a module that exists needs one that does not
+            if error.name != name:  # the module exists, and imports one that does not
                 raise ValueError(f"{name} cannot be imported: {error}") from error
             if module is None:
                 raise ValueError(f"there is no module {name!r}") from None
             break
-        except Exception as error:  # whatever the module does while it is imported
-            told = " ".join(str(error).split())
-            raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {told}") from error
+        except Exception as error:  # raised while the module is imported
+            message = " ".join(str(error).split())
+            raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {message}") from error
     assert module is not None
     return module, names[module.__name__.count(".") + 1 :]
 
 
 def target_name(target: Any) -> str:
-    """What a callable is called, with its module if that is known.
+    """The name of a callable, with its module if that is known.
 
-    >>> target_name(len), target_name(list.append), target_name(located)
-    ('len', 'list.append', 'cassette_import.contexts.common.targets.located')
+    >>> target_name(len), target_name(list.append), target_name(import_path)
+    ('len', 'list.append', 'cassette_import.contexts.common.targets.import_path')
     """
     if type(target) is functools.partial:
         return repr(target)
@@ -180,18 +194,18 @@ def target_name(target: Any) -> str:
     return f"{module}.{name}" if isinstance(module, str) and module != "builtins" else name
 
 
-def names_in(text: str | Iterable[Target]) -> tuple[Target, ...]:
-    """Several targets: as such, or text such as ``"a.f+b.g"``."""
+def split_targets(text: str | Iterable[Target]) -> tuple[Target, ...]:
+    """Several targets, given as such or as text such as ``"a.f+b.g"``."""
     if isinstance(text, str):
         return tuple(name.strip() for name in text.split("+"))
     return tuple(text)
 
 
-def by_function(aims: Iterable[Aim]) -> Mapping[int, tuple[Aim, ...]]:
-    """The aims by the identity of their function, those at one receiver first."""
-    found: dict[int, tuple[Aim, ...]] = {}
-    for aim in sorted(aims, key=lambda aim: not aim.is_bound):
-        found[id(aim.function)] = (*found.get(id(aim.function), ()), aim)
+def by_function(targets: Iterable[ResolvedTarget]) -> Mapping[int, tuple[ResolvedTarget, ...]]:
+    """The targets by the `id()` of their function, bound targets first."""
+    found: dict[int, tuple[ResolvedTarget, ...]] = {}
+    for target in sorted(targets, key=lambda target: not target.is_bound):
+        found[id(target.function)] = (*found.get(id(target.function), ()), target)
     return found
 
 

@@ -13,9 +13,9 @@ from random import Random
 from time import sleep
 from typing import Any, Final
 
-from cassette_import.contexts.common.interception import Aimed
+from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import Aim, Target, aimed_at, names_in
+from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.faults.options import corruption_from, exception_from, seconds_from, selection_from
 from cassette_import.interpreter.hidden_frames import hidden
 
@@ -36,7 +36,7 @@ class _Record:
         self.random = random
 
 
-class Faults(Aimed):
+class Faults(TargetedContext):
     """Makes calls of some functions raise, take longer, or give something else.
 
     Parameters
@@ -85,7 +85,7 @@ class Faults(Aimed):
         """Make an instance of the type that overloads these targets."""
         if not targets:
             raise ValueError("no target is given: name a function, as module.function")
-        return cls.at(map(aimed_at, targets))
+        return cls.for_targets(map(resolve_target, targets))
 
     def __init__(
         self,
@@ -107,21 +107,21 @@ class Faults(Aimed):
         self._raises = exception_from(raises)
         self._delay = seconds_from(delay)
         self._corrupt = corruption_from(corrupt)
-        self._records = {id(aim): _Record(Random(f"{seed}/{aim.name}")) for aim in self._aims}
+        self._records = {id(target): _Record(Random(f"{seed}/{target.name}")) for target in self._targets}
 
     @classmethod
     def from_options(cls, *, target: str, **options: Any) -> Faults:
         """What the command line makes of ``target=…,key=value,…``."""
-        return cls(*names_in(str(target)), **options)
+        return cls(*split_targets(str(target)), **options)
 
     @hidden
-    def meet(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    def intercept(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Let the call pass, or have something go wrong with it."""
-        aim = self.aim(function, arguments)
-        if aim is None:
-            return self.go_on(function, arguments, keywords)
+        target = self.target_of(function, arguments)
+        if target is None:
+            return self.proceed(function, arguments, keywords)
         with self._lock:
-            record = self._records[id(aim)]
+            record = self._records[id(target)]
             record.calls = number = record.calls + 1
             is_met = self._chosen(number, record.random)
             random = Random(record.random.random()) if is_met else record.random
@@ -129,32 +129,32 @@ class Faults(Aimed):
                 record.times += 1
                 record.met += [number] if len(record.met) < _REMEMBERED else []
         if not is_met:
-            return self.go_on(function, arguments, keywords)
+            return self.proceed(function, arguments, keywords)
         if inspect.iscoroutinefunction(function):
-            call = None if self._raises else self.go_on(function, arguments, keywords)
-            later: Any = self._met_later(aim, number, random, call)
+            call = None if self._raises else self.proceed(function, arguments, keywords)
+            later: Any = self._met_later(target, number, random, call)
             later.__name__, later.__qualname__ = function.__name__, function.__qualname__
             return later
         if self._delay:
             sleep(self._delay)
         if self._raises is not None:
-            raise self._raises(f"injected by faults: call {number} of {aim.name}")
-        result = self.go_on(function, arguments, keywords)
+            raise self._raises(f"injected by faults: call {number} of {target.name}")
+        result = self.proceed(function, arguments, keywords)
         return result if self._corrupt is None else self._corrupt(result, random)
 
-    async def _met_later(self, aim: Aim, number: int, random: Random, call: Any) -> Any:
+    async def _met_later(self, target: ResolvedTarget, number: int, random: Random, call: Any) -> Any:
         """What goes wrong with a coroutine goes wrong when it is awaited, and others run meanwhile."""
         if self._delay:
             await asyncio.sleep(self._delay)
         if self._raises is not None:
-            raise self._raises(f"injected by faults: call {number} of {aim.name}")
+            raise self._raises(f"injected by faults: call {number} of {target.name}")
         result = await call
         return result if self._corrupt is None else self._corrupt(result, random)
 
     def found(self) -> dict[str, dict[str, Any]]:
         """For each target, how often it was called, how often something went wrong, and in which calls at first."""
         with self._lock:
-            records = [(aim.name, self._records[id(aim)]) for aim in self._aims]
+            records = [(target.name, self._records[id(target)]) for target in self._targets]
             return {name: {"calls": it.calls, "faults": it.times, "first": list(it.met)} for name, it in records}
 
     def summary(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from random import Random
 from typing import Any, Final, TypeAlias
 
-from cassette_import.contexts.common.targets import located
+from cassette_import.contexts.common.targets import import_path
 
 __all__ = [
     "Corruption",
@@ -89,7 +89,7 @@ def exception_from(given: Any) -> Callable[[str], BaseException] | None:
 
 
 def _exception_named(name: str) -> Any:
-    return located(name) if "." in name else getattr(builtins, name, name)
+    return import_path(name) if "." in name else getattr(builtins, name, name)
 
 
 def _fresh(exception: BaseException) -> BaseException:
@@ -108,7 +108,7 @@ def corruption_from(given: Any) -> Corruption | None:
         return None
     if given is True:
         return corrupted
-    found = located(given) if isinstance(given, str) else given
+    found = import_path(given) if isinstance(given, str) else given
     if not callable(found):
         raise ValueError(f"corrupt is a function that makes another result of the right one, or True, not {given!r}")
     return lambda result, random: found(result)

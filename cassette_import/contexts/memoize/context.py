@@ -14,9 +14,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 from cassette_import import current, recurse
-from cassette_import.contexts.common.interception import Aimed
+from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.targets import Aim, Target, aimed_at, names_in
+from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.memoize.argument_keys import CannotRemember, Key, Remembered, remembered
 from cassette_import.contexts.memoize.stores import Folder, Memory, Store
 from cassette_import.interpreter.hidden_frames import hidden
@@ -41,7 +41,7 @@ class _Statistics:
         return self.calls - self.hits - self.reasons.total()
 
 
-class Memoize(Aimed):
+class Memoize(TargetedContext):
     """Remembers what chosen functions give, and does not run them again.
 
     Parameters
@@ -79,7 +79,7 @@ class Memoize(Aimed):
         """Make an instance of the type that overloads these functions."""
         if not functions:
             raise ValueError("no function is given: name those to be remembered, as module.function")
-        return cls.at([_checked(aimed_at(function)) for function in functions])
+        return cls.for_targets([_checked(resolve_target(function)) for function in functions])
 
     def __init__(self, *functions: Target, limit: int | None = None, folder: str | None = None) -> None:
         super().__init__()
@@ -89,21 +89,21 @@ class Memoize(Aimed):
             raise ValueError("a folder keeps everything: give limit= or folder=, not both")
         self._store: Store = Memory(limit) if folder is None else Folder(str(folder))
         self._identities: dict[int, Hashable] = {}
-        self._statistics = {id(aim): _Statistics() for aim in self._aims}
+        self._statistics = {id(target): _Statistics() for target in self._targets}
 
     @classmethod
     def from_options(cls, *, functions: str, **options: Any) -> Memoize:
         """What the command line makes of ``functions=…,key=value,…``."""
-        return cls(*names_in(str(functions)), **options)
+        return cls(*split_targets(str(functions)), **options)
 
     @hidden
-    def meet(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    def intercept(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Give what is remembered, or make the call and remember."""
-        aim = self.aim(function, arguments)
-        key = None if aim is None else self._key(aim, arguments, keywords)
-        known = None if key is None else self._known(aim, key)
+        target = self.target_of(function, arguments)
+        key = None if target is None else self._key(target, arguments, keywords)
+        known = None if key is None else self._known(target, key)
         if known is None:
-            # As `go_on` has it, in this frame: what is remembered is often recursive.
+            # As `proceed` has it, in this frame: what is remembered is often recursive.
             if current() is None:
                 with self:
                     result = function(*arguments, **keywords)
@@ -112,13 +112,13 @@ class Memoize(Aimed):
             if key is None:
                 return result
             if inspect.iscoroutinefunction(function):
-                return self._awaited(aim, key, result)
-            self._remember(aim, key, result)
+                return self._awaited(target, key, result)
+            self._remember(target, key, result)
             return result
         return _already(known) if inspect.iscoroutinefunction(function) else known.value()
 
-    def _key(self, aim: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Key | None:
-        statistics = self._statistics[id(aim)]
+    def _key(self, target: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Key | None:
+        statistics = self._statistics[id(target)]
         with self._lock:
             statistics.calls += 1
         try:
@@ -127,30 +127,30 @@ class Memoize(Aimed):
             self._not_remembered(statistics, reason)
             return None
 
-    def _known(self, aim: Any, key: Key) -> Remembered | None:
-        known = self._store.get(self._identity(aim), key.value)
+    def _known(self, target: Any, key: Key) -> Remembered | None:
+        known = self._store.get(self._identity(target), key.value)
         if known is not None:
             with self._lock:
-                self._statistics[id(aim)].hits += 1
+                self._statistics[id(target)].hits += 1
         return known
 
-    def _identity(self, aim: Any) -> Hashable:
+    def _identity(self, target: Any) -> Hashable:
         """What stands for the function in the store."""
         try:
-            return self._identities[id(aim)]
+            return self._identities[id(target)]
         except KeyError:  # at the first call
-            return self._identities.setdefault(id(aim), self._store.identity(aim.function))
+            return self._identities.setdefault(id(target), self._store.identity(target.function))
 
-    def _remember(self, aim: Any, key: Key, result: Any) -> None:
+    def _remember(self, target: Any, key: Key, result: Any) -> None:
         try:
             key.check_unchanged()
-            self._store.put(self._identity(aim), key.value, remembered(result, key))
+            self._store.put(self._identity(target), key.value, remembered(result, key))
         except CannotRemember as reason:
-            self._not_remembered(self._statistics[id(aim)], reason)
+            self._not_remembered(self._statistics[id(target)], reason)
 
-    async def _awaited(self, aim: Any, key: Key, call: Any) -> Any:
+    async def _awaited(self, target: Any, key: Key, call: Any) -> Any:
         result = await call
-        self._remember(aim, key, result)
+        self._remember(target, key, result)
         return result
 
     def _not_remembered(self, statistics: _Statistics, reason: CannotRemember) -> None:
@@ -165,14 +165,14 @@ class Memoize(Aimed):
         """For each function: `calls`, of them `remembered`, `made`, and `not_rememberable` by reason."""
         with self._lock:
             return {
-                aim.name: {
+                target.name: {
                     "calls": it.calls,
                     "remembered": it.hits,
                     "made": it.misses,
                     "not_rememberable": dict(it.reasons.most_common()),
                 }
-                for aim in self._aims
-                for it in (self._statistics[id(aim)],)
+                for target in self._targets
+                for it in (self._statistics[id(target)],)
             }
 
     def summary(self) -> str:
@@ -180,7 +180,7 @@ class Memoize(Aimed):
         lines: list[str] = []
         for name, figures in self.statistics().items():
             lines += _lines(name, **figures)
-        return "memoize: " + "\n  ".join(lines) if len(self._aims) == 1 else "\n  ".join(["memoize:", *lines])
+        return "memoize: " + "\n  ".join(lines) if len(self._targets) == 1 else "\n  ".join(["memoize:", *lines])
 
     @property
     def formats(self) -> Mapping[str, Writer]:
@@ -200,10 +200,10 @@ async def _already(known: Remembered) -> Any:
     return known.value()
 
 
-def _checked(aim: Aim) -> Aim:
-    if inspect.isgeneratorfunction(aim.function) or inspect.isasyncgenfunction(aim.function):
-        raise ValueError(f"{aim.name} gives generators, which can be used only once, so they cannot be remembered")
-    return aim
+def _checked(target: ResolvedTarget) -> ResolvedTarget:
+    if inspect.isgeneratorfunction(target.function) or inspect.isasyncgenfunction(target.function):
+        raise ValueError(f"{target.name} gives generators, which can be used only once, so they cannot be remembered")
+    return target
 
 
 def _lines(name: str, calls: int, remembered: int, made: int, not_rememberable: Mapping[str, int]) -> list[str]:
