@@ -83,7 +83,7 @@ def nothing_is_left_active():
 
 def _in_use(cassette):
     """The variants that are in use anywhere: functions that are entered are specialised for them."""
-    return [variant for variant in cassette.registry._instrumented if variant.family.active]
+    return [variant for variant in cassette.registry.instrumentation.variants if variant.family.active]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -326,7 +326,7 @@ for _kind in KINDS:
 
 bindings.provide()
 EXEMPT_MANAGERS.add(Context)
-HOOK_FUNCTIONS.listeners.append(hook_copies.adopt)
+HOOK_FUNCTIONS.listeners.append(hook_copies.instrument_copy)
 
 
 def current() -> Context | None:

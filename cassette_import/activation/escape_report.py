@@ -90,7 +90,7 @@ class EscapeWatch(Context, events=Events.CALLS):
         record = registry.records.get(code.co_filename)
         # A record alone says nothing: "<string>" may have one because of another function in another "<string>".
         is_overdubbed = record is not None and (record.installed or code.co_filename in activation.roots)
-        unit = registry.unit_of(code) if is_overdubbed else None
+        unit = registry.index.unit_of(code) if is_overdubbed else None
         if unit is not None:
             code = unit.plain  # code objects come and go while functions are specialised
         reason = _reason(function, is_overdubbed)
@@ -164,7 +164,7 @@ def _overloaded(contexts: Iterable[Context]) -> set[CodeType]:
     for one in contexts:
         for target in Table(type(one), "overdub").targets.values():
             code = code_of(target)
-            unit = registry.unit_of(code) if code is not None and code.co_filename in registry.records else None
+            unit = registry.index.unit_of(code) if code is not None and code.co_filename in registry.records else None
             if code is not None:
                 found.add(code if unit is None else unit.plain)
     return found

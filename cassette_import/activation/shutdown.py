@@ -64,5 +64,5 @@ class _Again:
 def _enter_plain(number: int, here: Callable[[], Any]) -> Callable[..., Any]:
     """What gates call in the end: nothing is specialised any more."""
     assert isinstance(here, FunctionType)
-    plain = registry.units[number].plain
+    plain = registry.index.units[number].plain
     return FunctionType(plain, here.__globals__, plain.co_name, None, here.__closure__)

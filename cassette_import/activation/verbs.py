@@ -106,7 +106,7 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     """
     check_call("canrecurse", ctx, f)
     function = python_function(f)
-    if function is None or not registry.overdubbable(function):
+    if function is None or not registry.index.overdubbable(function):
         return False
     here = active_here()
     if here is INACTIVE:

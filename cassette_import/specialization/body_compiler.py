@@ -5,12 +5,10 @@ Knows units, trees and files; must not know which code is live.
 
 from __future__ import annotations
 
-import _thread
 import atexit
 import hashlib
 import inspect
 import os
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from types import CodeType, FunctionType, ModuleType
@@ -31,9 +29,6 @@ _File = tuple[str, str, bytes]
 
 
 _NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
-
-SPECIALISING: Final = threading.local()
-"""`SPECIALISING.now`: this thread is specialising; a function that specialising needs runs plain."""
 
 
 class Bodies:
@@ -184,33 +179,6 @@ def _rename(code: CodeType, prefixes: dict[str, str]) -> CodeType:
 
     consts = tuple(_rename(const, prefixes) if isinstance(const, CodeType) else const for const in code.co_consts)
     return code.replace(co_names=tuple(map(renamed, code.co_names)), co_consts=consts)
-
-
-def on_a_fresh_stack(work: Callable[[], CodeType | None]) -> CodeType | None:
-    """Rewriting and compiling recurse; a program that is itself deep in recursion must not notice (S7)."""
-    try:
-        return work()
-    except RecursionError:
-        results: list[CodeType | None] = []
-        failures: list[BaseException] = []
-        done = _thread.allocate_lock()
-
-        def run() -> None:
-            SPECIALISING.now = True
-            try:
-                results.append(work())
-            except BaseException as error:
-                failures.append(error)
-            finally:
-                done.release()
-
-        # Not by `threading`: it may be overdubbed, and would wait for the lock that is held here.
-        done.acquire()
-        _thread.start_new_thread(run, ())
-        done.acquire()
-        if failures:
-            raise failures[0] from None
-        return results[0]
 
 
 bodies: Final = Bodies()

@@ -1,6 +1,6 @@
-"""Files, units and code objects: which code is whose, in any of its states.
+"""The code index: which function unit a code object belongs to, in any of its states.
 
-Knows modules, source and code objects. Must not know which code is live, nor what an event looks like.
+Knows files, source and code objects. Must not know which code is live, nor what an event looks like.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.source_file import SourceFile
-from cassette_import.specialization.wildcard_variant import WildcardVariant
+from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended
 
 
 class CodeIndex:
-    """All files, units and code objects."""
+    """All files with overdubbed functions, their units and code objects."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -29,27 +29,28 @@ class CodeIndex:
         self.units: list[Unit] = []
         self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
 
-    def _record(self, filename: str) -> FileRecord:
+    def record_of(self, filename: str) -> FileRecord:
+        """The record of a file; a new one for a file that has none."""
         record = self.records.get(filename)
         if record is None:
             record = self.records[filename] = FileRecord(filename)
         return record
 
     def find_unit(self, code: CodeType) -> Unit | None:
-        """The unit of a code object that was met before."""
+        """The unit of a code object; None if the index does not contain it."""
         found = self._codes.get(id(code))
         return found[1] if found is not None else None
 
     def plain_code_of(self, code: CodeType) -> CodeType:
-        """The code as it was written, of a code object in any state."""
+        """The code that Python compiled, for a code object in any state."""
         unit = self.find_unit(code)
         return code if unit is None else unit.plain
 
     def unit_of(self, code: CodeType) -> Unit | None:
-        """The unit of a code object in any of its states; a new one for code that is met for the first time."""
-        known = self.find_unit(code)
-        if known is not None:
-            return known
+        """The unit of a code object in any of its states; a new unit for code that the index does not contain."""
+        found = self._codes.get(id(code))
+        if found is not None:
+            return found[1]
         record = self.records.get(code.co_filename)
         if record is None or not is_function(code):
             return None
@@ -63,28 +64,28 @@ class CodeIndex:
         return unit
 
     def _unmarked(self, record: FileRecord, code: CodeType) -> CodeType | None:
-        """The plain code of code that is met for the first time; None if it is ours, and nobody knows whose.
+        """The plain code of code that is new to the index; None for rewritten code whose unit is unknown.
 
-        `types.coroutine` marks a generator function by copying its code, which may be ours by then.
+        `types.coroutine` marks a generator function by copying its code, which may be a trampoline or a compiled body.
         """
-        # Names that start with "@py" are those of pytest's assertion rewriting (P1).
+        # Names that start with "@py" belong to pytest's assertion rewriting (P1).
         names = code.co_names
         if "@" not in "".join(names) or not any(name[:1] == "@" and name[:3] != "@py" for name in names):
             return code
         marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
-        # A gate holds the number of its unit; bodies may be equal where a module was executed twice.
+        # A trampoline holds the number of its unit; bodies may be equal if a module was executed twice.
         found = [unit for unit in record.units if _is_copy(code, unit.trampoline) or _is_copy(code, unit.code)]
         return found[-1].plain.replace(co_flags=found[-1].plain.co_flags | marks) if found and marks else None
 
     def trampoline_of(self, unit: Unit) -> CodeType:
-        """The unit's gate, which is made when it is wanted."""
+        """The unit's trampoline, which is made when it is needed first."""
         if unit.trampoline is None:
             unit.trampoline = trampolines.make(unit.plain, unit.number)
             self._codes[id(unit.trampoline)] = (unit.trampoline, unit)
         return unit.trampoline
 
     def add_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:
-        """Make the new code, and the nested functions' in it, known as states of their units."""
+        """Add a unit's compiled body, and the bodies of the functions nested in it to their units."""
         for variant in variants:
             variant.provide(code)
         self._index_code(unit, code, variants)
@@ -99,8 +100,21 @@ class CodeIndex:
             if inner is not None:
                 self._index_code(inner, nested, variants)
 
+    def with_trampolines(self, code: CodeType, everything: bool) -> CodeType:
+        """The code of a module or class body whose functions have trampolines: all, or those that can be suspended."""
+        consts: list[Any] = []
+        for const in code.co_consts:
+            if isinstance(const, CodeType):
+                if not is_function(const):
+                    const = self.with_trampolines(const, everything)
+                elif everything or can_be_suspended(const):
+                    unit = self.unit_of(const)
+                    const = self.trampoline_of(unit) if unit is not None else const
+            consts.append(const)
+        return code.replace(co_consts=tuple(consts))
+
     def overdubbable(self, function: FunctionType) -> bool:
-        """Whether a body can be had for the function: it has source, and is not left alone."""
+        """Whether the function can get a compiled body: it has source, and is not left alone."""
         unit = self.find_unit(function.__code__)
         if unit is not None:
             return unit.reason is None
@@ -128,14 +142,14 @@ class CodeIndex:
                 return None
             return clone(place.node), source.text_of(place)
 
-    # ---- telling
+    # ---- reports
 
     def functions_left_alone(self, module_name: str) -> dict[str, str]:
-        """Qualified name and reason of the module's functions that stay plain."""
+        """The functions of a module that are left alone: qualified names with reasons."""
         return {unit.plain.co_qualname: unit.reason for unit in self._units_of(module_name) if unit.reason is not None}
 
     def specialised_functions(self, module_name: str) -> dict[str, list[str]]:
-        """Qualified name, and names of the variants, of the module's functions that have an overdubbed body."""
+        """The functions of a module with compiled bodies: qualified names with the names of the bodies' variants."""
         return {
             unit.plain.co_qualname: names
             for unit in self._units_of(module_name)
@@ -147,7 +161,7 @@ class CodeIndex:
 
 
 def _is_copy(code: CodeType, original: CodeType | None) -> bool:
-    """Whether code does the same as ours, for all that is in it."""
+    """Whether a code object has the same name, instructions and constants as the original."""
     return (
         original is not None
         and code.co_qualname == original.co_qualname

@@ -1,4 +1,7 @@
-"""Units and records: one function of the source, one file. Data; who changes them is `specialize`."""
+"""Units and file records: one function of the source, one source file.
+
+Data, which the registry and its parts change. Must not know contexts, or how code is rewritten.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,24 @@ from cassette_import.specialization.source_file import SourceFile
 
 
 class Unit:
-    """One `def` or `lambda`: its code in all states, and the live functions that are known to have it."""
+    """One `def` or `lambda`: its code in all states, and the live functions that have it, as far as they are known.
 
-    __slots__ = ("code", "known", "misses", "number", "plain", "reason", "record", "restored", "trampoline", "variants")
+    Of its three states, `plain` is the code that Python compiled, `trampoline` specialises the unit on entry, and
+    `code` is the compiled body with a branch for each of the `variants`.
+    """
+
+    __slots__ = (
+        "_functions",
+        "code",
+        "misses",
+        "number",
+        "plain",
+        "reason",
+        "record",
+        "restorations",
+        "trampoline",
+        "variants",
+    )
 
     def __init__(self, number: int, record: FileRecord, plain: CodeType) -> None:
         self.number = number
@@ -22,24 +40,28 @@ class Unit:
         self.code: CodeType | None = None
         self.variants: tuple[Variant, ...] = ()
         self.reason: str | None = None
-        self.known: dict[int, weakref.ref[FunctionType]] = {}  # by identity: there may be thousands of a closure
+        """Why the unit is left alone; None if it is not."""
+        self._functions: dict[int, weakref.ref[FunctionType]] = {}  # by identity: a closure may have thousands
         self.misses = 0
-        self.restored = 0
+        """How often the function that was called was not found by its name."""
+        self.restorations = 0
+        """How often its functions got the plain code back because no context was active."""
 
     def functions(self) -> list[FunctionType]:
-        found = [function for reference in list(self.known.values()) if (function := reference()) is not None]
-        if len(found) < len(self.known):
-            self.known = {id(function): weakref.ref(function) for function in found}
+        """The known live functions of the unit."""
+        found = [function for reference in list(self._functions.values()) if (function := reference()) is not None]
+        if len(found) < len(self._functions):
+            self._functions = {id(function): weakref.ref(function) for function in found}
         return found
 
     def add_function(self, function: FunctionType) -> None:
-        """Know the function as one of the unit's."""
-        reference = self.known.get(id(function))
+        """Add a live function of the unit."""
+        reference = self._functions.get(id(function))
         if reference is None or reference() is not function:
-            self.known[id(function)] = weakref.ref(function)
+            self._functions[id(function)] = weakref.ref(function)
 
     def some_function(self) -> FunctionType:
-        """A live function of the unit, or one like it, for a pass to look at."""
+        """A live function of the unit, or one like it, for passes to inspect."""
         functions = self.functions()
         if functions:
             return functions[0]
@@ -48,7 +70,10 @@ class Unit:
 
 
 class FileRecord:
-    """One source file whose functions are overdubbed: because it is installed, or as the file of a root function."""
+    """One source file whose functions are overdubbed, as an installed module or as the file of a root function.
+
+    `module_names` are the installed modules that were executed from it.
+    """
 
     def __init__(self, filename: str) -> None:
         self.filename = filename
@@ -58,4 +83,5 @@ class FileRecord:
 
     @property
     def installed(self) -> bool:
+        """Whether a module of the file is installed."""
         return bool(self.module_names)

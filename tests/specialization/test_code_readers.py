@@ -9,7 +9,7 @@ from helpers.counting import Counting
 
 import cassette_import
 from cassette_import import Context
-from cassette_import.specialization import code_readers
+from cassette_import.specialization import code_consumers
 
 WRITER = """
 from types import CodeType
@@ -49,7 +49,7 @@ def writer(make_package, monkeypatch):
     """A package like cloudpickle, dill and numba, and one that it is asked about, which is installed."""
     name = make_package({"__init__.py": "", "writer.py": WRITER, "program.py": PROGRAM})
     readers = ("names", "Identity.of", "Pickler.dispatch")
-    monkeypatch.setitem(code_readers.READERS, f"{name}.writer", readers)
+    monkeypatch.setitem(code_consumers.READERS, f"{name}.writer", readers)
     cassette_import.install([f"{name}.program"])
     program = importlib.import_module(f"{name}.program")
     plain = program.moved.__code__

@@ -104,7 +104,7 @@ def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection |
     True
     """
     function = python_function(f)
-    found = registry.reflect(function) if function is not None else None
+    found = registry.index.reflect(function) if function is not None else None
     if function is None or found is None:
         return None
     tree, source = found

@@ -199,4 +199,4 @@ def test_nothing_is_in_use_after_derivatives_that_nest_twice():
         return derivative(cube, x) * x
 
     assert derivative(lambda x: derivative(once, x), 1.5) == 27.0
-    assert [variant.family.active for variant in registry._instrumented if variant.family.active] == []
+    assert [variant.family.active for variant in registry.instrumentation.variants if variant.family.active] == []

@@ -1,0 +1,129 @@
+"""Instrumentation: live functions get trampolines or compiled bodies that test whether a variant is active.
+
+Knows units, live functions, and of a variant only its shape and guards. Must not know how bodies are compiled, hooks,
+or what an event looks like.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from types import FunctionType
+from typing import Final
+
+from cassette_import.interpreter import heap
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.callee import BLINDLY
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.variant import Variant
+from cassette_import.specialization.code_consumers import patch_readers
+from cassette_import.specialization.code_index import CodeIndex
+from cassette_import.specialization.function_unit import Unit
+from cassette_import.specialization.wildcard_variant import can_be_suspended
+
+_OUTDATED: Final = -1
+"""No generation of the registry: functions are instrumented again when the variant is entered next."""
+
+
+class Instrumentation:
+    """The variants that live functions are instrumented for. Whoever calls a method holds the lock of the index."""
+
+    def __init__(self, index: CodeIndex) -> None:
+        self._index = index
+        self.variants: list[Variant] = []
+        """Oldest first."""
+        self.ever_used = False
+        """Whether a context was ever entered. From then on, functions that can be suspended are always instrumented:
+        a generator that begins while no context is active may be resumed in one."""
+
+    def active(self) -> list[Variant]:
+        """The variants that some thread or task is in."""
+        return [variant for variant in self.variants if variant.family.active]
+
+    def add(self, variant: Variant, roots: frozenset[str], generation: int) -> None:
+        """Instrument all live functions for a variant: those of installed modules and of root functions' files.
+
+        Parameters
+        ----------
+        variant:
+            The variant.
+        roots:
+            The files of root functions, by name.
+        generation:
+            The generation of the registry; the variant needs no further call until it changes.
+        """
+        variant = self.serving(variant)
+        if variant not in self.variants:
+            self.variants = [other for other in self.variants if other.family is not variant.family]
+            self.variants.append(variant)
+            self.ever_used = True
+            self._variants_changed()
+        variant.guards.look_at_classes()
+        records = self._index.records.items()
+        files = {name for name, record in records if record.installed or name in roots}
+        for function in heap.functions_of(files):
+            self._instrument(function, self._index.unit_of(function.__code__))
+        patch_readers(self._index.plain_code_of)
+        executed = self._some_module_is_being_executed()
+        variant.instrumented_at[roots] = generation if not executed else _OUTDATED
+
+    def add_suspendable(self) -> None:
+        """Instrument the generator functions and coroutine functions of installed modules, while no variant is active:
+        what they make may be resumed in a context."""
+        files = {name for name, record in self._index.records.items() if record.installed}
+        for function in heap.functions_of_modules(files):
+            if can_be_suspended(function.__code__):
+                self._instrument(function, self._index.unit_of(function.__code__))
+
+    def _instrument(self, function: FunctionType, unit: Unit | None) -> None:
+        """Give a function its compiled body, if that has branches for all variants; else a trampoline."""
+        if unit is None or unit.reason is not None:
+            return
+        unit.add_function(function)
+        if function.__code__ is unit.trampoline:
+            return  # it may be there for another variant, which the compiled body does not have
+        if unit.code is None or any(variant not in unit.variants for variant in self.variants):
+            function.__code__ = self._index.trampoline_of(unit)
+        elif function.__code__ is not unit.code:
+            function.__code__ = unit.code
+
+    def _some_module_is_being_executed(self) -> bool:
+        """Whether a module level, which began without trampolines, may still make functions."""
+        names = [name for record in self._index.records.values() for name in record.module_names]
+        specs = (getattr(sys.modules.get(name), "__spec__", None) for name in names)
+        return any(getattr(spec, "_initializing", False) for spec in specs)
+
+    def drop_all_but(self, served: Sequence[Variant]) -> bool:
+        """Note that live functions get code that serves these variants only.
+
+        The others are instrumented again when they are entered next.
+
+        Returns
+        -------
+        Whether some of the others are active: they will not be entered again, so the functions need other code.
+        """
+        others = [(variant, dict(variant.instrumented_at)) for variant in self.variants if variant not in served]
+        for variant, _ in others:
+            variant.instrumented_at.clear()
+        # Entering a variant makes it active first, and then checks whether it is instrumented. The order here is the
+        # opposite one: so one of the two threads sees the change of the other.
+        active = [(variant, known) for variant, known in others if variant.family.active]
+        for variant, known in active:
+            variant.instrumented_at.update(known)
+        self.variants = [variant for variant in self.variants if variant.instrumented_at]
+        self._variants_changed()
+        return bool(active)
+
+    def serving(self, variant: Variant) -> Variant:
+        """The variant whose bodies serve the family of this one, which may have been superseded just now."""
+        others: Iterable[Variant] = self.variants
+        return next((other for other in others if other.family is variant.family and variant.is_superseded), variant)
+
+    def _variants_changed(self) -> None:
+        """Update what depends on which variants intercept events: guards are cheaper for a single one."""
+        intercepting = [variant for variant in self.variants if not variant.shape.silent]
+        for variant in intercepting:
+            variant.guards.be_alone(len(intercepting) == 1)
+        NAMES[BLINDLY] = not any(
+            variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.blind for variant in intercepting
+        )

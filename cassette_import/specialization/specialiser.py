@@ -1,0 +1,160 @@
+"""The specialiser: trampolines call it on the first entry of a function, which gets a compiled body then.
+
+Knows units, live functions and variants. Must not know hooks, or what an event looks like.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from cassette_import.errors import CassetteWarning, PassError
+from cassette_import.interpreter.observers import pause_observers
+from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
+from cassette_import.runtime.variant import Variant
+from cassette_import.specialization.body_compiler import bodies
+from cassette_import.specialization.code_consumers import patch_readers, update_keepers
+from cassette_import.specialization.code_index import CodeIndex
+from cassette_import.specialization.fresh_stack import on_a_fresh_stack
+from cassette_import.specialization.function_lookup import FunctionLookup, function_in, has_environment
+from cassette_import.specialization.function_unit import Unit
+from cassette_import.specialization.instrumentation import Instrumentation
+from cassette_import.specialization.reentrancy import SPECIALISING
+from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended, wildcard_variant
+
+MOST_VARIANTS: Final = 4
+"""How many variants a compiled body serves. The inactive one that was added least recently is dropped first."""
+
+_MOST_RESTORATIONS: Final = 2
+"""How often a function that is called outside of contexts gets its plain code back."""
+
+
+class Specialiser:
+    """Gives functions compiled bodies when they are entered."""
+
+    def __init__(self, index: CodeIndex, instrumentation: Instrumentation) -> None:
+        self._index = index
+        self._instrumentation = instrumentation
+        self._lookup = FunctionLookup(index)
+
+    def enter(self, number: int, environment: Callable[[], Any]) -> Callable[..., Any]:
+        """Specialise a unit and switch its live functions to the new code. Trampolines call this.
+
+        Parameters
+        ----------
+        number:
+            The number of the unit.
+        environment:
+            A function made in the trampoline: it has the globals and cells of the function that was called.
+
+        Returns
+        -------
+        The function that the trampoline calls in its place.
+        """
+        assert isinstance(environment, FunctionType)
+        unit = self._index.units[number]
+        activation = ACTIVE.get()
+        token = ACTIVE.set(INACTIVE)
+        resume_observers = pause_observers()
+        try:
+            if SPECIALISING.now:
+                return function_in(environment, unit.plain)  # specialising itself calls the function
+            SPECIALISING.now = True
+            try:
+                with self._index.lock:
+                    unit = self._entered_unit(unit, environment)
+                    return self._switch(unit, self._code_for(unit, activation), environment)
+            finally:
+                SPECIALISING.now = False
+        finally:
+            resume_observers()
+            ACTIVE.reset(token)
+
+    def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:
+        """The unit of the function that was called: not that of the trampoline, if `types.coroutine` has copied it."""
+        if not unit.plain.co_flags & inspect.CO_GENERATOR or unit.plain.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            return unit
+        function = self._lookup.at_qualified_name(unit, environment)
+        if function is None or not function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+            return unit
+        return self._index.unit_of(function.__code__) or unit
+
+    def _code_for(self, unit: Unit, activation: Activation) -> CodeType:
+        """The code that the functions of a unit get when one is entered in an activation."""
+        record = unit.record
+        is_covered = record.installed or record.filename in activation.roots
+        while True:
+            if is_covered or self._instrumentation.active() or unit.restorations == _MOST_RESTORATIONS:
+                code = self._body(unit, activation.variant if is_covered else None)
+            else:
+                code = unit.plain  # its file was overdubbed for a root function that is not running any more
+                unit.restorations += 1  # each restoration makes the next entry of a context search for all functions
+            served = unit.variants if code is unit.code else ()
+            if unit.reason is not None or not self._instrumentation.drop_all_but(served):
+                return code
+
+    def _switch(self, unit: Unit, code: CodeType, environment: FunctionType) -> FunctionType:
+        """Give the code to the live functions of a unit; return the one that was called, or one like it."""
+        entered: FunctionType | None = None
+        functions = list(unit.functions())
+        patch_readers(self._index.plain_code_of)
+        update_keepers([unit.plain, unit.trampoline, *(function.__code__ for function in functions)], code)
+        for function in functions:
+            function.__code__ = code
+            if has_environment(function, environment):
+                entered = function
+        if entered is None:
+            entered = self._lookup.find_by_name(unit, environment)
+            if entered is None:
+                unit.misses += 1
+                if unit.misses > 1:
+                    self._lookup.find_on_heap(unit)
+            elif entered.__code__ is not code:
+                unit.add_function(entered)
+                entered.__code__ = code
+        if entered is not None and not has_environment(entered, environment):
+            entered = None
+        return entered if entered is not None else function_in(environment, code)
+
+    def _body(self, unit: Unit, variant: Variant | None) -> CodeType:
+        """The unit's compiled body, with a branch for every variant that may be active; its plain code if it is left
+        alone."""
+        if unit.reason is not None:
+            return unit.plain
+        wanted = self._wanted_variants(unit, variant)
+        if unit.code is not None and all(other in unit.variants for other in wanted):
+            return unit.code
+        try:
+            code = on_a_fresh_stack(lambda: bodies.make(unit, wanted))
+        except PassError:
+            raise
+        except Exception as error:
+            unit.reason = f"{type(error).__name__}: {error}"
+            warnings.warn(
+                f"{unit.plain.co_qualname} is left alone: {unit.reason} "
+                f"({unit.record.filename}:{unit.plain.co_firstlineno})",
+                CassetteWarning,
+                stacklevel=2,
+            )
+            return unit.plain
+        if code is None:
+            return unit.plain
+        self._index.add_code(unit, code, wanted)
+        return code
+
+    def _wanted_variants(self, unit: Unit, variant: Variant | None) -> tuple[Variant, ...]:
+        """The variants that a new body serves: the entered one, those active elsewhere, and older ones if there is
+        room."""
+        wanted = [self._instrumentation.serving(variant)] if variant is not None else []
+        wanted += [other for other in self._instrumentation.active() if other not in wanted]
+        room = MOST_VARIANTS - len(wanted)
+        older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
+        if not wanted and can_be_suspended(unit.plain):
+            known = [other for other in older if not isinstance(other, WildcardVariant)]
+            return wildcard_variant(self._instrumentation.variants), *known[: MOST_VARIANTS - 1]
+        if not wanted and not older:
+            older = self._instrumentation.variants[-1:]  # entered while no context is active: any variant may be next
+        return tuple(wanted + (older[:room] if room > 0 else []))
