@@ -1,4 +1,7 @@
-"""What users see of tagging: `tag`, `untag`, `metadata` and what belongs to them."""
+"""Tagging's public functions: `tag`, `untag`, `metadata`, `metameta` and their relatives.
+
+Knows contexts, tags and wrappers; must not know how metadata follows values.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from cassette_import.activation.context import Context
-from cassette_import.runtime.tagging import computed_values
+from cassette_import.runtime.tagging.computed_metadata import metadata_in
+from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.metadata_types import checked, metadatatype
 from cassette_import.runtime.tagging.overdubbed_calls import VERBS
-from cassette_import.runtime.tagging.rules import all_rules
-from cassette_import.runtime.tagging.shadow_store import SEQUENCES, Store
+from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import NO_METADATA, NO_METAMETA, Tag, Tagged, plain
+from cassette_import.runtime.tagging.tags import NO_METADATA, NO_METAMETA, Tag
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 __all__ = [
     "NO_METADATA", "NO_METAMETA", "Meta", "Tag", "Tagged", "allmetadata", "enabletagging", "hasmetadata",
@@ -29,7 +33,11 @@ def enabletagging(ctx: Any, f: Callable[..., Any] | None = None) -> Any:
     ctx:
         The context.
     f:
-        The function that is going to run in it; Cassette asks for it, here it is not needed.
+        Ignored. Cassette has this parameter: the function that is going to run in the context.
+
+    Returns
+    -------
+    The copy.
 
     >>> ctx = enabletagging(Context())
     >>> metadata(tag(1.5, ctx, "from a sensor"), ctx)
@@ -44,16 +52,20 @@ def enabletagging(ctx: Any, f: Callable[..., Any] | None = None) -> Any:
 
 
 def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
-    """A value with metadata of the activation of `ctx` that is going on here, or is going to be the next.
+    """Attach metadata to a value, in the innermost activation of `ctx`; outside of all, in its next activation.
 
     Parameters
     ----------
     value:
-        Any value; a class comes back as it is. What other activations know of it stays.
+        Any value. A class is returned as it is. The metadata of other activations stays.
     ctx:
         A context that tags values.
     metadata:
-        What to remember; it has to be what `metadatatype` says. Without it the value is tagged, and has no metadata.
+        The metadata, of a type that `metadatatype` admits. Without it the value is tagged, and has no metadata.
+
+    Returns
+    -------
+    A wrapper that behaves like the value.
 
     Raises
     ------
@@ -83,7 +95,15 @@ def _next(ctx: Any) -> Any:
 
 
 def untag(x: Any, ctx: Any) -> Any:
-    """The value without what `ctx` knows of it; `x` itself if `ctx` knows nothing. `untag(tag(x, ctx), ctx) is x`."""
+    """Remove the metadata of the activation of `ctx` from a value.
+
+    Returns the value without it; `x` itself if there is none, and the plain object if no other context tagged it.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx, x = Ctx(), [2]
+    >>> untag(tag(x, ctx, "two"), ctx) is x
+    True
+    """
     _check("untag", ctx)
     if type(x) is not Tagged:
         return x
@@ -95,7 +115,13 @@ def untag(x: Any, ctx: Any) -> Any:
 
 
 def metadata(x: Any, ctx: Any, default: Any = NO_METADATA) -> Any:
-    """The metadata that the activation of `ctx` gave to a value; `default` if there is none."""
+    """The metadata that the activation of `ctx` gave to a value; `default` if there is none.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx = Ctx()
+    >>> metadata(tag(2, ctx, "two"), ctx), metadata(3, ctx, "none")
+    ('two', 'none')
+    """
     _check("metadata", ctx)
     own: Any = tag_of(ctx)
     found = x._tagged_metas.get(own, NO_METADATA) if type(x) is Tagged else NO_METADATA
@@ -108,8 +134,10 @@ def hasmetadata(x: Any, ctx: Any) -> bool:
 
 
 def allmetadata(ctx: Any, *values: Any) -> list[Any]:
-    """The metadata that the activation of `ctx` gave to values and to what is in lists, tuples, dicts and sets, in
-    order: for a method `computed`, which says what becomes of the metadata of a call's arguments.
+    """The metadata that the activation of `ctx` gave to values and to the parts of lists, tuples, dicts and sets.
+
+    It is in the order of the values. A method `computed`, which gives the metadata of the result of a call, uses it
+    for the arguments.
 
     >>> class Ctx(Context, tagging=True): ...
     >>> ctx = Ctx()
@@ -118,7 +146,7 @@ def allmetadata(ctx: Any, *values: Any) -> list[Any]:
     """
     _check("allmetadata", ctx)
     own = tag_of(ctx)
-    return [] if own is None else list(computed_values.sources(values, own))
+    return [] if own is None else list(metadata_in(values, own))
 
 
 def istagged(x: Any, ctx: Any) -> bool:
@@ -128,10 +156,6 @@ def istagged(x: Any, ctx: Any) -> bool:
     if own is None:
         return False
     return (type(x) is Tagged and own in x._tagged_metas) or _has_parts(plain(x), own)
-
-
-RULES = all_rules.MODULES
-"""Modules that are imported because they register rules."""
 
 
 class Meta:
@@ -157,7 +181,12 @@ def metameta(x: Any, ctx: Any) -> Any:
     """The metadata of a value's parts, in the value's structure.
 
     A list or tuple of `Meta` for a list or tuple, a dict of them by key or attribute name for a dict or an object, by
-    element for a set; `NO_METAMETA` if no part has been seen by the activation of `ctx`.
+    element for a set; `NO_METAMETA` if the activation of `ctx` tagged no part.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx = Ctx()
+    >>> metameta(tag([2, 3], ctx, "pair"), ctx)
+    [Meta(NO_METADATA), Meta(NO_METADATA)]
     """
     _check("metameta", ctx)
     own = tag_of(ctx)
@@ -173,7 +202,7 @@ def hasmetameta(x: Any, ctx: Any) -> bool:
 
 
 def _has_parts(value: Any, own: Tag) -> bool:
-    """Whether something is known of a value's parts, or of parts of containers in it."""
+    """Whether a part of a value has metadata, or a part of containers in it."""
     store: Store | None = own.store
     if not store:
         return False
@@ -193,7 +222,7 @@ def _has_parts(value: Any, own: Tag) -> bool:
 
 
 def _mirror(value: Any, own: Tag, asked: bool = False) -> Any:
-    """The mirror of a value's parts; of a value that is tagged itself, also where no part has metadata."""
+    """The mirror of a value's parts. With `asked`, for a value that is tagged itself, also if no part has metadata."""
     store: Store | None = own.store
     if store is None or not (asked or _has_parts(value, own)):
         return NO_METAMETA
@@ -202,14 +231,18 @@ def _mirror(value: Any, own: Tag, asked: bool = False) -> Any:
         return Meta(part, (metas or {}).get(own, NO_METADATA), own)
 
     if isinstance(value, SEQUENCES):
-        found = [meta(*pair) for pair in zip(value, store.parts(value) or [None] * len(value), strict=True)]
+        found = [meta(*pair) for pair in zip(value, store.item_metas(value) or [None] * len(value), strict=True)]
         return tuple(found) if isinstance(value, tuple) else found
     if isinstance(value, (dict, set, frozenset)):
-        slots = store.keyed(value)
+        slots = store.slots_by_key(value)
         return {
             key: meta(value[key] if isinstance(value, dict) else key, slots[key][1] if key in slots else None)
             for key in value
         }
+    return _mirror_of_attributes(value, store, meta)
+
+
+def _mirror_of_attributes(value: Any, store: Store, meta: Callable[[Any, Any], Meta]) -> Any:
     attributes = getattr(value, "__dict__", None)
     entry = store.attributes.of(value)
     if entry is None and not isinstance(attributes, dict):

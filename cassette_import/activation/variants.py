@@ -241,9 +241,8 @@ class StackVariant:
         """What carries out a call that no overload takes, where values may be tagged."""
         if not self.tagging:
             return None
-        # Imported for the first context that tags values: the rules look many functions up.
+        # Imported for the first context that tags values: the rules name many functions.
         from cassette_import.runtime.tagging import propagation
-        from cassette_import.runtime.tagging.rules import all_rules  # noqa: F401  # registers the rules
 
         return propagation
 

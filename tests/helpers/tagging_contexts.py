@@ -6,7 +6,7 @@ They are importable on their own, so that the suites of packages can be run in t
 import ast
 
 from cassette_import import Context, contextslot, nooverdub, replace_match, tag
-from cassette_import.runtime.tagging.propagation import tidy
+from cassette_import.runtime.tagging.rewritten_code import tidy
 
 
 class TagsNothing(Context, tagging=True):

@@ -25,7 +25,7 @@ from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
 from cassette_import.contexts.autodiff.rules import ALL_PARTIALS, FOLDS, PARTIALS
 from cassette_import.contexts.autodiff.structures import Inputs, is_number, outputs, parts_of, settled
 from cassette_import.interpreter.callables import python_function, underlying
-from cassette_import.runtime.tagging.propagation import VERBS
+from cassette_import.runtime.tagging.overdubbed_calls import VERBS
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["derivative", "gradient", "jvp", "vjp"]

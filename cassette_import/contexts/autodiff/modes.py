@@ -17,7 +17,7 @@ from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.interpreter.callables import split
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.rules.iterators import items_outside
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run
 

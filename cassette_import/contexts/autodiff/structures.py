@@ -10,10 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.runtime.tagging.propagation import store_here
-from cassette_import.runtime.tagging.rules.object_parts import keep_pairs
-from cassette_import.runtime.tagging.shadow_store import SEQUENCES
-from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.container_contents import SEQUENCES
+from cassette_import.runtime.tagging.tag_scopes import active_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 _MISSING: Final[Any] = object()
@@ -35,24 +33,24 @@ def is_array(value: Any) -> bool:
 
 def parts_of(value: Any) -> dict[Any, Any]:
     """The parts of a list, tuple or dict by index or key, wrapped where contexts further out know something of them."""
-    here = store_here()
+    here = active_store()
     if isinstance(value, dict):
-        slots = here.keyed(value) if here is not None else {}
+        slots = here.slots_by_key(value) if here is not None else {}
         return {key: Tagged(*slots[key]) if key in slots else part for key, part in value.items()}
-    return dict(enumerate(here.items_of(value) if here is not None else value))
+    return dict(enumerate(here.wrapped_items(value) if here is not None else value))
 
 
 def settled(value: Any) -> Any:
     """What is given back to the program: no part of a list, tuple or dict is wrapped, and the store knows what they
     were."""
-    here = store_here()
+    here = active_store()
     if here is None or not isinstance(value, (list, tuple, dict)):
         return value
     parts = {key: settled(part) for key, part in parts_of(value).items()}
     if isinstance(value, dict):
-        return keep_pairs(here, {key: plain(part) for key, part in parts.items()}, list(parts.items()))
+        return here.bind_pairs({key: plain(part) for key, part in parts.items()}, list(parts.items()))
     made = map(plain, parts.values())
-    return here.bind(type(value)(*made) if hasattr(value, "_fields") else type(value)(made), list(parts.values()))
+    return here.bind_items(type(value)(*made) if hasattr(value, "_fields") else type(value)(made), list(parts.values()))
 
 
 class Inputs:
@@ -98,10 +96,10 @@ class Inputs:
         if isinstance(bare, (list, tuple, dict)):
             if isinstance(bare, dict):
                 pairs = [(key, self._put(part, metadata[key])) for key, part in parts_of(bare).items()]
-                return keep_pairs(self._tag.store, {key: plain(part) for key, part in pairs}, pairs)
+                return self._tag.store.bind_pairs({key: plain(part) for key, part in pairs}, pairs)
             items = [self._put(part, found) for part, found in zip(parts_of(bare).values(), metadata, strict=True)]
             made = type(bare)(*map(plain, items)) if hasattr(bare, "_fields") else type(bare)(map(plain, items))
-            return self._tag.store.bind(made, items)
+            return self._tag.store.bind_items(made, items)
         if is_array(bare):
             self._context.given(bare, metadata)
         old = value._tagged_metas if type(value) is Tagged else {}
@@ -131,13 +129,13 @@ def outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
             return (Tagged(bare, left) if left else bare), result._tagged_metas[own]
         result = bare
     if isinstance(result, dict):
-        slots = own.store.keyed(result)
+        slots = own.store.slots_by_key(result)
         found = {
             key: outputs(Tagged(*slots[key]) if key in slots else part, context, default)[1]
             for key, part in result.items()
         }
         return result, found
     if isinstance(result, SEQUENCES):
-        parts = [outputs(item, context, default)[1] for item in own.store.items_of(result)]
+        parts = [outputs(item, context, default)[1] for item in own.store.wrapped_items(result)]
         return result, parts if isinstance(result, list) else tuple(parts)
     return result, default

@@ -24,8 +24,7 @@ from cassette_import.errors import CassetteError
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.rules.iterators import items_outside
-from cassette_import.runtime.tagging.rules.object_parts import keep_pairs
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -235,9 +234,9 @@ def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
     made = sorted(given, key=functools.cmp_to_key(compare), reverse=bool(plain(keywords.get("reverse", False))))
     own: Any = tag_of(ctx)
     if f is sorted:
-        return own.store.bind(list(map(plain, made)), made)
+        return own.store.bind_items(list(map(plain, made)), made)
     plain(items)[:] = map(plain, made)
-    own.store.bind(plain(items), made)
+    own.store.bind_items(plain(items), made)
     return None
 
 
@@ -308,10 +307,10 @@ def _given(ctx: Intervals, value: Any) -> Any:
     store = tag_of(ctx, create=True).store  # type: ignore[union-attr]
     if type(value) in (list, tuple):
         items = [_given(ctx, item) for item in value]
-        return store.bind(type(value)(map(plain, items)), items)
+        return store.bind_items(type(value)(map(plain, items)), items)
     if type(value) is dict:
         pairs = [(key, _given(ctx, item)) for key, item in value.items()]
-        return keep_pairs(store, {key: plain(item) for key, item in pairs}, pairs)
+        return store.bind_pairs({key: plain(item) for key, item in pairs}, pairs)
     return value
 
 
@@ -324,10 +323,10 @@ def _read(ctx: Intervals, value: Any) -> Any:
         return bare
     store = tag_of(ctx).store  # type: ignore[union-attr]
     if isinstance(bare, (list, tuple)):
-        items = [_read(ctx, item) for item in store.items_of(bare)]
+        items = [_read(ctx, item) for item in store.wrapped_items(bare)]
         return type(bare)(*items) if hasattr(bare, "_fields") else type(bare)(items)
     if isinstance(bare, dict):
-        slots = store.keyed(bare)
+        slots = store.slots_by_key(bare)
         return {key: _read(ctx, Tagged(*slots[key]) if key in slots else item) for key, item in bare.items()}
     return bare
 

@@ -22,7 +22,7 @@ from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, ranges
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.tagging.shadow_store import SEQUENCES
+from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -103,7 +103,7 @@ class Provenance(Context, tagging=True):
         if f in _CONCATENATED:
             return self._one_after_the_other(arguments)
         if f is str.join and len(arguments) == 2:
-            items = tag_of(self).store.items_of(plain(arguments[1]))  # type: ignore[union-attr]
+            items = tag_of(self).store.wrapped_items(plain(arguments[1]))  # type: ignore[union-attr]
             between = itertools.chain.from_iterable((arguments[0], item) for item in items)
             return self._one_after_the_other(tuple(between)[1:])
         if f in _PADDED and type(plain(arguments[0])) is str:
@@ -217,7 +217,7 @@ def _reader(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 
     def mark_list(row: Any) -> None:
         line = made.line_num
-        store.set_parts(row, [{own: Origin(cell=Cell(file, line, number))} for number in range(1, len(row) + 1)])
+        store.set_item_metas(row, [{own: Origin(cell=Cell(file, line, number))} for number in range(1, len(row) + 1)])
 
     def mark_dict(row: Any) -> None:
         line, names = made.line_num, made.fieldnames or ()
@@ -225,7 +225,7 @@ def _reader(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         slots = {
             name: (row[name], {own: Origin(cell=cell)}) for name, cell in cells.items() if row.get(name) is not None
         }
-        store.set_keyed(row, slots)
+        store.set_slots(row, slots)
 
     store.iterators.make(made).extra = mark_dict if f is csv.DictReader else mark_list
     return made
@@ -240,7 +240,7 @@ Provenance.overdub.register(csv.reader, csv.DictReader)(_reader)
 def _items(ctx: Any, row: Any) -> list[Any]:
     """The items of a row, wrapped; nothing of what can be gone through only once."""
     row = plain(row)
-    return tag_of(ctx).store.items_of(row) if isinstance(row, SEQUENCES) else []  # type: ignore[union-attr]
+    return tag_of(ctx).store.wrapped_items(row) if isinstance(row, SEQUENCES) else []  # type: ignore[union-attr]
 
 
 def _print(ctx: Any, f: Any, *values: Any, **keywords: Any) -> None:
@@ -262,7 +262,7 @@ def _writerows(ctx: Any, f: Any, writer: Any, rows: Any, *more: Any, **keywords:
 
 
 def _values(ctx: Any, writer: Any, row: Any) -> list[Any]:
-    slots = tag_of(ctx).store.keyed(plain(row))  # type: ignore[union-attr]
+    slots = tag_of(ctx).store.slots_by_key(plain(row))  # type: ignore[union-attr]
     values = plain(row)
     return [Tagged(*slots[name]) if name in slots else values.get(name, "") for name in plain(writer).fieldnames]
 

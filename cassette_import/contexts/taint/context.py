@@ -19,7 +19,7 @@ from cassette_import.contexts.taint.names import Attributes, Functions
 from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.tagging.computed_values import introduced
+from cassette_import.runtime.tagging.computed_metadata import tag_with_parts
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Finding", "Sanitizer", "Sink", "Taint", "TaintError"]
@@ -156,7 +156,7 @@ class Taint(Context, tagging=True):
         def say(part: Any) -> Any:
             return NO_METADATA if issubclass(type(part), _HARMLESS) else flow
 
-        return introduced(self, value, say)
+        return tag_with_parts(self, value, say)
 
     def _check(self, f: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         """A sink is called."""

@@ -1,5 +1,6 @@
-"""Tagging: values that carry metadata of a context through code that knows nothing of it.
+"""Tagging: values carry metadata of a context through unaware code.
 
-`tags` knows wrappers, `shadow` where the metadata of parts of objects lies, `conduct` how a call is carried out,
-`movers` and `sequences` which functions move values, `api` what users see.
+It knows wrappers, the shadow store and the rules of leaves. It must not know how call sites are rewritten, or which
+hooks contexts have. Dispatch calls `propagation`, entering a context calls `tag_scopes`, rewritten code calls
+`rewritten_code` and `handover`; `rules` is the table of functions that move values.
 """

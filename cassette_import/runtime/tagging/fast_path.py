@@ -1,8 +1,9 @@
-"""What events are as long as there is no metadata anywhere: what they are without tagging, but for a few functions.
+"""The fast path: what events are as long as there is no metadata anywhere.
 
-Iterators and callbacks outlive the moment at which somebody tags the first value, so functions that hand these on have
-rules that count always. What was going on at that moment gets the wrapper that was left for it when it ends. Knows
-functions and kinds of arguments; must not know rules.
+They are what they are without tagging, except for a few functions. Iterators and callbacks outlive the moment at which
+the first value is tagged, so the rules of functions that make iterators or call callbacks apply always. A plain call
+that is under way at that moment gets its result wrapped when it ends. Knows functions and kinds of arguments; must not
+know rules.
 """
 
 from __future__ import annotations
@@ -17,25 +18,27 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.overdubbed_calls import NEVER_PYTHON, VERBS, enters, runs_overdubbed
-from cassette_import.runtime.tagging.wrappers import LOCAL
+from cassette_import.runtime.tagging.thread_state import LOCAL
 
-Idle = Callable[[tuple[Any, ...], dict[str, Any]], bool]
+PlainIf = Callable[[tuple[Any, ...], dict[str, Any]], bool]
+"""A condition on the arguments and keyword arguments of a call."""
 
-ALWAYS: Final[dict[int, Idle | None]] = {}
-"""Functions whose rule counts although nothing is known to be tagged: their callbacks may return what is. With what
-tells of arguments that the plain call does the same as long as there is no metadata anywhere."""
+RULED_ALWAYS: Final[dict[int, PlainIf | None]] = {}
+"""Functions, by identity, whose rules apply although nothing is tagged: their callbacks may return a tagged value.
 
-_always_names: Final[set[str]] = set()
-"""The names of those that are written in C, by which most others are told from them at once."""
+The condition says for which arguments the plain call does the same as long as there is no metadata anywhere."""
 
-CLAIMING: Final[set[int]] = set()
-"""Functions that give what special methods of the program return: where these wrap it, so it is wrapped."""
+_names_in_c: Final[set[str]] = set()
+"""The names of those functions that are written in C: most other functions are excluded at once by their names."""
+
+RETURNS_OF_PROGRAM: Final[set[int]] = set()
+"""Functions, by identity, that return what special methods of the program return: wrapped if these wrapped it."""
 
 _SIMPLE: Final = (int, float, str, bool, bytes, complex, type(None))
 SIMPLE: Final = frozenset(map(id, _SIMPLE))
-"""Types of values without parts, by identity: a metaclass of the program may have no hash."""
+"""Types of values without parts, by identity, as a metaclass of the program may have no hash."""
 
-_WHOLE: Final = frozenset(
+_ITERATED_BY_C: Final = frozenset(
     map(
         id,
         (
@@ -44,96 +47,78 @@ _WHOLE: Final = frozenset(
         ),
     )
 )  # fmt: skip
-"""Types of what runs no code but C's own when it is iterated over, if it can be."""
+"""Types, by identity, that run only code of the interpreter when they are iterated over, if they can be."""
 
 
-# ---- functions whose rules count always
+# ---- functions whose rules apply always
 
 
-def always(*functions: Any, idle: Idle | None = None) -> Callable[[Any], Any]:
-    """Say that the rule of some functions counts although nothing is known to be tagged."""
-    ALWAYS.update((id(function), idle) for function in functions)
-    _always_names.update(function.__name__ for function in functions if type(function) is not type)
-    return lambda made: made
-
-
-def claiming(*functions: Any, idle: Idle | None = None) -> Callable[[Any], Any]:
-    """The same of functions that give what special methods of the program return."""
-    CLAIMING.update(map(id, functions))
-    return always(*functions, idle=idle or anything)
+def apply_always(function: Any, plain_if: PlainIf | None, returns_of_program: bool) -> None:
+    """Have the rule of a function apply although nothing is tagged, except for some arguments."""
+    RULED_ALWAYS[id(function)] = plain_if
+    if returns_of_program:
+        RETURNS_OF_PROGRAM.add(id(function))
+    if type(function) is not type:
+        _names_in_c.add(function.__name__)
 
 
 @hidden
-def anything(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Any arguments will do."""
+def any_arguments(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """The plain call does the same with any arguments."""
     return True
 
 
 @hidden
-def are_whole(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether iterating over the arguments runs no code but C's own."""
-    if keywords and not _WHOLE.issuperset(map(id, map(type, keywords.values()))):
+def are_iterated_by_c(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether iteration over the arguments runs only code of the interpreter."""
+    if keywords and not _ITERATED_BY_C.issuperset(map(id, map(type, keywords.values()))):
         return False
-    return _WHOLE.issuperset(map(id, map(type, arguments)))
+    return _ITERATED_BY_C.issuperset(map(id, map(type, arguments)))
 
 
 @hidden
-def nobody_watches(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether no context says what becomes of attributes that are read."""
+def nothing_watched(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether no context watches attributes."""
     return not NAMES["@watched"]
 
 
 @hidden
 def is_plain_while_untagged(callee: Any) -> bool:
-    """Whether a callee does with any arguments what it does plainly, as long as there is no metadata anywhere."""
+    """Whether the plain call does the same with any arguments, as long as there is no metadata anywhere."""
     if NAMES["@tagged"]:
         return False
     kind = type(callee)
-    if kind is BuiltinFunctionType and callee.__name__ not in _always_names:
+    if kind is BuiltinFunctionType and callee.__name__ not in _names_in_c:
         return True
-    return id(callee if kind is type or kind is FunctionType else split(callee)[0]) not in ALWAYS
+    return id(callee if kind is type or kind is FunctionType else split(callee)[0]) not in RULED_ALWAYS
 
 
-# ---- what was going on when the first value was tagged
+# ---- plain calls during which the first value is tagged
 
 
 @hidden
 def call_plainly(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A call that began when there was no metadata anywhere."""
+    """Make a call that begins while there is no metadata anywhere."""
     value = callee(*arguments, **keywords)
-    return claimed(split(callee)[0], value) if NAMES["@tagged"] else value
+    return rewrapped_result(split(callee)[0], value) if NAMES["@tagged"] else value
 
 
 @hidden
-def claimed(function: Any, value: Any) -> Any:
-    """What a plain call gave while the first metadata came into the world; wrapped as it was inside."""
+def rewrapped_result(function: Any, value: Any) -> Any:
+    """The result of a plain call during which the first value was tagged, wrapped as it was inside."""
     found, LOCAL.returned = LOCAL.returned, None
     if found is None or found._tagged_value is not value:
         return value
-    if id(function) in CLAIMING:
+    if id(function) in RETURNS_OF_PROGRAM:
         return found
     is_python = id(type(function)) not in NEVER_PYTHON and id(function) not in VERBS
     return found if is_python and enters(ACTIVE.get(), function) else value
 
 
 @hidden
-def claimed_of(callee: Any, value: Any) -> Any:
-    """The same of any callee."""
-    return claimed(split(callee)[0], value)
-
-
-@hidden
-def rewrapped(value: Any) -> Any:
-    """The same of syntax that gives what special methods of the program return."""
-    found, LOCAL.returned = LOCAL.returned, None
-    return found if found is not None and found._tagged_value is value else value
-
-
-@hidden
-def settled(value: Any) -> Any:
-    """The same of syntax whose value is never wrapped."""
-    LOCAL.returned = None
-    return value
+def rewrapped_result_of(callee: Any, value: Any) -> Any:
+    """The same for any callee."""
+    return rewrapped_result(split(callee)[0], value)
 
 
 # ---- iterators
@@ -146,13 +131,13 @@ STEPPED_TYPES: Final = tuple(
         reversed(range(0)),
     )
 )  # fmt: skip
-"""Types of iterators that run no code but C's own."""
+"""Types of iterators that run only code of the interpreter."""
 _STEPPED: Final = frozenset(map(id, STEPPED_TYPES))
 
 
 @hidden
 def steps_plainly(iterator: Any) -> bool:
-    """Whether the steps of an iterator are, as long as there is no metadata anywhere, what they are without us."""
+    """Whether the steps of an iterator need no rule as long as there is no metadata anywhere."""
     kind = type(iterator)
     if kind is GeneratorType:
         return runs_overdubbed(iterator)
@@ -167,11 +152,9 @@ def _takes_from_stepped(iterator: Any) -> bool:
 
 PROVIDED.add(
     {
-        "@claimed": rewrapped,
-        "@claimed.of": claimed_of,
-        "@settled": settled,
+        "@claimed.of": rewrapped_result_of,
         "@id": id,
-        "@whole.operator.iadd": _WHOLE,
-        "@whole.operator.ior": _WHOLE - {id(kind) for kind in (list, tuple, range, str, bytes, bytearray)},
+        "@whole.operator.iadd": _ITERATED_BY_C,
+        "@whole.operator.ior": _ITERATED_BY_C - {id(kind) for kind in (list, tuple, range, str, bytes, bytearray)},
     }
 )

@@ -1,4 +1,7 @@
-"""Which metadata a context admits: `metadatatype`, asked when a value is tagged and when it is converted."""
+"""Which metadata a context admits: `metadatatype`, called when a value is tagged and when it is converted.
+
+Knows contexts; must not know wrappers.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,26 @@ import types
 import typing
 from typing import Any
 
-from cassette_import.runtime.tagging.wrappers import NO_METADATA, Metas
+from cassette_import.runtime.tagging.tags import NO_METADATA, Metas
 
 
 def metadatatype(ctx: Any, type: type) -> Any:
     """What metadata values of a type may carry in a context.
 
-    A context type says so by a method of this name, ``def metadatatype(self, type)``, that returns a class or a union
-    (metadata must be an instance of it; numbers are converted), a function (it converts the metadata, or raises), or
-    None (values of this type carry none). Without such a method any metadata is admitted.
+    A context type defines it by a method of this name, ``def metadatatype(self, type)``. Without such a method any
+    metadata is admitted.
+
+    Parameters
+    ----------
+    ctx:
+        The context.
+    type:
+        The type of the values.
+
+    Returns
+    -------
+    A class or a union: metadata must be an instance of it, and numbers are converted. A function: it converts the
+    metadata, or raises. None: values of this type carry no metadata.
 
     >>> from cassette_import import Context
     >>> class Lengths(Context, tagging=True):
@@ -29,7 +43,7 @@ def metadatatype(ctx: Any, type: type) -> Any:
 
 
 def checked(context: Any, kind: type, metadata: Any) -> Any:
-    """The metadata as a context admits it for values of a type."""
+    """The metadata, converted to what a context admits for values of a type. A TypeError if it admits none such."""
     if metadata is NO_METADATA:
         return metadata
     admitted = metadatatype(context, kind)

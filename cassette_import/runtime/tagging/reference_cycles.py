@@ -1,13 +1,13 @@
-"""Circles that only the shadow store keeps alive.
+"""Reference cycles that only the shadow store keeps alive.
 
-The store refers to values and to their metadata. Where these lead back to the object whose parts they are, the
-collector of garbage meets the store's reference and takes the object for one that is in use: Python has no reference
-that counts only while another object lives. So before a full collection we do what the collector does, with what the
-entries lead to: references are counted, those among these objects subtracted, and who has one left is in use, and
-what it leads to; but an entry leads to its values only if its object is in use.
+The store refers to values and to their metadata. Where these lead back to the object whose parts they are, Python's
+garbage collector takes the object for one that is in use: Python has no reference that counts only while another object
+lives (an ephemeron). So before a full collection this module does what the collector does, with all objects that the
+entries lead to. It counts their references and subtracts those that come from among them. An object with a reference
+left is in use, and so is all that it leads to; but an entry leads to its values only if its object is in use.
 
-What is not followed (modules that can be imported and their classes, frames) counts as somebody who holds what it
-refers to. So what is found is held by nobody. Knows objects and entries; must not know what metadata is.
+Some objects are not followed: modules that can be imported, their classes, and frames. What they refer to counts as in
+use, so no entry is dropped by mistake. Knows objects and entries; must not know what metadata is.
 """
 
 from __future__ import annotations
@@ -25,26 +25,27 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import of_class, of_module
 
 MOST = 100_000
-"""How many objects are looked at; if the entries lead to more, none are."""
+"""If the entries lead to more objects than this, no cycle is searched for."""
 
 _IS_HEAP_TYPE: Final = 1 << 9
 _flags: Final = vars(type)["__flags__"].__get__
 _name: Final = vars(type)["__name__"].__get__
-_RESTS: Final = 20
+_PAUSE: Final = 20
+"""How many times longer than the last search the pause after it is."""
 
 UNFOLLOWED: Final[set[int]] = set(map(id, (FrameType, type(None))))
-"""Types, by identity, of what leads to too much; the store's own are added."""
-if sys.version_info >= (3, 14):  # what is suspended may refer to something without being counted
+"""Types, by identity, whose instances are not followed; the store adds its own."""
+if sys.version_info >= (3, 14):  # what is suspended may hold references that are not counted
     UNFOLLOWED.update(map(id, (GeneratorType, CoroutineType, AsyncGeneratorType)))
 
 
 _not_before = 0.0
-"""When to look again in collections that the interpreter begins by itself: to look takes a small part of the time."""
+"""The earliest time of the next search in collections that the interpreter begins: a search is to take little time."""
 
 
 @hidden
-def lost(entries: Iterable[Any]) -> list[Any]:
-    """The entries whose objects nobody reaches but by what the store holds; none if it is too early to look again."""
+def unreachable(entries: Iterable[Any]) -> list[Any]:
+    """The entries whose objects are reachable only through the store; none if it is too early for another search."""
     global _not_before
     began = monotonic()
     unique = list({id(entry): entry for entry in entries}.values())
@@ -53,14 +54,14 @@ def lost(entries: Iterable[Any]) -> list[Any]:
     members = _reached(unique)
     found = [] if members is None else _unused(unique, members)
     ended = monotonic()
-    _not_before = ended + _RESTS * (ended - began)
+    _not_before = ended + _PAUSE * (ended - began)
     return found
 
 
 @hidden
 def _unused(entries: Sequence[Any], members: list[Any]) -> list[Any]:
-    """The entries whose objects are not in use; `members` is all that they lead to, and nobody else holds it here."""
-    members.append([])  # which nothing else refers to
+    """The entries whose objects are not in use. `members` is all that they lead to; nothing else refers to the list."""
+    members.append([])  # an object to which nothing else refers
     counts, referents = _snapshot(members)
     places = {id(member): place for place, member in enumerate(members)}
     held = [count - counts[-1] for count in counts]
@@ -87,7 +88,7 @@ def _unused(entries: Sequence[Any], members: list[Any]) -> list[Any]:
 
 @hidden
 def _snapshot(members: list[Any]) -> tuple[list[int], list[list[Any]]]:
-    """How often each of some objects is referred to, and what it refers to itself.
+    """The reference count of each object, and the objects that it refers to.
 
     `map` calls both as its items are unpacked: no other thread changes anything meanwhile.
     """
@@ -105,7 +106,7 @@ def _owner(entry: Any) -> Any:
 
 @hidden
 def _followed(work: list[int], leads_to: list[list[int]]) -> set[int]:
-    """Where one gets from some places."""
+    """All places that some places lead to."""
     seen = set(work)
     while work:
         for place in leads_to[work.pop()]:
@@ -117,9 +118,9 @@ def _followed(work: list[int], leads_to: list[list[int]]) -> set[int]:
 
 @hidden
 def _is_of_module(item: type) -> bool:
-    """Whether a class is in use because its module is.
+    """Whether a module that can be imported holds a class.
 
-    Classes of contexts lead to every hook that was ever registered, and from there everywhere.
+    Classes of contexts lead to every hook that was ever registered, and from there to almost all objects.
     """
     own = of_class(item)
     home, name = own.get("__module__"), _name(item)
@@ -129,7 +130,7 @@ def _is_of_module(item: type) -> bool:
 
 @hidden
 def _reached(entries: Sequence[Any]) -> list[Any] | None:
-    """The objects of entries and what these lead to, each once; None if there are too many."""
+    """The objects of entries and all that they lead to, each once; None if there are too many."""
     found: dict[int, Any] = {}
     modules = [module for module in list(sys.modules.values()) if issubclass(type(module), ModuleType)]
     skipped = {id(part) for module in modules for part in (module, of_module(module))}

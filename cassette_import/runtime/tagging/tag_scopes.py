@@ -1,4 +1,4 @@
-"""Which tag counts: one per activation, with the enclosing one as its parent.
+"""Which tag is valid: each activation has one, with the tag of the enclosing activation as its parent.
 
 Knows activations and contexts' instances; must not know values.
 """
@@ -9,14 +9,18 @@ import _thread
 from typing import Any
 
 from cassette_import.runtime.state import ACTIVE, Activation
-from cassette_import.runtime.tagging.presence import look
+from cassette_import.runtime.tagging.live_metadata import refresh_names
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.wrappers import LOCAL, Tag
+from cassette_import.runtime.tagging.tags import Tag
+from cassette_import.runtime.tagging.thread_state import LOCAL
 
 
 def tag_of(context: Any, create: bool = False) -> Tag | None:
-    """The tag of the innermost activation of a context that is going on here; outside of all, that of the next one or,
-    if there is none yet, of the last one, whose results are still read. `create` asks for one of the next."""
+    """The tag of the innermost activation of a context in this thread and task.
+
+    Outside of all its activations: the tag of the next activation if there is one already, else that of the last one,
+    whose results can still be read. `create` makes the tag of the next activation.
+    """
     here: Activation | None = ACTIVE.get()
     if here is not None and here.suspended is not None:
         here = here.suspended
@@ -34,7 +38,21 @@ def tag_of(context: Any, create: bool = False) -> Tag | None:
     return tag  # type: ignore[no-any-return]
 
 
+def store_of(activation: Activation) -> Store | None:
+    """The shadow store of an activation."""
+    for tag in reversed(activation.tags):
+        if tag is not None:
+            return tag.store  # type: ignore[no-any-return]
+    return None
+
+
+def active_store() -> Store | None:
+    """The shadow store of the active activation."""
+    return store_of(ACTIVE.get())
+
+
 def _pending(context: Any) -> Tag | None:
+    """The tag of the next activation of a context in this thread, if there is one already."""
     tag = (context._tags or {}).get(_thread.get_ident())
     return tag if tag is not None and not tag.entered else None
 
@@ -49,33 +67,33 @@ def _new(context: Any) -> Tag:
 
 
 def tag_for_entry(context: Any, tags: tuple[Any, ...]) -> Tag | None:
-    """The tag of a new activation of a context within those of `tags`."""
+    """The tag of a new activation of a context; `tags` are those of the enclosing activations."""
     if not context._tagging:
         return None
     tag = _pending(context) or _new(context)
     tag.entered = True
     tag.parent = next((outer for outer in reversed(tags) if outer is not None), None)
     if tag.parent is None:
-        look()
+        refresh_names()
     else:
-        tag.parent.store.take_in(tag.store)
+        tag.parent.store.merge(tag.store)
         tag.store = tag.parent.store
     return tag
 
 
 def note_entry(activation: Activation) -> None:
-    """An activation is entered."""
+    """Count the entry of an activation."""
     for tag in activation.tags:
         if tag is not None:
             tag.depth += 1
 
 
 def note_exit(activation: Activation, result: Any) -> None:
-    """An activation is left. The store keeps what belongs to its result."""
+    """Count the exit of an activation. When it was the outermost, the store keeps the parts of its result only."""
     for tag in activation.tags:
         if tag is not None:
             tag.depth -= 1
             if tag.depth == 0 and tag.parent is None:
                 LOCAL.returned = None
                 if tag.store:
-                    tag.store.keep_only(result)
+                    tag.store.keep_parts_of(result)

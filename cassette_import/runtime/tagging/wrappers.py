@@ -1,18 +1,16 @@
-"""Tags and wrappers: `Tag`, one per activation, and `Tagged`, a value with the metadata that tags gave it.
+"""Wrappers: `Tagged`, a value with the metadata that tags gave it.
 
-A wrapper lives in variables and temporaries of overdubbed code and nowhere else. Code that meets one nevertheless, an
-overload for example, sees a value that behaves like the plain one: what is done with it goes the way of an event.
-Must not know where metadata lies while its value is in an object.
+A wrapper lives in variables and temporaries of overdubbed code and nowhere else. Other code that gets one, an overload
+for example, sees an object that behaves like the plain value: each operation on it is an event. Must not know where
+metadata lies while its value is part of an object.
 """
 
 from __future__ import annotations
 
 import builtins
-import itertools
+import copy
 import math
 import operator
-import threading
-import weakref
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
@@ -20,103 +18,10 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import CARRIERS, SPLITTERS, WRAPPERS, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.dispatch.hook_functions import positional_only
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.presence import METADATA, WATCH, noted, noted_watch
-
-_numbers = itertools.count(1)
-
-
-class _Nothing:
-    """A marker: there is no metadata here."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return self._name
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __reduce__(self) -> str:
-        return self._name
-
-
-NO_METADATA: Final = _Nothing("NO_METADATA")
-"""What `metadata` gives where there is none."""
-
-NO_METAMETA: Final = _Nothing("NO_METAMETA")
-"""What `metameta` gives where no part has any."""
-
-
-def _computed_method(context_type: Any) -> Any:
-    """The method `computed` of a context type, if it has one; called as a hook is."""
-    method = getattr(context_type, "computed", None)
-    if method is None:
-        return None
-    known = _computed_methods.get(method)
-    if known is None:
-        known = _computed_methods[method] = positional_only(method, 3)
-    return known
-
-
-_computed_methods: Final[weakref.WeakKeyDictionary[Any, Any]] = weakref.WeakKeyDictionary()
-
-
-class Tag:
-    """The tag of one activation of one context. `parent` is the tag of the enclosing activation."""
-
-    __slots__ = (
-        "__weakref__",
-        "_context",
-        "_token",
-        "computed",
-        "depth",
-        "entered",
-        "name",
-        "number",
-        "parent",
-        "store",
-        "watched",
-    )
-
-    def __init__(self, context: Any) -> None:
-        self.number = next(_numbers)
-        self.name = type(context).__qualname__
-        self.parent: Tag | None = None
-        self.entered = False
-        self.depth = 0
-        self.store: Any = None
-        self.computed = _computed_method(type(context))
-        self.watched = getattr(context, "watched", None)
-        if self.watched is not None:
-            self._token = WATCH
-            noted_watch()
-        self._context = weakref.ref(context)
-
-    @property
-    def context(self) -> Any:
-        """The context, None when it is no more."""
-        return self._context()
-
-    def __repr__(self) -> str:
-        return f"<Tag {self.number} of {self.name}{f' in {self.parent.number}' if self.parent is not None else ''}>"
-
-
-Metas = dict[Tag, Any]
-"""Metadata by tag. Never changed once it is made."""
-
-
-class _OfNobody:
-    """What stands where a context would."""
-
-
-RECEIVER: Final = Tag(_OfNobody())
-"""In the wrapper of a bound method: its receiver's metadata stands under this tag, which is no activation's."""
+from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata
+from cassette_import.runtime.tagging.tags import RECEIVER, Metas
 
 
 class Tagged:
@@ -129,9 +34,9 @@ class Tagged:
         self._tagged_value = value
         self._tagged_metas = metas
         if not NAMES.get("@tagged"):
-            noted()
+            note_metadata()
 
-    __class__: Any = property(lambda self: type(self._tagged_value))  # `isinstance` asks for it
+    __class__: Any = property(lambda self: type(self._tagged_value))  # what `isinstance` tests
     __array_priority__ = math.inf  # an array on the left leaves the operation to the wrapper
 
     def __getattr__(self, name: str) -> Any:
@@ -163,8 +68,6 @@ class Tagged:
         return self
 
     def __deepcopy__(self, memo: Any) -> Any:
-        import copy
-
         return Tagged(copy.deepcopy(self._tagged_value, memo), self._tagged_metas)
 
 
@@ -183,13 +86,8 @@ def wrapped(value: Any, metas: Metas | None) -> Any:
     return Tagged(value, metas) if metas else value
 
 
-def join(metas: Metas | None, more: Metas | None) -> Metas | None:
-    """Both; the latter wins."""
-    return {**metas, **more} if metas and more else metas or more
-
-
 def bound(method: Any, receiver: Any) -> Any:
-    """A bound method whose receiver, when it is called, is wrapped."""
+    """A bound method that gets its receiver wrapped when it is called."""
     return Tagged(method, {RECEIVER: receiver._tagged_metas})
 
 
@@ -207,33 +105,12 @@ CARRIERS.add(id(Tagged))
 WRAPPERS[id(Tagged)] = plain
 
 
-class _Local(threading.local):
-    """What a thread is in the middle of.
-
-    `returned` is the wrapper of the value that has just been returned or yielded: overdubbed functions return plain
-    values, because their caller may be written in C, and a caller that is overdubbed takes the wrapper from here.
-    `sent` is the wrapper of the value that is being sent into a generator, until a `yield` receives it.
-    `observed` is true while an iterator is advanced by us, and false while a leaf runs. `held` says which objects the
-    shadow store has begun to hold, and where, the last one last.
-    """
-
-    returned: Any = None
-    sent: Any = None
-    observed = False
-
-    def __init__(self) -> None:
-        self.held: list[tuple[Any, int]] = []
-
-
-LOCAL: Final = _Local()
-
-
-# ---- operators: what is done with a wrapper outside of overdubbed code goes the way of an event
+# ---- operators: outside of overdubbed code, an operation on a wrapper is an event
 
 
 @hidden
 def run(function: Callable[..., Any], *arguments: Any) -> Any:
-    """A call outside of overdubbed code that the active contexts are to see, if an argument is wrapped."""
+    """Call a function from code that is not overdubbed; the call is an event if an argument is wrapped."""
     if Tagged not in map(type, arguments):
         return function(*arguments)
     variant = ACTIVE.get().variant
@@ -243,30 +120,21 @@ def run(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _operator(function: Callable[..., Any], swap: bool = False) -> Callable[..., Any]:
+    """A special method that runs an operator as an event."""
     if swap:
         return hidden(lambda self, other: run(function, other, self))
     return hidden(lambda self, *others: run(function, self, *others))
 
 
 def _direct(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A special method that calls a function with the plain value."""
     return hidden(lambda self, *arguments: function(plain(self), *map(plain, arguments)))
 
 
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and_",
-    "or_",
-    "xor",
-):
+_BINARY: Final = (
+    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor",
+)  # fmt: skip
+for _name in _BINARY:
     _function = getattr(operator, _name)
     _short = _name.rstrip("_")
     setattr(Tagged, f"__{_short}__", _operator(_function))

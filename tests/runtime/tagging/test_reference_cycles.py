@@ -22,7 +22,7 @@ class Tagging(Context, tagging=True):
 def no_rest(monkeypatch):
     """Whether a collection was asked for is guessed by how much was made since the last one: look in all of them."""
     monkeypatch.setattr(reference_cycles, "_not_before", 0.0)
-    monkeypatch.setattr(reference_cycles, "_RESTS", 0)
+    monkeypatch.setattr(reference_cycles, "_PAUSE", 0)
 
 
 class Thing:

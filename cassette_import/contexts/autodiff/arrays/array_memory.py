@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff.arrays.linear_maps import Term, taken
 from cassette_import.contexts.autodiff.arrays.movement_rules import CONSTANT, numbered, where_moved
-from cassette_import.runtime.tagging.computed_values import CONTENTS
+from cassette_import.runtime.tagging.computed_metadata import CONTENTS
 
 Join = Callable[[list[tuple[Term, Any]]], Any]
 

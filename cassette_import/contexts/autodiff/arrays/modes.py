@@ -36,8 +36,9 @@ from cassette_import.contexts.autodiff.modes import Differentiating, Forward, No
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.rules.iterators import CURSORS
-from cassette_import.runtime.tagging.wrappers import Metas, Tagged, metas_of, plain
+from cassette_import.runtime.tagging.iterator_metadata import CURSORS
+from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 Array: Final = numpy.ndarray
 

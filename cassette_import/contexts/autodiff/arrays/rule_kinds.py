@@ -44,7 +44,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     taken,
 )
 from cassette_import.contexts.autodiff.modes import go_on, made, own_part
-from cassette_import.runtime.tagging.rules.iterators import items_outside
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
 # ---- element by element
@@ -176,8 +176,8 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
     def told(part: Any, there: Any) -> Any:
         if type(plain(part)) in (list, tuple):
-            items = [told(*pair) for pair in zip(own.store.items_of(plain(part)), there, strict=True)]
-            return own.store.bind(plain(part), items)
+            items = [told(*pair) for pair in zip(own.store.wrapped_items(plain(part)), there, strict=True)]
+            return own.store.bind_items(plain(part), items)
         where = movement_rules.where_moved(there, starts, shapes)
         terms = [(taken(*where.source(number)), metadata) for number, (_, metadata) in enumerate(found)]
         return result(ctx, own, part, terms)
@@ -309,9 +309,9 @@ def sign_and_log(ctx: Any, f: Any, /, x: Any) -> Any:
     if not found:
         return unknown(ctx, f, (x,), {})
     value = native(f, (bare,), {})
-    sign, logarithm = own.store.items_of(plain(value))
+    sign, logarithm = own.store.wrapped_items(plain(value))
     (term,) = log_determinant(logarithm, ctx.captured(bare))
-    return own.store.bind(plain(value), [sign, result(ctx, own, logarithm, [(term, found[0][1])])])
+    return own.store.bind_items(plain(value), [sign, result(ctx, own, logarithm, [(term, found[0][1])])])
 
 
 @handles(*COMPOSED)

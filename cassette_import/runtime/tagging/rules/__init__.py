@@ -1,4 +1,40 @@
-"""How tags follow values through leaves: one file for each kind of leaf.
+"""The rules of leaves, one file for each kind: what happens to the metadata of arguments in a call of a leaf.
 
-Knows leaves of the standard library; must not know contexts.
+`RULES` is the table of all of them; importing this package fills it. Knows callables of the standard library; must not
+know contexts.
 """
+
+from __future__ import annotations
+
+from cassette_import.runtime.tagging.rule_table import RULES, RULES_OF_TYPES, Rule
+from cassette_import.runtime.tagging.rules import (
+    attributes,
+    buffers,
+    construction,
+    container_constructors,
+    conversions,
+    copies,
+    dicts,
+    displays,
+    frames,
+    getters,
+    iteration,
+    iterator_methods,
+    lazy_iterators,
+    lists,
+    module_globals,
+    operators,
+    reductions,
+    sets,
+    sorting,
+    subscripts,
+)
+
+MODULES = (
+    attributes, buffers, construction, container_constructors, conversions, copies, dicts, displays, frames, getters,
+    iteration, iterator_methods, lazy_iterators, lists, module_globals, operators, reductions, sets, sorting,
+    subscripts,
+)  # fmt: skip
+"""The files of rules."""
+
+__all__ = ["MODULES", "RULES", "RULES_OF_TYPES", "Rule"]

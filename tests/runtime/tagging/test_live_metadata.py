@@ -11,7 +11,7 @@ import pytest
 from programs.tagging import first_values as firsts
 
 from cassette_import import Context, install, metadata, overdub, tag
-from cassette_import.runtime.tagging import presence
+from cassette_import.runtime.tagging import live_metadata
 
 
 class Tagging(Context, tagging=True):
@@ -44,8 +44,8 @@ def nothing_tagged(monkeypatch):
     """What is left of what ran before, in the tracebacks of failed tests for example, does not count."""
     with install([firsts.__name__]), Tagging():
         gc.collect()
-        monkeypatch.setattr(presence, "_held_by_modules", [])
-        presence.begin()
+        monkeypatch.setattr(live_metadata, "_references_of_modules", [])
+        live_metadata.start_counting()
         assert not is_tagged_anywhere()
     with install([firsts.__name__]):
         yield

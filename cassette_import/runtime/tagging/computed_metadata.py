@@ -1,11 +1,11 @@
-"""What becomes of metadata when a leaf computes a new value: the context type's method `computed` says.
+"""Metadata of values that a leaf computes: the context type's method `computed` gives it.
 
-A context type that defines it is asked for each value that code out of sight makes of tagged ones:
+A context type that defines the method is called for each value that a leaf computes of tagged ones:
 
     def computed(self, value, f, *arguments, **keywords): ...
 
-The arguments are wrapped where they have metadata. What it returns is the metadata of the value, `NO_METADATA` if it
-has none; what it raises is raised in the program. Knows wrappers and the shadow store; must not know rules.
+The arguments are wrapped where they have metadata. The method returns the metadata of the value, or `NO_METADATA`. An
+exception that it raises is raised in the program. Knows wrappers and the shadow store; must not know rules.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
-from cassette_import.runtime.tagging.shadow_store import SEQUENCES, Store
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES
+from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import NO_METADATA, Metas, Tag, Tagged, metas_of, plain
+from cassette_import.runtime.tagging.tags import NO_METADATA, Metas, Tag
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
-_CONTAINERS: Final = (*SEQUENCES, dict, set, frozenset)
 _PLAIN_TYPES: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, BuiltinMethodType, MethodType)
 _DEPTH: Final = 6
 _MOST: Final = 10_000
-"""How many parts of an argument are looked at where none of the outermost has metadata."""
+"""How many containers in an argument are searched for parts with metadata, and how deep they may be nested."""
 
-BOUND: Final = (MethodType, BuiltinMethodType, MethodWrapperType)
-
+BOUND_METHODS: Final = (MethodType, BuiltinMethodType, MethodWrapperType)
 
 CONTENTS: Final = "the contents"
-"""No attribute: the metadata of what was written into a buffer stands under it."""
+"""The key, in place of an attribute name, under which the metadata of what was written into a buffer is kept."""
 
 
-def flows(value: Any) -> bool:
-    """Whether a value is wrapped, and what is computed from it may get metadata."""
+def is_computed_from(value: Any) -> bool:
+    """Whether values computed from a value may get metadata: a context that tagged it has a method `computed`."""
     return type(value) is Tagged and any(tag.computed is not None for tag in value._tagged_metas)
 
 
-def sources(values: Any, own: Tag) -> Iterator[Any]:
+def metadata_in(values: Any, own: Tag) -> Iterator[Any]:
     """The metadata that an activation gave to values and, where they are containers, to their parts."""
     for value in values:
         if type(value) is Tagged:
@@ -53,32 +53,33 @@ def sources(values: Any, own: Tag) -> Iterator[Any]:
             metas = entry.slots.get(CONTENTS) if entry is not None else None
             if metas is not None and own in metas[1]:
                 yield metas[1][own]
-        if is_a(value, _CONTAINERS) and own.store is not None and own.store.items.entries:
-            yield from _parts(own.store, value, own)
+        if is_a(value, CONTAINERS) and own.store is not None and own.store.items.entries:
+            yield from _metadata_of_parts(own.store, value, own)
 
 
-def _parts(store: Store, container: Any, own: Tag) -> Iterator[Any]:
+def _metadata_of_parts(store: Store, container: Any, own: Tag) -> Iterator[Any]:
+    """The metadata that an activation gave to the parts of a container, and of the containers in it."""
     work, seen = [(container, 0)], {id(container)}
     while work and len(seen) < _MOST:
         item, depth = work.pop()
         if store.items.of(item) is not None:
-            store.verify(item)
+            store.drop_stale(item)
         entry = store.items.of(item)
         for _, metas in list(entry.slots.values()) if entry is not None else ():
             if own in metas:
                 yield metas[own]
         if depth < _DEPTH:
             for part in item.values() if is_a(item, dict) else item:
-                if is_a(part, _CONTAINERS) and id(part) not in seen:
+                if is_a(part, CONTAINERS) and id(part) not in seen:
                     seen.add(id(part))
                     work.append((part, depth + 1))
 
 
 @hidden
-def computed(
+def with_computed_metadata(
     activation: Activation, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any
 ) -> Any:
-    """A value that was computed of arguments, with the metadata that the contexts say it has."""
+    """A value that a leaf computed of arguments, with the metadata that the contexts' methods `computed` return."""
     if value is None or type(value) is Tagged or is_a(value, _PLAIN_TYPES):
         return value
     metas: dict[Tag, Any] = {}
@@ -86,42 +87,42 @@ def computed(
         if tag is None or tag.computed is None:
             continue
         given = (*arguments, *keywords.values()) if keywords else arguments
-        if next(sources(given, tag), None) is None:
+        if next(metadata_in(given, tag), None) is None:
             continue
-        found = _asked(activation, level, tag, function, arguments, keywords, value)
+        found = _call_computed(activation, level, tag, function, arguments, keywords, value)
         if found is not NO_METADATA:
             metas[tag] = found
     return Tagged(value, metas) if metas else value
 
 
-def asked(activation: Activation) -> bool:
-    """Whether a context wants to say what becomes of metadata."""
+def has_computed_method(activation: Activation) -> bool:
+    """Whether a context of an activation has a method `computed`."""
     return any(tag is not None and tag.computed is not None for tag in activation.tags)
 
 
 @hidden
-def _asked(
+def _call_computed(
     activation: Activation, level: int, tag: Tag, function: Any, arguments: Any, keywords: Any, value: Any
 ) -> Any:
-    """What a context says of a value."""
+    """Call a context's method `computed` for a value, and for its parts if it is a container."""
     token = ACTIVE.set(hook_activation(activation, level))
     try:
         context = activation.contexts[level]
-        if not is_a(value, _CONTAINERS):
+        if not is_a(value, CONTAINERS):
             return tag.computed(context, value, function, *arguments, **keywords)
 
         @hidden
-        def say(part: Any) -> Any:
+        def metadata_of(part: Any) -> Any:
             return tag.computed(context, part, function, *arguments, **keywords)
 
-        return spread(tag, value, say)
+        return tag_parts(tag, value, metadata_of)
     finally:
         ACTIVE.reset(token)
 
 
 @hidden
-def loaded(activation: Activation, level: int, value: Any, owner: Any, name: str) -> Any:
-    """What a context makes of an attribute that it watches: its `watched` holds the name, and its `loaded` says."""
+def call_loaded(activation: Activation, level: int, value: Any, owner: Any, name: str) -> Any:
+    """Call a context's method `loaded` for an attribute whose name is in its `watched`; it returns the value to use."""
     token = ACTIVE.set(hook_activation(activation, level))
     try:
         return activation.contexts[level].loaded(value, owner, name)
@@ -130,22 +131,22 @@ def loaded(activation: Activation, level: int, value: Any, owner: Any, name: str
 
 
 @hidden
-def introduced(context: Any, value: Any, say: Callable[[Any], Any]) -> Any:
-    """A value that a context tags with all its parts: `say` gives the metadata of the value and of each part."""
+def tag_with_parts(context: Any, value: Any, metadata_of: Callable[[Any], Any]) -> Any:
+    """Tag a value and all its parts; `metadata_of` gives the metadata of the value and of each part."""
     bare = plain(value)
     if bare is None or is_a(bare, _PLAIN_TYPES):
         return value
     tag: Any = tag_of(context, create=True)
-    found = spread(tag, bare, say)
+    found = tag_parts(tag, bare, metadata_of)
     if found is NO_METADATA:
         return value
     return Tagged(bare, {**(metas_of(value) or {}), tag: found})
 
 
 @hidden
-def spread(tag: Tag, value: Any, say: Callable[[Any], Any]) -> Any:
-    """The metadata of a value, and that of its parts put into the store; of parts, once for each type of them."""
-    if is_a(value, _CONTAINERS):
+def tag_parts(tag: Tag, value: Any, metadata_of: Callable[[Any], Any]) -> Any:
+    """The metadata of a value; that of its parts is put into the store. It is the same for all parts of one type."""
+    if is_a(value, CONTAINERS):
         known: dict[int, Any] = {}
         work, seen = [value], {id(value)}
         while work and len(seen) < _MOST:
@@ -153,28 +154,28 @@ def spread(tag: Tag, value: Any, say: Callable[[Any], Any]) -> Any:
             slots: dict[Any, tuple[Any, Metas]] = {}
             for key, part in _pairs(container):
                 kind = id(type(part))
-                if is_a(part, _CONTAINERS):
+                if is_a(part, CONTAINERS):
                     if id(part) not in seen:
                         seen.add(id(part))
                         work.append(part)
                     continue
                 if kind not in known:
-                    known[kind] = NO_METADATA if part is None or is_a(part, _PLAIN_TYPES) else say(part)
+                    known[kind] = NO_METADATA if part is None or is_a(part, _PLAIN_TYPES) else metadata_of(part)
                 if known[kind] is not NO_METADATA:
                     slots[key] = part, {tag: known[kind]}
             if slots:
-                _keep(tag.store, container, slots)
-    return say(value)
+                _add_slots(tag.store, container, slots)
+    return metadata_of(value)
 
 
 def _pairs(container: Any) -> Iterable[tuple[Any, Any]]:
-    """The parts of a container and what they are kept by."""
+    """The parts of a container with their keys in an entry of the store."""
     if is_a(container, dict):
         return container.items()  # type: ignore[no-any-return]
     return enumerate(container) if is_a(container, SEQUENCES) else zip(container, container, strict=True)
 
 
-def _keep(store: Store, container: Any, slots: dict[Any, tuple[Any, Metas]]) -> None:
+def _add_slots(store: Store, container: Any, slots: dict[Any, tuple[Any, Metas]]) -> None:
     entry = store.items.make(container)
     for key, (part, metas) in slots.items():
         old = entry.slots.get(key)
@@ -183,20 +184,17 @@ def _keep(store: Store, container: Any, slots: dict[Any, tuple[Any, Metas]]) -> 
 
 
 @hidden
-def computed_here(function: Any, arguments: tuple[Any, ...], value: Any) -> Any:
-    """The same for what rewritten code asks for: what is active is the innermost activation."""
+def with_computed_metadata_here(function: Any, arguments: tuple[Any, ...], value: Any) -> Any:
+    """The same for the active activation."""
     activation = ACTIVE.get()
-    return computed(activation, function, arguments, {}, value) if activation.tags else value
+    return with_computed_metadata(activation, function, arguments, {}, value) if activation.tags else value
 
 
-def items_of(source: Tagged) -> Any:
-    """A cursor that gives the metadata of each item of an iterable that is tagged as a whole."""
+def cursor_of_whole(source: Tagged) -> Any:
+    """A cursor for an iterable that is tagged as a whole: each item is computed from it."""
 
     def metas(item: Any) -> Metas | None:
-        found = computed_here(next, (source,), item)
+        found = with_computed_metadata_here(next, (source,), item)
         return found._tagged_metas if type(found) is Tagged else None
 
     return metas
-
-
-__all__ = ["BOUND", "computed", "computed_here", "flows", "items_of", "plain", "sources"]

@@ -1,0 +1,71 @@
+"""How wrappers pass between functions: through returns, yields, and what is sent into a generator.
+
+An overdubbed function returns a plain value, because its caller may be written in C. It leaves the wrapper in the
+state of the thread, where an overdubbed caller takes it. Knows wrappers; must not know what functions do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.names import PROVIDED
+from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged
+
+
+@hidden
+def returned(value: Any) -> Any:
+    """The plain value, to be returned or yielded. Its wrapper is left for the caller; an older one is discarded."""
+    if type(value) is Tagged:
+        LOCAL.returned = value
+        return value._tagged_value
+    LOCAL.returned = None
+    return value
+
+
+@hidden
+def received(value: Any) -> Any:
+    """The value of a `yield` expression, wrapped if a wrapped value was sent."""
+    found, LOCAL.sent = LOCAL.sent, None
+    return found if found is not None and found._tagged_value is value else value
+
+
+@hidden
+def call_overdubbed(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """Call an overdubbed function with wrapped arguments; its result is wrapped as it was inside."""
+    returned, wants_wrapped = LOCAL.returned, LOCAL.wants_wrapped
+    LOCAL.returned, LOCAL.wants_wrapped = None, False
+    number = len(LOCAL.held)
+    try:
+        result = callee(*arguments, **keywords)
+        found = LOCAL.returned
+        if len(LOCAL.held) > number:
+            drop_unused_since(number)
+        return found if found is not None and found._tagged_value is result else result
+    finally:
+        LOCAL.returned, LOCAL.wants_wrapped = returned, wants_wrapped
+
+
+@hidden
+def call_overload(handler: Any, context: Any, function: Any, arguments: Any, keywords: Any) -> Any:
+    """Call an overload, which contexts further out may overdub."""
+    return call_overdubbed(handler, context, function, *arguments, **keywords)
+
+
+@hidden
+def rewrapped(value: Any) -> Any:
+    """The value of syntax that calls special methods of the program, wrapped if such a method returned it wrapped."""
+    found, LOCAL.returned = LOCAL.returned, None
+    return found if found is not None and found._tagged_value is value else value
+
+
+@hidden
+def never_wrapped(value: Any) -> Any:
+    """The value of syntax whose value is never wrapped: the wrapper left by a special method is discarded."""
+    LOCAL.returned = None
+    return value
+
+
+PROVIDED.add({"@returned": returned, "@received": received, "@claimed": rewrapped, "@settled": never_wrapped})

@@ -1,0 +1,116 @@
+"""The call of a leaf, as a rule gets it: the arguments are wrapped where they have metadata.
+
+Knows wrappers and the shadow store; must not know what leaves do.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.state import ACTIVE, Activation
+from cassette_import.runtime.tagging import computed_metadata
+from cassette_import.runtime.tagging.handover import call_overdubbed
+from cassette_import.runtime.tagging.overdubbed_calls import enters
+from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.wrappers import plain
+
+_UNCHANGING: Final = frozenset(map(id, (len, isinstance, type, id, hash, callable)))
+"""Functions that change no part of containers of the interpreter's own types."""
+_BUILTIN: Final = frozenset({list, tuple, dict, set, frozenset, deque})
+
+
+class LeafCall:
+    """A call of a leaf.
+
+    `callee` is what the program calls, with the arguments `given` and `keywords`; `function` is the function behind it,
+    a method for example, whose first arguments are `leading`. `arguments` are the leading and the given ones.
+    """
+
+    __slots__ = ("activation", "arguments", "callee", "function", "given", "keywords", "leading", "store")
+
+    def __init__(
+        self,
+        activation: Activation,
+        store: Store,
+        callee: Any,
+        function: Any,
+        leading: tuple[Any, ...],
+        given: tuple[Any, ...],
+        keywords: dict[str, Any],
+    ) -> None:
+        self.activation = activation
+        self.store = store
+        self.callee = callee
+        self.function = function
+        self.leading = leading
+        self.given = given
+        self.arguments = (*leading, *given)
+        self.keywords = keywords
+
+    @property
+    def owner(self) -> Any:
+        """The first argument: the object whose parts the call reads or changes."""
+        return plain(self.arguments[0])
+
+    @property
+    @hidden
+    def plain_keywords(self) -> dict[str, Any]:
+        """The keyword arguments without wrappers."""
+        return without_wrappers(self.keywords)
+
+    @hidden
+    def native(self) -> Any:
+        """Make the call with plain arguments."""
+        return self.callee(*map(plain, self.given), **without_wrappers(self.keywords))
+
+    @hidden
+    def native_then_drop_stale(self) -> Any:
+        """Make the call with plain arguments, and drop the metadata of parts that it has replaced in its arguments."""
+        if id(self.function) in _UNCHANGING and self.arguments and type(self.owner) in _BUILTIN:
+            return self.native()
+        try:
+            return self.native()
+        finally:
+            items = self.store.items
+            if items.entries:
+                for argument in self.arguments:
+                    if id(plain(argument)) in items.entries:
+                        self.store.drop_stale(plain(argument))
+
+    @hidden
+    def with_computed_metadata(self, value: Any) -> Any:
+        """A value that was computed of the arguments, with the metadata that the contexts give it."""
+        return computed_metadata.with_computed_metadata(
+            self.activation, self.function, self.arguments, self.keywords, value
+        )
+
+    @hidden
+    def call_method(self, function: Any, *arguments: Any) -> Any:
+        """Call a Python function that the leaf would call; it gets wrapped arguments if it is overdubbed."""
+        variant = ACTIVE.get().variant
+        if variant is None or not variant.tagging or not enters(self.activation, function):
+            return function(*map(plain, arguments))
+        return call_overdubbed(function, *arguments)
+
+    @hidden
+    def event(self, function: Any, *arguments: Any) -> Any:
+        """Make a call that the leaf would make, as an event."""
+        return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
+
+
+Handler = Callable[[LeafCall], Any]
+
+
+@hidden
+def without_wrappers(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments without wrappers."""
+    return {name: plain(value) for name, value in keywords.items()}
+
+
+@hidden
+def without_rule(call: LeafCall) -> Any:
+    """The handler of a leaf without a rule: its result is plain, unless a context gives it metadata."""
+    return call.with_computed_metadata(call.native_then_drop_stale())

@@ -1,0 +1,180 @@
+"""Helpers that rewritten code calls where a value leaves the local variables of an overdubbed function.
+
+The value goes plain: into a container that syntax makes, a class body, an f-string, a mapping after `**`, the
+namespaces that `eval` gets. Knows wrappers and the shadow store; must not know where the syntax stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS
+from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
+from cassette_import.runtime.tagging.handover import rewrapped
+from cassette_import.runtime.tagging.tag_scopes import active_store
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+# ---- containers
+
+
+@hidden
+def tidy(container: Any) -> Any:
+    """Make the items of a container plain that the interpreter has just made: in place, but for a tuple."""
+    if not NAMES["@tagged"]:
+        return container
+    kind = type(container)
+    if kind is dict:
+        return _tidy_dict(container)
+    if not any(type(item) is Tagged for item in container):
+        return container
+    items = list(container)
+    if kind is set:
+        container.clear()
+        container.update(map(plain, items))
+        _set_slots(container, {plain(i): (plain(i), i._tagged_metas) for i in items if type(i) is Tagged})
+        return container
+    if kind is tuple:
+        container = tuple(map(plain, items))
+    else:
+        container[:] = map(plain, items)
+    store = active_store()
+    return store.bind_items(container, items) if store is not None else container
+
+
+@hidden
+def _tidy_dict(container: dict[Any, Any]) -> dict[Any, Any]:
+    if not any(type(item) is Tagged for pair in container.items() for item in pair):
+        return container
+    pairs = list(container.items())
+    container.clear()
+    slots = {plain(key): (plain(item), item._tagged_metas) for key, item in pairs if type(item) is Tagged}
+    container.update((plain(key), plain(item)) for key, item in pairs)
+    _set_slots(container, slots)
+    return container
+
+
+@hidden
+def _set_slots(container: Any, slots: Any) -> None:
+    store = active_store()
+    if store is not None:
+        store.set_slots(container, slots)
+
+
+@hidden
+def mapping(value: Any) -> Any:
+    """The mapping after `**`: a dict is copied with its values wrapped where they have metadata."""
+    if not NAMES["@tagged"]:
+        return value
+    value = plain(value)
+    store = active_store()
+    if store is None or type(value) is not dict or not store.items.entries:
+        return value
+    slots = store.slots_by_key(value)
+    if not slots:
+        return value
+    return {key: Tagged(*slots[key]) if key in slots else item for key, item in value.items()}
+
+
+# ---- class bodies and annotations
+
+
+@hidden
+def plain_items(iterable: Any) -> Any:
+    """An iterable whose items are bound to names of a class: a list or tuple with metadata is copied without it."""
+    value = plain(iterable)
+    store = active_store()
+    if store is None or type(value) not in (list, tuple) or store.items.of(value) is None:
+        return value
+    items = list(value)
+    return items if type(value) is list else tuple(items)
+
+
+@hidden
+def with_plain_annotations(function: Any) -> Any:
+    """A function that has just been made, with plain annotations."""
+    make_annotations_plain(function.__annotations__)
+    return function
+
+
+@hidden
+def make_annotations_plain(found: Any) -> None:
+    """Make the annotations plain of a function or class that has just been made."""
+    for name, value in list(found.items()):
+        if type(value) is Tagged:
+            found[name] = value._tagged_value
+
+
+# ---- f-strings
+
+
+@hidden
+def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
+    """The text of a value in an f-string, with the metadata that the contexts give it."""
+    if not NAMES["@tagged"] and conversion == -1 and not specification:
+        text = value if type(value) is str else format(value)
+        return rewrapped(text) if NAMES["@tagged"] else text
+    LOCAL.returned = None
+    text = plain(value)
+    if conversion in _CONVERSIONS:
+        text = _CONVERSIONS[conversion](text)
+    if type(text) is not str or specification:
+        text = format(text, specification)
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is text:
+        return found  # a `__str__` or `__format__` of the program
+    return with_computed_metadata_here(format, (value, specification), text) if ACTIVE.get().tags else text
+
+
+_CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+
+
+# ---- functions that read the variables of their caller
+
+
+@hidden
+def handed(function: Any, value: Any) -> Any:
+    """A plain argument of a function whose call may be no event; hooks registered for the function get it wrapped."""
+    if type(value) is not Tagged or id(function) not in FRAME_READERS:
+        return value
+    activation = ACTIVE.get()
+    if activation.variant is not None:
+        for level, hook in activation.variant.runners[int(Events.CALLS)].prehooks:
+            hook(activation.contexts[level], function, value)
+    return value._tagged_value
+
+
+@hidden
+def scope(function: Any, names: dict[str, Any], variables: Any) -> tuple[Any, ...]:
+    """The namespaces for `eval` or `exec`, if there are wrappers among the variables: without wrappers."""
+    if function not in (eval, exec) or not any(type(value) is Tagged for value in variables.values()):
+        return ()
+    return names, tidy(variables)
+
+
+@hidden
+def snapshot(function: Any, found: Any) -> Any:
+    """The result of `locals` or `vars`, without wrappers."""
+    return tidy(found) if function in (locals, vars) else found
+
+
+PROVIDED.add(
+    {
+        "@annotated": with_plain_annotations,
+        "@annotations": make_annotations_plain,
+        "@formatted": formatted,
+        "@handed": handed,
+        "@locals": locals,
+        "@mapping": mapping,
+        "@plain": hidden(plain),
+        "@plain.items": plain_items,
+        "@scope": scope,
+        "@snapshot": snapshot,
+        "@tidy": tidy,
+    }
+)

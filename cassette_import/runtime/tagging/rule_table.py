@@ -1,0 +1,75 @@
+"""The table of rules: from a function to the handler that is called in place of the function.
+
+A rule is registered by the decorator of its handler, in the file of `rules/` that is named after the kind of leaf:
+
+    @rule(list.pop, deque.pop, deque.popleft)
+    def pop(call: LeafCall) -> Any: ...
+
+Knows how rules are registered; must not know what they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from cassette_import.runtime.tagging.fast_path import PlainIf, any_arguments, apply_always
+from cassette_import.runtime.tagging.leaf_call import Handler
+
+
+class Rule(NamedTuple):
+    """The rule of one function."""
+
+    function: Any
+    handler: Handler
+
+
+RULES: Final[dict[int, Rule]] = {}
+"""The rules of functions, by the identity of the function."""
+
+RULES_OF_TYPES: Final[dict[int, Handler]] = {}
+"""The handlers for callable objects, by the identity of their type: `operator.itemgetter`, for example."""
+
+
+def rule(
+    *functions: Any,
+    while_untagged: bool = False,
+    plain_if: PlainIf | None = None,
+    returns_of_program: bool = False,
+) -> Callable[[Handler], Handler]:
+    """Register the handler of some functions.
+
+    Parameters
+    ----------
+    *functions:
+        The functions. Those that do the same to metadata share a handler.
+    while_untagged:
+        Whether the handler is called although nothing is tagged: functions that keep or call callbacks, which may tag
+        the first value.
+    plain_if:
+        The same, except for arguments for which this condition holds.
+    returns_of_program:
+        Whether the functions return what a special method of the program returns, wrapped if the method wrapped it.
+        Without `plain_if` the plain call does the same with any arguments as long as nothing is tagged.
+    """
+
+    def register(handler: Handler) -> Handler:
+        for function in functions:
+            RULES[id(function)] = Rule(function, handler)
+            if returns_of_program:
+                apply_always(function, plain_if or any_arguments, returns_of_program=True)
+            elif while_untagged or plain_if is not None:
+                apply_always(function, plain_if, returns_of_program=False)
+        return handler
+
+    return register
+
+
+def rule_of_type(kind: type) -> Callable[[Handler], Handler]:
+    """Register the handler of all callable objects of a type."""
+
+    def register(handler: Handler) -> Handler:
+        RULES_OF_TYPES[id(kind)] = handler
+        return handler
+
+    return register

@@ -1,0 +1,87 @@
+"""Rules for attributes: `getattr`, `setattr`, `delattr`."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any
+
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.computed_metadata import BOUND_METHODS, call_loaded, is_computed_from
+from cassette_import.runtime.tagging.fast_path import nothing_watched
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
+
+
+@rule(getattr, plain_if=nothing_watched, returns_of_program=True)
+@rule(object.__getattribute__)
+@hidden
+def load_attribute(call: LeafCall) -> Any:
+    owner = call.arguments[0]
+    if type(owner) is ModuleType and id(owner) not in call.store.attributes.entries and not call.keywords:
+        value = call.callee(*map(plain, call.given))
+    else:
+        value = _load_with_metadata(call)
+    for level, tag in enumerate(call.activation.tags):
+        if tag is not None and tag.watched is not None and plain(call.arguments[1]) in tag.watched:
+            value = call_loaded(call.activation, level, value, *map(plain, call.arguments[:2]))
+    return value
+
+
+@hidden
+def _load_with_metadata(call: LeafCall) -> Any:
+    store, owner = call.store, plain(call.arguments[0])
+    if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]
+        owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]
+        call.given = (owner, *call.given[1:])
+    LOCAL.returned = None
+    value = call.native()
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is value:
+        return found  # a property
+    if type(call.arguments[0]) is Tagged and type(owner) is not super:
+        if type(value) in BOUND_METHODS:
+            return bound(value, call.arguments[0]) if value.__self__ is owner else value
+        if is_computed_from(call.arguments[0]) and not (store.attributes.entries or is_a(owner, tuple)):
+            return call.with_computed_metadata(value)
+    if store.attributes.entries:
+        name = plain(call.arguments[1])
+        got = store.load_part(store.attributes, owner, name, value)
+        if got is value:
+            for kind in getattr(type(owner), "__mro__", ()) if not is_a(owner, type) else type.mro(owner)[1:]:
+                if id(kind) in store.attributes.entries:
+                    got = store.load_part(store.attributes, kind, name, value)
+                    break
+        value = got
+    if store.items.entries and is_a(owner, tuple) and type(value) is not Tagged:
+        fields = getattr(type(owner), "_fields", ())
+        if call.arguments[1] in fields:
+            return store.load_part(store.items, owner, fields.index(call.arguments[1]), value)
+    if type(value) is not Tagged and is_computed_from(call.arguments[0]):
+        return call.with_computed_metadata(value)
+    return value
+
+
+@rule(setattr, object.__setattr__)
+@hidden
+def store_attribute(call: LeafCall) -> Any:
+    owner, name, value = plain(call.arguments[0]), plain(call.arguments[1]), call.arguments[2]
+    if type(value) is Tagged and call.function is setattr:
+        method, descriptor = lookup(type(owner), "__setattr__"), lookup(type(owner), name)
+        if type(method) is FunctionType:
+            return call.call_method(method, owner, name, value)
+        if is_a(descriptor, property) and type(descriptor.fset) is FunctionType:
+            return call.call_method(descriptor.fset, owner, value)
+    call.native()
+    call.store.store_part(call.store.attributes, owner, name, value)
+    return None
+
+
+@rule(delattr, object.__delattr__)
+@hidden
+def delete_attribute(call: LeafCall) -> Any:
+    call.native()
+    call.store.store_part(call.store.attributes, plain(call.arguments[0]), plain(call.arguments[1]), None)

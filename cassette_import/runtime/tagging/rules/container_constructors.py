@@ -1,0 +1,65 @@
+"""Rules for the classes of containers: `list(x)`, `tuple(x)`, `set(x)`, `frozenset(x)`, `deque(x)`, `dict(x)`."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+
+@rule(list, tuple, set, frozenset, deque, plain_if=are_iterated_by_c)
+@hidden
+def from_items(call: LeafCall) -> Any:
+    kind: Any = call.function
+    if not call.given or not may_have_tagged_items(call.store, call.given[0]):
+        return call.native()
+    source = call.given[0]
+    if type(plain(source)) is kind and kind in (tuple, frozenset):
+        return call.callee(plain(source))
+    items = list(iterate_wrapped(call, source))
+    made = kind(map(plain, items), *map(plain, call.given[1:]), **call.plain_keywords)
+    if kind in (set, frozenset):
+        return call.store.bind_elements(made, items)
+    return call.store.bind_items(made, items[len(items) - len(made) :])
+
+
+@hidden
+def _is_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether there is no source but a dict."""
+    return not arguments or type(arguments[0]) is dict
+
+
+@rule(dict, plain_if=_is_dict)
+@hidden
+def from_pairs(call: LeafCall) -> Any:
+    store = call.store
+    source = plain(call.given[0]) if call.given else ()
+    pairs: list[Any] = []
+    if is_a(source, dict):
+        slots = store.slots_by_key(source)
+        pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
+        made = call.native()
+    elif call.given and not hasattr(source, "keys"):
+        add_pairs(call, source, pairs)
+        made = dict([tuple(map(plain, pair)) for pair in pairs], **call.plain_keywords)
+    else:
+        made = call.native()
+    return store.bind_pairs(made, [*pairs, *call.keywords.items()])
+
+
+@hidden
+def add_pairs(call: LeafCall, source: Any, pairs: list[Any]) -> None:
+    """Add the keys and values from an iterable of pairs to a list, wrapped where they have metadata."""
+    for number, item in enumerate(iterate_wrapped(call, source)):
+        kind = type(plain(item))
+        if lookup(kind, "__iter__") is None and lookup(kind, "__getitem__") is None:
+            dict([*[((), ())] * number, plain(item)])  # for its error
+        pairs.append(tuple(iterate_wrapped(call, item)))

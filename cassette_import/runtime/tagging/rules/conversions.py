@@ -1,0 +1,33 @@
+"""Rules for conversions: `int`, `float`, `complex`, `bool`, `str`, `bytes`, `repr`, `format`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.metadata_types import converted
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
+
+
+@rule(str, repr, format, ascii, returns_of_program=True)
+@rule(int, float, complex, bytes, bytearray, bool)
+@hidden
+def convert(call: LeafCall) -> Any:
+    """A conversion that gives the same object keeps its metadata; so does int to float, whose metadata is converted."""
+    LOCAL.returned = None
+    value = call.native()
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is value:
+        return found  # a special method of the program
+    if len(call.given) != 1 or type(call.given[0]) is not Tagged:
+        return call.with_computed_metadata(value)
+    metas, before = call.given[0]._tagged_metas, plain(call.given[0])
+    if value is before:
+        return wrapped(value, metas)
+    if is_a(before, (int, float)) and type(value) in (float, complex):
+        return wrapped(value, converted(metas, type(value)))
+    return call.with_computed_metadata(value)

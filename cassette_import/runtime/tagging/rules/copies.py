@@ -1,0 +1,69 @@
+"""Rules for copies: `copy.copy`, `copy.deepcopy`, `list.copy` and the like."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.container_contents import SEQUENCES, has, items_in, size_of
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.rules.construction import read_attribute
+from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.wrappers import metas_of, plain, wrapped
+
+
+@rule(copy.copy, copy.deepcopy, list.copy, dict.copy, set.copy, frozenset.copy, deque.copy)
+@hidden
+def copy_with_metadata(call: LeafCall) -> Any:
+    source = call.arguments[0]
+    made = call.native()
+    _copy_metas(call.store, plain(source), made, call.function is copy.deepcopy, set())
+    return wrapped(made, metas_of(source)) if call.function in (copy.copy, copy.deepcopy) else made
+
+
+@hidden
+def _copy_metas(store: Store, source: Any, made: Any, deep: bool, seen: set[int]) -> None:
+    """Give the parts of a copy the metadata of the original's parts; of a deep copy, also their parts."""
+    if source is made or type(source) is not type(made) or id(source) in seen:
+        return
+    seen.add(id(source))
+    _copy_attribute_metas(store, source, made)
+    if is_a(source, SEQUENCES):
+        metas = store.item_metas(source)
+        if metas is not None and size_of(made) == len(metas):
+            store.set_item_metas(made, metas)
+    elif is_a(source, dict):
+        slots = store.slots_by_key(source)
+        if slots:
+            found = {key: dict.get(made, key) for key in slots if has(made, key)}
+            store.set_slots(made, {key: (value, slots[key][1]) for key, value in found.items()})
+    elif is_a(source, (set, frozenset)):
+        store.set_slots(made, dict(store.slots_by_key(source)))
+    if deep:
+        for before, after in _pairs_of_parts(source, made):
+            _copy_metas(store, before, after, deep, seen)
+
+
+@hidden
+def _copy_attribute_metas(store: Store, source: Any, made: Any) -> None:
+    entry = store.attributes.of(source)
+    if entry is not None:
+        for name, (value, metas) in list(entry.slots.items()):
+            if read_attribute(source, name) is value:
+                store.attributes.make(made).slots[name] = read_attribute(made, name), metas
+
+
+@hidden
+def _pairs_of_parts(source: Any, made: Any) -> list[tuple[Any, Any]]:
+    """The parts of an object, each with its counterpart in a deep copy."""
+    pairs = []
+    if is_a(source, (*SEQUENCES, dict)):
+        pairs = list(zip(items_in(source), items_in(made), strict=False))
+    own, other = getattr(source, "__dict__", None), getattr(made, "__dict__", None)
+    if type(own) is dict and type(other) is dict:
+        pairs += [(value, other[name]) for name, value in own.items() if name in other]
+    return pairs

@@ -1,0 +1,58 @@
+"""Rules for `iter`, `next` and `reversed`."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, is_computed_from
+from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_of
+from cassette_import.runtime.tagging.fast_path import steps_plainly
+from cassette_import.runtime.tagging.iterator_metadata import cursor_by_index, next_item, start_iterator
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+
+@rule(builtins.iter)
+@hidden
+def begin(call: LeafCall) -> Any:
+    if len(call.arguments) != 1 or call.keywords:
+        return call.native()
+    return start_iterator(call.store, call.arguments[0])
+
+
+@hidden
+def _steps_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    return bool(arguments) and steps_plainly(arguments[0])
+
+
+@rule(next, plain_if=_steps_plainly, returns_of_program=True)
+@hidden
+def advance(call: LeafCall) -> Any:
+    if not 1 <= len(call.arguments) <= 2 or call.keywords:
+        return call.native()
+    try:
+        iterator = call.arguments[0]
+        if type(iterator) is Tagged:
+            iterator = start_iterator(call.store, iterator) if is_computed_from(iterator) else plain(iterator)
+        return next_item(call.store, iterator)
+    except StopIteration:
+        if len(call.arguments) == 2:
+            return call.arguments[1]
+        raise
+
+
+@rule(reversed)
+@hidden
+def backward(call: LeafCall) -> Any:
+    source = plain(call.given[0])
+    iterator = call.native()
+    if is_a(source, SEQUENCES) and call.store.items.of(source) is not None:
+        indices = iter(range(size_of(source) - 1, -1, -1))
+        call.store.iterators.make(iterator).extra = cursor_by_index(call.store, source, indices)
+    elif is_computed_from(call.given[0]):
+        call.store.iterators.make(iterator).extra = cursor_of_whole(call.given[0])
+    return iterator

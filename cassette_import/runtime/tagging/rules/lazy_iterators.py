@@ -1,0 +1,94 @@
+"""Rules for functions that make lazy iterators: `map`, `filter`, `zip`, `enumerate` and those of `itertools`.
+
+The iterator is the interpreter's own; it takes items from steppers, and calls callbacks as events.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from typing import Any
+
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.c_callers import EventCallback, Stepper, callback_for_c, source_for_c
+from cassette_import.runtime.tagging.container_contents import SEQUENCES
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, start_iterator
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import plain
+
+_BATCHED = (itertools.batched,) if hasattr(itertools, "batched") else ()
+
+# ---- sources
+
+
+@rule(zip, enumerate, plain_if=are_iterated_by_c)
+@rule(
+    itertools.chain, itertools.islice, itertools.zip_longest, itertools.pairwise, itertools.compress, *_BATCHED
+)  # fmt: skip
+@hidden
+def from_sources(call: LeafCall) -> Any:
+    """All iterable arguments are sources."""
+    given = [source_for_c(call, item) if _is_source(item) else plain(item) for item in call.given]
+    keywords = {
+        name: source_for_c(call, item) if name == "iterable" else plain(item) for name, item in call.keywords.items()
+    }
+    return call.callee(*given, **keywords)
+
+
+def _is_source(item: Any) -> bool:
+    return not is_a(item, (str, bytes, int)) and lookup(type(plain(item)), "__iter__") is not None
+
+
+@rule(vars(itertools.chain)["from_iterable"])
+@hidden
+def from_source_of_sources(call: LeafCall) -> Any:
+    return call.callee(map(functools.partial(source_for_c, call), iterate_wrapped(call, call.given[0])))
+
+
+# ---- a callback, and sources of its arguments
+
+
+@rule(map, filter, while_untagged=True)
+@rule(itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
+@hidden
+def from_callback(call: LeafCall) -> Any:
+    if len(call.given) < 2:
+        return call.native()
+    function, *sources = call.given
+    return call.callee(
+        callback_for_c(function), *map(functools.partial(source_for_c, call), sources), **call.plain_keywords
+    )
+
+
+class _ArgumentsStepper(Stepper):
+    """A stepper whose items are the arguments of calls."""
+
+    __slots__ = ()
+
+    @hidden
+    def __next__(self) -> Any:
+        item = Stepper.__next__(self)
+        if LOCAL.wants_wrapped and type(plain(item)) in SEQUENCES:
+            return tuple(self._store.wrapped_items(plain(item)))
+        return item
+
+
+@rule(itertools.starmap)
+@hidden
+def from_callback_of_tuples(call: LeafCall) -> Any:
+    function, source = call.given
+    return call.callee(callback_for_c(function), _ArgumentsStepper(call.store, start_iterator(call.store, source)))
+
+
+@rule(itertools.accumulate)
+@hidden
+def accumulate(call: LeafCall) -> Any:
+    source, *more = call.given
+    function = callback_for_c(more[0] if more else call.keywords.get("func")) or EventCallback(operator.add)
+    return call.callee(source_for_c(call, source), function, initial=plain(call.keywords.get("initial")))

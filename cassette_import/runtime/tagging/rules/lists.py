@@ -1,0 +1,114 @@
+"""Rules for the methods of lists and deques, and for `+=` with a list or deque on the left.
+
+The same change is made to the list and to the list of its items' metadata. `list.sort` stands in `sorting`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from types import FunctionType
+from typing import Any, Final
+
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.container_contents import items_in, size_of
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.rules.operators import operate
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
+
+
+@rule(list.append)
+@hidden
+def append(call: LeafCall) -> None:
+    owner = call.owner
+    call.native()
+    entry = call.store.items.of(owner)
+    if entry is not None and entry.size != size_of(owner) - 1:
+        call.store.items.drop(owner)
+    if entry is not None or type(call.arguments[1]) is Tagged:
+        call.store.store_part(call.store.items, owner, size_of(owner) - 1, call.arguments[1])
+
+
+_WITH_ITEM: Final = ("insert", "append", "appendleft")
+
+
+@rule(
+    list.insert, list.reverse, list.clear,
+    deque.append, deque.appendleft, deque.insert, deque.reverse, deque.rotate, deque.clear,
+)  # fmt: skip
+@hidden
+def rearrange(call: LeafCall) -> Any:
+    """The same method is called on the list of metadata; in place of an item, its metadata is the argument."""
+    owner, name = call.owner, call.function.__name__
+    metas = call.store.changeable_metas(owner)
+    result = call.native()
+    arguments = [plain(argument) for argument in call.arguments[1:]]
+    if name in _WITH_ITEM:
+        arguments[-1] = metas_of(call.arguments[-1])
+    getattr(metas, name)(*arguments)
+    call.store.set_item_metas(owner, metas)
+    return result
+
+
+@rule(list.pop, deque.pop, deque.popleft)
+@hidden
+def pop(call: LeafCall) -> Any:
+    owner, metas = call.owner, call.store.changeable_metas(call.owner)
+    value = call.native()
+    found = getattr(metas, call.function.__name__)(*map(plain, call.arguments[1:]))
+    call.store.set_item_metas(owner, metas)
+    return Tagged(value, found) if found else value
+
+
+@rule(list.remove, deque.remove)
+@hidden
+def remove(call: LeafCall) -> None:
+    owner, before, metas = call.owner, items_in(call.owner), call.store.changeable_metas(call.owner)
+    call.native()
+    after = items_in(owner)
+    position = next((n for n, value in enumerate(after) if value is not before[n]), len(after))
+    while position and before[position - 1] is before[position]:
+        position -= 1  # of several references to one object, the first
+    del metas[position]
+    call.store.set_item_metas(owner, metas)
+
+
+@hidden
+def _extends_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether the items that are added to a list come from code of the interpreter."""
+    return not is_a(arguments[0], (list, deque)) or are_iterated_by_c(arguments[1:], keywords)
+
+
+_IN_PLACE: Final = (operator.iadd, operator.iconcat)
+
+
+@rule(operator.iadd, plain_if=_extends_plainly, returns_of_program=True)
+@rule(list.extend, deque.extend, deque.extendleft, plain_if=are_iterated_by_c)
+@rule(operator.iconcat)
+@hidden
+def extend(call: LeafCall) -> Any:
+    owner = call.owner
+    if not is_a(owner, (list, deque)) or type(lookup(type(owner), "__iadd__")) is FunctionType:
+        return operate(call)
+    source = plain(call.arguments[1])
+    if call.function is operator.iadd and lookup(type(source), "__radd__") is not None:
+        return operate(call)  # Python calls the method of the other operand first
+    in_place = call.function in _IN_PLACE
+    if not may_have_tagged_items(call.store, source) and call.store.items.of(owner) is None:
+        call.native()
+        return call.given[0] if in_place else None
+    metas = call.store.changeable_metas(owner)
+    items: list[Any] = []
+    try:
+        items.extend(iterate_wrapped(call, source))
+    finally:  # the items before an error are added
+        add = operator.iadd if in_place else call.function
+        add(owner, list(map(plain, items)))
+        getattr(metas, "extendleft" if call.function is deque.extendleft else "extend")(map(metas_of, items))
+        call.store.set_item_metas(owner, metas)
+    return call.given[0] if in_place else None

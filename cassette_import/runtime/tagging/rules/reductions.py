@@ -1,0 +1,95 @@
+"""Rules for functions that make one value of many: `min`, `max`, `sum`, `math.fsum`, `str.join`, `functools.reduce`."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging import computed_metadata
+from cassette_import.runtime.tagging.c_callers import Stepper, bare_callback
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.iterator_metadata import (
+    iterate_wrapped,
+    may_have_tagged_items,
+    next_item,
+    start_iterator,
+)
+from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.wrappers import plain
+
+
+@rule(min, max)
+@hidden
+def choose(call: LeafCall) -> Any:
+    """The chosen value keeps its metadata."""
+    if len(call.given) == 1:
+        source = call.given[0]
+        if not may_have_tagged_items(call.store, source):
+            return call.native()
+        items = list(iterate_wrapped(call, source))
+        value = call.callee(map(plain, items), **call.plain_keywords)
+        items.append(call.keywords.get("default"))
+    else:
+        items = list(call.given)
+        value = call.native()
+    return next((item for item in items if plain(item) is value), value)
+
+
+class _RecordingStepper(Stepper):
+    """A stepper that keeps the items that it has given."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, store: Store, iterator: Any) -> None:
+        super().__init__(store, iterator)
+        self.items: list[Any] = []
+
+    @hidden
+    def __next__(self) -> Any:
+        item = next_item(self._store, self._iterator)
+        self.items.append(item)
+        return plain(item)
+
+
+@rule(str.join, bytes.join, bytearray.join, sum, math.fsum, math.prod, plain_if=are_iterated_by_c)
+@hidden
+def compute(call: LeafCall) -> Any:
+    """The metadata of the value is computed from that of the items."""
+    number = (call.function.__name__ == "join") - len(call.leading)  # it is called as `str.join(separator, items)` too
+    if not 0 <= number < len(call.given) or not computed_metadata.has_computed_method(call.activation):
+        return without_rule(call)
+    if not may_have_tagged_items(call.store, call.given[number]):
+        return without_rule(call)
+    source = _RecordingStepper(call.store, start_iterator(call.store, call.given[number]))
+    given = list(map(plain, call.given))
+    given[number] = source
+    value = call.callee(*given, **call.plain_keywords)
+    arguments = [*call.leading, *call.given]
+    arguments[number + len(call.leading)] = call.store.bind_items(list(map(plain, source.items)), source.items)
+    return computed_metadata.with_computed_metadata(
+        call.activation, call.function, tuple(arguments), call.keywords, value
+    )
+
+
+@rule(functools.reduce, while_untagged=True)
+@hidden
+def reduce(call: LeafCall) -> Any:
+    """Each call of the callback is an event."""
+    if not 2 <= len(call.given) <= 3 or call.keywords:
+        return without_rule(call)
+    function, source = bare_callback(call.given[0]), call.given[1]
+    items = iterate_wrapped(call, source)
+    if len(call.given) == 3:
+        value = call.given[2]
+    else:
+        try:
+            value = next(items)
+        except StopIteration:
+            return functools.reduce(function, ())  # for its error
+    for item in items:
+        value = call.event(function, value, item)
+    return value

@@ -1,0 +1,45 @@
+"""Rules for `list.sort` and `sorted`: the metadata moves with the items."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging.container_contents import items_in
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.wrappers import metas_of, plain
+
+
+@rule(list.sort)
+@hidden
+def sort_in_place(call: LeafCall) -> None:
+    owner = call.owner
+    items = call.store.wrapped_items(owner)
+    call.native()
+    call.store.set_item_metas(owner, _metas_in_order(items, items_in(owner)))
+
+
+@rule(sorted, plain_if=are_iterated_by_c)
+@hidden
+def sort_copy(call: LeafCall) -> Any:
+    source = call.given[0] if call.given else ()
+    if not may_have_tagged_items(call.store, source):
+        return call.native()
+    items = list(iterate_wrapped(call, source))
+    made = sorted(map(plain, items), **call.plain_keywords)
+    call.store.set_item_metas(made, _metas_in_order(items, made))
+    return made
+
+
+@hidden
+def _metas_in_order(items: list[Any], moved: list[Any]) -> list[Metas | None]:
+    """The metadata of items after they have been sorted: several references to one object keep their order."""
+    waiting: dict[int, deque[Metas | None]] = {}
+    for item in items:
+        waiting.setdefault(id(plain(item)), deque()).append(metas_of(item))
+    return [queue.popleft() if (queue := waiting.get(id(value))) else None for value in moved]

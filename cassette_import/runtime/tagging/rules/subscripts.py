@@ -1,0 +1,97 @@
+"""Rules for subscripts and slices: loading, storing, deleting."""
+
+from __future__ import annotations
+
+import operator
+from collections import deque
+from types import FunctionType
+from typing import Any
+
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.computed_metadata import is_computed_from
+from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_of
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import metas_of, plain
+
+
+@hidden
+def _position(owner: Any, index: Any) -> int:
+    """An index that counts from the start."""
+    number = operator.index(index)
+    return number + size_of(owner) if number < 0 else number
+
+
+@rule(operator.getitem, returns_of_program=True)
+@rule(list.__getitem__, tuple.__getitem__, dict.__getitem__)
+@hidden
+def load_item(call: LeafCall) -> Any:
+    store, owner, key = call.store, plain(call.arguments[0]), plain(call.arguments[1])
+    LOCAL.returned = None
+    value = call.native()
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is value:
+        return found  # a `__getitem__` of the program
+    if is_computed_from(call.arguments[0]) and (store.items.of(owner) is None or _has_own_getitem(owner)):
+        return call.with_computed_metadata(value)
+    if not store.items.entries or _has_own_getitem(owner):
+        return value
+    if is_a(owner, SEQUENCES):
+        if is_a(key, slice):
+            metas = store.item_metas(owner)
+            if metas is not None and is_a(value, (list, tuple)) and value is not owner:
+                store.set_item_metas(value, metas[key])
+            return value
+        return store.load_part(store.items, owner, _position(owner, key), value)
+    return store.load_part(store.items, owner, key, value) if is_a(owner, dict) else value
+
+
+@hidden
+def _has_own_getitem(owner: Any) -> bool:
+    """Whether a class of the program defines the subscripts of an object."""
+    return type(lookup(type(owner), "__getitem__")) is FunctionType
+
+
+@rule(operator.setitem, list.__setitem__, dict.__setitem__)
+@hidden
+def store_item(call: LeafCall) -> Any:
+    owner, key, value = call.arguments
+    owner, key, store = plain(owner), plain(key), call.store
+    method = lookup(type(owner), "__setitem__")
+    if type(method) is FunctionType and call.function is operator.setitem:
+        return call.call_method(method, owner, key, value)
+    if is_a(key, slice) and is_a(owner, list):
+        metas = store.item_metas(owner) or [None] * size_of(owner)
+        items = list(iterate_wrapped(call, value))
+        operator.setitem(owner, key, [plain(item) for item in items])
+        metas[key] = [metas_of(item) for item in items]
+        store.set_item_metas(owner, metas)
+        return None
+    if is_a(owner, SEQUENCES):
+        call.native()
+        store.store_part(store.items, owner, _position(owner, key), value)
+    else:
+        call.native()
+        if is_a(owner, dict):
+            store.store_part(store.items, owner, key, value)
+    return None
+
+
+@rule(operator.delitem, list.__delitem__, dict.__delitem__)
+@hidden
+def delete_item(call: LeafCall) -> Any:
+    owner, key, store = plain(call.arguments[0]), plain(call.arguments[1]), call.store
+    if type(lookup(type(owner), "__delitem__")) is FunctionType:
+        return call.native()
+    metas = store.item_metas(owner) if is_a(owner, (list, deque)) else None
+    call.native()
+    if metas is not None:
+        del metas[key]
+        store.set_item_metas(owner, metas)
+    elif is_a(owner, dict):
+        store.store_part(store.items, owner, key, None)
+    return None

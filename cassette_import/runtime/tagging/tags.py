@@ -1,0 +1,106 @@
+"""Tags: each activation of a context that tags values has one, and metadata is kept by tag.
+
+Knows contexts; must not know values.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any, Final
+
+from cassette_import.runtime.dispatch.hook_functions import positional_only
+from cassette_import.runtime.tagging.live_metadata import WATCH, note_watching
+
+_numbers = itertools.count(1)
+
+
+class _Nothing:
+    """A marker for missing metadata."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+NO_METADATA: Final = _Nothing("NO_METADATA")
+"""What `metadata` gives for a value that has none."""
+
+NO_METAMETA: Final = _Nothing("NO_METAMETA")
+"""What `metameta` gives for a value none of whose parts has metadata."""
+
+
+def _computed_method(context_type: Any) -> Any:
+    """The method `computed` of a context type, if it has one, with the signature of a hook."""
+    method = getattr(context_type, "computed", None)
+    if method is None:
+        return None
+    known = _computed_methods.get(method)
+    if known is None:
+        known = _computed_methods[method] = positional_only(method, 3)
+    return known
+
+
+_computed_methods: Final[weakref.WeakKeyDictionary[Any, Any]] = weakref.WeakKeyDictionary()
+
+
+class Tag:
+    """The tag of one activation of one context. `parent` is the tag of the enclosing activation."""
+
+    __slots__ = (
+        "__weakref__",
+        "_context",
+        "_token",
+        "computed",
+        "depth",
+        "entered",
+        "name",
+        "number",
+        "parent",
+        "store",
+        "watched",
+    )
+
+    def __init__(self, context: Any) -> None:
+        self.number = next(_numbers)
+        self.name = type(context).__qualname__
+        self.parent: Tag | None = None
+        self.entered = False
+        self.depth = 0
+        self.store: Any = None
+        self.computed = _computed_method(type(context))
+        self.watched = getattr(context, "watched", None)
+        if self.watched is not None:
+            self._token = WATCH
+            note_watching()
+        self._context = weakref.ref(context)
+
+    @property
+    def context(self) -> Any:
+        """The context, None once it is deleted."""
+        return self._context()
+
+    def __repr__(self) -> str:
+        return f"<Tag {self.number} of {self.name}{f' in {self.parent.number}' if self.parent is not None else ''}>"
+
+
+Metas = dict[Tag, Any]
+"""Metadata by tag. A dict of this kind never changes once it is made."""
+
+
+class _NoContext:
+    """The context of a tag that belongs to no activation."""
+
+
+RECEIVER: Final = Tag(_NoContext())
+"""In the wrapper of a bound method, the receiver's metadata has this tag, which belongs to no activation."""

@@ -1,0 +1,30 @@
+"""What tagging keeps for each thread while a call is under way.
+
+Knows nothing of wrappers but that they exist.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final
+
+
+class _ThreadState(threading.local):
+    """The state of one thread.
+
+    `returned` is the wrapper of the value that was returned or yielded last. An overdubbed function returns a plain
+    value, because its caller may be written in C; an overdubbed caller takes the wrapper from here.
+    `sent` is the wrapper of the value that is being sent into a generator, until a `yield` receives it.
+    `wants_wrapped` is true while the program itself advances an iterator, and false while a leaf runs.
+    `held` lists the objects that the shadow store has begun to hold, with the table that holds them, the latest last.
+    """
+
+    returned: Any = None
+    sent: Any = None
+    wants_wrapped = False
+
+    def __init__(self) -> None:
+        self.held: list[tuple[Any, int]] = []
+
+
+LOCAL: Final = _ThreadState()
