@@ -80,7 +80,7 @@ class StackVariant:
         self.may_get_overloads = any(key.hooks and Events.CALLS in key.events for key in keys)
         self.instrumented_at: dict[frozenset[str], int] = {}
         self.runners: dict[int, EventRunner] = {}
-        self.blind: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
+        self.argument_free_hooks: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self.guards = Guards(self.prefix)
         self._hook_marks = f"{self.prefix}.pre", f"{self.prefix}.post"
         self._with_arity: list[str] = []
@@ -202,7 +202,7 @@ class StackVariant:
         self, tables: list[dict[str, Table]], targets: Events, overloads: Events, primitives: set[str]
     ) -> Events:
         """The kinds of events at which only hooks are called that look at nothing but their context."""
-        self.blind = {}
+        self.argument_free_hooks = {}
         if targets or overloads or primitives:
             return Events.NONE
         found = Events.NONE
@@ -224,7 +224,7 @@ class StackVariant:
                     assert table.method is not None
                     hook = passing_value_through(table.method)
                     NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = hook
-                    own_hooks = self.blind.setdefault((which, int(kind)), [])
+                    own_hooks = self.argument_free_hooks.setdefault((which, int(kind)), [])
                     own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
         return found
 

@@ -65,7 +65,7 @@ class ActiveVariant(Variant, Protocol):
     """Whether a context of the stack tags values."""
     runners: dict[int, Any]
     """The event runners by kind of event."""
-    blind: dict[tuple[str, int], Any]
+    argument_free_hooks: dict[tuple[str, int], Any]
     """The hooks that read no arguments, by hook and kind of event."""
     root_overloads: list[Any]
     """For each context, what finds the overload of a root call."""

@@ -1,5 +1,5 @@
-"""Blocks, imports and breakpoints as events: what `with` enters and leaves, what `from … import …` takes, and where a
-debugger stops.
+"""Statements and calls that need help of their own to be events: `with` blocks, `from … import …`, displays of
+constants, and the start of a debugger.
 
 Knows the interpreter's protocols; must not know hooks.
 """
@@ -20,7 +20,7 @@ from cassette_import.rewriting import primitives
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 
-_pick: Final = intercept_if_active(Events.CONTROL)
+_intercept: Final = intercept_if_active(Events.CONTROL)
 
 
 class ExemptTypes:
@@ -38,49 +38,41 @@ EXEMPT_MANAGERS: Final = ExemptTypes()
 """Context managers that a `with` statement enters and leaves without an event: contexts are such."""
 
 
-class _Managed:
-    """What a `with` statement enters and leaves."""
-
-    __slots__ = ("_manager",)
+def _block_class(enter_name: str, enter: Callable[..., Any], exit_name: str, leave: Callable[..., Any]) -> type:
+    """What stands in for a context manager: the interpreter enters and leaves it, which are events of the manager."""
 
     @hidden
-    def __init__(self, manager: Any) -> None:
+    def init(self: Any, manager: Any) -> None:
         self._manager = manager
 
     @hidden
-    def __enter__(self) -> Any:
-        return _pick(primitives.enter_context)(self._manager)
+    def enter_manager(self: Any) -> Any:
+        return _intercept(enter)(self._manager)
 
     @hidden
-    def __exit__(self, *exception: Any) -> Any:
-        return _pick(primitives.exit_context)(self._manager, *exception)
+    def leave_manager(self: Any, *exception: Any) -> Any:
+        return _intercept(leave)(self._manager, *exception)
+
+    namespace = {"__slots__": ("_manager",), "__init__": init, enter_name: enter_manager, exit_name: leave_manager}
+    return type("_Block", (), namespace)
 
 
-class _AsyncManaged:
-    """What an `async with` statement enters and leaves."""
-
-    __slots__ = ("_manager",)
-
-    @hidden
-    def __init__(self, manager: Any) -> None:
-        self._manager = manager
-
-    @hidden
-    def __aenter__(self) -> Any:
-        return _pick(primitives.enter_async_context)(self._manager)
-
-    @hidden
-    def __aexit__(self, *exception: Any) -> Any:
-        return _pick(primitives.exit_async_context)(self._manager, *exception)
+_Block: Final = _block_class("__enter__", primitives.enter_context, "__exit__", primitives.exit_context)
+_AsyncBlock: Final = _block_class(
+    "__aenter__", primitives.enter_async_context, "__aexit__", primitives.exit_async_context
+)
 
 
 @hidden
 def managed(manager: Any) -> Any:
-    """A manager whose ends are events. Contexts of ours are no events; what is no manager gets Python's own error."""
+    """What `with` enters and leaves: a manager whose entry and exit are events.
+
+    Contexts of cassette_import are entered without an event. What is no manager gets Python's own error.
+    """
     kind = type(manager)
     if issubclass(kind, EXEMPT_MANAGERS.types) or lookup(kind, "__enter__") is None or lookup(kind, "__exit__") is None:
         return manager
-    return _Managed(manager)
+    return _Block(manager)
 
 
 @hidden
@@ -89,54 +81,55 @@ def managed_async(manager: Any) -> Any:
     kind = type(manager)
     if lookup(kind, "__aenter__") is None or lookup(kind, "__aexit__") is None:
         return manager
-    return _AsyncManaged(manager)
+    return _AsyncBlock(manager)
 
 
 @functools.lru_cache(maxsize=4096)
-def _taker(name: str) -> Callable[[], Any]:
-    """A function that takes a name of a module as the interpreter does, with its errors."""
+def _importer(name: str) -> Callable[[], Any]:
+    """A function that imports a name from a module as the interpreter does, with its errors."""
     namespace: dict[str, Any] = {}
-    names = {"__import__": _handed_over}
+    names = {"__import__": _current_module}
     exec(f"def take():\n from m import {name} as value\n return value\n", {"__builtins__": names}, namespace)
     take: Callable[[], Any] = namespace["take"]
     take.__code__ = hide(take.__code__)
     return take
 
 
-_modules: dict[int, Any] = {}  # by thread
+_modules: dict[int, Any] = {}
+"""What each thread is about to import a name from."""
 
 
 @hidden
-def _handed_over(*arguments: Any) -> Any:
+def _current_module(*arguments: Any) -> Any:
     return _modules.pop(_thread.get_ident())
 
 
 @hidden
 def import_from(module: Any, name: str) -> Any:
     """`from module import name`."""
-    take = _taker(name)
+    take = _importer(name)
     _modules[_thread.get_ident()] = module
     return take()
 
 
 @hidden
 def pairs(mapping: dict[Any, Any]) -> list[Any]:
-    """Keys and values of a dict in one list."""
+    """The keys and values of a dictionary, in turn, in one list."""
     return [part for pair in mapping.items() for part in pair]
 
 
-_pick_display: Final = intercept_if_active(Events.DISPLAYS)
+_intercept_display: Final = intercept_if_active(Events.DISPLAYS)
 
 
 @hidden
 def constant(value: tuple[Any, ...]) -> Any:
-    """The display of a tuple of constants, which is one object however often it is evaluated."""
-    made = _pick_display(primitives.build_tuple)(*value)
+    """The display of a tuple of constants: the same object each time it is evaluated."""
+    made = _intercept_display(primitives.build_tuple)(*value)
     same = type(made) is tuple and len(made) == len(value) and all(map(is_, made, value))
     return value if same else made
 
 
-_pick_call: Final = intercept_if_active(Events.CALLS)
+_intercept_call: Final = intercept_if_active(Events.CALLS)
 _DEBUGGERS: Final = frozenset({"pdb", "ipdb", "pudb"})
 
 
@@ -147,17 +140,18 @@ def _identity(value: Any) -> Any:
 
 @hidden
 def debugger(callee: Any) -> Any:
-    """What a call without arguments calls that may start a debugger, which stops at what comes next in the program.
+    """The callee of a call without arguments that may start a debugger.
 
-    So all hooks of the event run before it. Its result is known: None.
+    A debugger stops at what the program runs next. So the whole event runs first, and the debugger is started after its
+    hooks. The result of the call is known beforehand: it is None.
     """
     starts = callee is breakpoint or (
         type(callee) is FunctionType and callee.__name__ == "set_trace" and callee.__module__ in _DEBUGGERS
     )
     if not starts:
-        return _pick_call(callee)
+        return _intercept_call(callee)
     called: list[bool] = []
-    result = _pick_call(StandIn(callee, partial(called.append, True)))()
+    result = _intercept_call(StandIn(callee, partial(called.append, True)))()
     return callee if called else partial(_identity, result)
 
 

@@ -1,7 +1,9 @@
-"""Iteration as events: `iter` and `next` where the interpreter iterates by itself.
+"""Iteration as events: `iter` and `next` where the interpreter iterates without a call in the program.
 
-A loop goes through an iterator of ours, which the interpreter's own instructions advance; so unpacking, splats,
-comprehensions and `else` clauses stay what they are. Knows how the interpreter iterates; must not know hooks.
+A loop goes through an iterator that this module makes, and each step of which is an event. The interpreter's own
+instructions advance it, so unpacking, splats, comprehensions and `else` clauses need no other treatment.
+
+Knows how the interpreter iterates; must not know hooks.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE
 
 Spec = tuple[int, int | None, tuple[Any, ...]]
-"""See `rewrite.stores.Spec`."""
+"""How an iterable is unpacked, see `rewriting.syntax.assignments.Spec`."""
 
 _ITERATION: Final = int(Events.ITERATION)
 _BEFORE: Final = ("pre", int(Events.ITERATION))
 _AFTER: Final = ("post", int(Events.ITERATION))
-_pick: Final = intercept_if_active(Events.ITERATION)
-_SIZES_ARE_TOLD: Final = sys.version_info >= (3, 14)  # too many values to unpack (expected 2, got 3)
+_intercept: Final = intercept_if_active(Events.ITERATION)
+_ERROR_HAS_SIZE: Final = sys.version_info >= (3, 14)  # too many values to unpack (expected 2, got 3)
 
 
 def _is_iterable(value: Any) -> bool:
@@ -36,16 +38,16 @@ def _is_iterable(value: Any) -> bool:
 
 @hidden
 def loop(iterable: Any, spec: Spec | None = None) -> Any:
-    """What `for` goes through; its items are going to be unpacked as `spec` says."""
+    """What `for` iterates over. The items are unpacked as `spec` says, if there is one."""
     if not _is_iterable(iterable):
-        return bare(iterable)  # the interpreter has the words for that
-    return _steps(_pick(iter)(iterable), spec)
+        return bare(iterable)  # the interpreter raises the error
+    return _iterator_of_events(_intercept(iter)(iterable), spec)
 
 
 class _End:
-    """What a step gives at the end. It is equal to itself only, and nobody else is asked.
+    """What a step returns at the end. It equals only itself, and the comparison calls no method of the other object.
 
-    Each loop has its own: a program that goes through all objects would be at the end where it meets one.
+    Each loop has its own: a loop over all objects of the program would otherwise stop at the first one.
     """
 
     __slots__ = ()
@@ -54,10 +56,10 @@ class _End:
 
 
 @hidden
-def _steps(iterator: Any, spec: Spec | None) -> Any:
-    """An iterator that the interpreter advances, each step of which is an event.
+def _iterator_of_events(iterator: Any, spec: Spec | None) -> Any:
+    """An iterator each step of which is an event.
 
-    It ends without an exception where nobody asks for one: tracers would be told of it.
+    It ends without an exception wherever it can, because tracers are notified of exceptions.
     """
     end = _End()
     if spec is not None:
@@ -65,22 +67,27 @@ def _steps(iterator: Any, spec: Spec | None) -> Any:
     variant = ACTIVE.get().variant
     if variant is not None and variant.tagging and variant.runners[_ITERATION].propagation.steps_plainly(iterator):
         return iter(partial(_step, end, iterator, is_stepped=True), end)
-    if variant is not None and (_BEFORE in variant.blind or _AFTER in variant.blind):
-        before, after = variant.blind.get(_BEFORE, ()), variant.blind.get(_AFTER, ())
-        return iter(partial(_step_blind, end, variant, before, after, iterator), end)
+    if variant is not None:
+        hooks = variant.argument_free_hooks
+        if _BEFORE in hooks or _AFTER in hooks:
+            before, after = hooks.get(_BEFORE, ()), hooks.get(_AFTER, ())
+            return iter(partial(_step_argument_free, end, variant, before, after, iterator), end)
     return iter(partial(_step, end, iterator), end)
 
 
 @hidden
 def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
-    """A step. `is_stepped` says that it is what it is without us where values may be tagged and none is anywhere."""
+    """A step, whose hooks may read the iterator and the item.
+
+    `is_stepped` says that tags do not change the steps of this iterator as long as no value is tagged.
+    """
     activation = ACTIVE.get()
     variant = activation.variant
     if variant is None:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
-    is_idle = runner.only_propagates and not NAMES["@tagged"]
-    if runner.may_fail and not (is_idle and (is_stepped or runner.propagation.steps_plainly(iterator))):
+    only_propagates = runner.only_propagates and not NAMES["@tagged"]
+    if runner.may_fail and not (only_propagates and (is_stepped or runner.propagation.steps_plainly(iterator))):
         try:
             return runner.intercept(next)(iterator)
         except StopIteration:
@@ -98,8 +105,8 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
 
 
 @hidden
-def _step_blind(end: _End, variant: Any, before: Any, after: Any, iterator: Any) -> Any:
-    """A step whose hooks look at nothing but their context."""
+def _step_argument_free(end: _End, variant: Any, before: Any, after: Any, iterator: Any) -> Any:
+    """A step whose hooks read nothing but their context: they take no arguments, and need not be suspended."""
     activation = ACTIVE.get()
     if activation.variant is not variant:
         return _step(end, iterator)
@@ -114,13 +121,14 @@ def _step_blind(end: _End, variant: Any, before: Any, after: Any, iterator: Any)
 
 @hidden
 def _step_unpacking(end: _End, iterator: Any, spec: Spec) -> Any:
+    """A step whose item is unpacked."""
     value = _step(end, iterator)
     return value if value is end else unpack(value, spec)
 
 
 @hidden
 def splat(iterable: Any) -> Any:
-    """What `*` goes through. A tuple is handed on as it is, if its items are."""
+    """What `*` iterates over: a tuple itself, if its items stay the same objects."""
     given = bare(iterable)
     if type(given) is not tuple:
         return loop(iterable)
@@ -129,8 +137,8 @@ def splat(iterable: Any) -> Any:
     return given if same else items
 
 
-class _Later:
-    """What a call goes through when its keywords have been evaluated, too."""
+class _LateSplat:
+    """What a call iterates over after it has evaluated its keywords."""
 
     __slots__ = ("_iterable",)
 
@@ -145,15 +153,15 @@ class _Later:
 
 @hidden
 def splat_later(iterable: Any) -> Any:
-    """What the only `*` of a call goes through that has keywords."""
+    """What `*` iterates over, where it is the only one of a call with keywords."""
     kind = type(bare(iterable))
     if kind is tuple or not any("__iter__" in vars(base) for base in kind.__mro__):
         return splat(iterable)
-    return _Later(iterable)
+    return _LateSplat(iterable)
 
 
 class _Unpacked:
-    """A value that is going to be unpacked: the interpreter asks for its iterator when it is the value's turn."""
+    """A value to be unpacked: the interpreter takes its iterator when the turn of the value comes."""
 
     __slots__ = ("_spec", "_value")
 
@@ -165,15 +173,16 @@ class _Unpacked:
     @hidden
     def __iter__(self) -> Any:
         inner = self._spec[2]
-        iterator = _pick(iter)(self._value)
+        iterator = _intercept(iter)(self._value)
         if not any(inner):
-            return _steps(iterator, None)
+            return _iterator_of_events(iterator, None)
         end = _End()
         return iter(partial(_step_inner, end, iterator, iter(inner)), end)
 
 
 @hidden
 def _step_inner(end: _End, iterator: Any, specs: Any) -> Any:
+    """A step of an unpacked value: its item may be unpacked in turn."""
     value = _step(end, iterator)
     spec = next(specs, None)
     return value if spec is None or value is end else unpack(value, spec)
@@ -181,10 +190,10 @@ def _step_inner(end: _End, iterator: Any, specs: Any) -> Any:
 
 @hidden
 def unpack(value: Any, spec: Spec) -> Any:
-    """What an assignment to several targets unpacks."""
+    """What an assignment to several targets unpacks, with an event for each step."""
     if not _is_iterable(value):
         return bare(value)  # cannot unpack non-iterable … object
-    if _SIZES_ARE_TOLD and spec[1] is None and type(bare(value)) in (list, tuple, dict) and len(value) > spec[0]:
+    if _ERROR_HAS_SIZE and spec[1] is None and type(bare(value)) in (list, tuple, dict) and len(value) > spec[0]:
         return bare(value)
     if type(value) in (list, tuple) and _unpacks_plainly(value, spec):
         return value
@@ -193,7 +202,7 @@ def unpack(value: Any, spec: Spec) -> Any:
 
 @hidden
 def _unpacks_plainly(value: Any, spec: Spec) -> bool:
-    """Whether values may be tagged, none is anywhere, and nobody looks at the steps."""
+    """Whether no step need be an event: there are no hooks, and no value is tagged although some may be."""
     variant = ACTIVE.get().variant
     if variant is None or not variant.tagging or NAMES["@tagged"]:
         return False
@@ -203,7 +212,7 @@ def _unpacks_plainly(value: Any, spec: Spec) -> bool:
 
 @hidden
 def _is_nested(value: Any, spec: Spec) -> bool:
-    """Whether what is unpacked is lists and tuples, as deep as it is unpacked."""
+    """Whether a value consists of lists and tuples, as deep as it is unpacked."""
     for part, inner in zip(value, spec[2], strict=False):
         if inner is not None and not (type(part) in (list, tuple) and _is_nested(part, inner)):
             return False
@@ -225,9 +234,9 @@ class _Delegate:
 
     @hidden
     def __next__(self) -> Any:
-        return _pick(next)(self._iterator)
+        return _intercept(next)(self._iterator)
 
-    # The interpreter looks these up, and does as it would for the iterator itself.
+    # The interpreter looks these up, and calls them as it would those of the iterator.
     send = property(lambda self: self._iterator.send)
     throw = property(lambda self: self._iterator.throw)
     close = property(lambda self: self._iterator.close)
@@ -239,15 +248,15 @@ for _property in (_Delegate.send, _Delegate.throw, _Delegate.close):
 
 @hidden
 def delegate(iterable: Any) -> Any:
-    """What `yield from` goes through."""
+    """What `yield from` iterates over."""
     if not _is_iterable(iterable) or type(bare(iterable)) in (CoroutineType, GeneratorType):
         # The interpreter takes such steps itself: `gi_yieldfrom`, `throw` and tracebacks show it.
         return bare(iterable)
-    return _Delegate(_pick(iter)(iterable))
+    return _Delegate(_intercept(iter)(iterable))
 
 
 class _AsyncLoop:
-    """What `async for` goes through."""
+    """What `async for` advances."""
 
     __slots__ = ("_iterator",)
 
@@ -261,24 +270,24 @@ class _AsyncLoop:
 
     @hidden
     def __anext__(self) -> Any:
-        return _pick(anext)(self._iterator)
+        return _intercept(anext)(self._iterator)
 
 
 @hidden
 def loop_async(iterable: Any) -> Any:
-    """What `async for` goes through."""
+    """What `async for` iterates over."""
     if lookup(type(bare(iterable)), "__aiter__") is None:
         return bare(iterable)
-    iterator = _pick(_aiter)(iterable)
-    return _Given(iterator) if lookup(type(iterator), "__anext__") is None else _AsyncLoop(iterator)
+    iterator = _intercept(_aiter)(iterable)
+    return _AsIs(iterator) if lookup(type(iterator), "__anext__") is None else _AsyncLoop(iterator)
 
 
 _aiter: Final = StandIn(aiter, hidden(lambda iterable: special(iterable, "__aiter__")()))
-"""`aiter`, but what is wrong with its result is for `async for` to say."""
+"""`aiter`, but it leaves it to `async for` to reject a wrong result."""
 
 
-class _Given:
-    """Hands an iterator to the interpreter, which has the words for what is wrong with it."""
+class _AsIs:
+    """Passes a wrong iterator to the interpreter, which raises the error."""
 
     __slots__ = ("_iterator",)
 

@@ -1,8 +1,8 @@
-"""Values that wait between two parts of a statement, where the rewriter may not use variables: in class bodies, at
-module level, in comprehensions, in functions that look at their locals.
+"""The operand stack: holds values between two parts of a statement where the rewriter may not use variables.
 
-Each frame has a stack of its own. An expression that fails leaves its values at the bottom, below those of later
-expressions of the same frame, so what is taken is always what was put last by who takes it.
+That is so in class bodies, at module level, in comprehensions, and in functions that read their `locals()`. Each frame
+of the program has a stack. An expression that fails leaves its values at the bottom, below those of later expressions
+of the same frame, so an expression pops only what it has pushed itself.
 
 Knows events of the kind `TRUTH`; must not know other kinds.
 """
@@ -19,30 +19,30 @@ from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 
-_MOST: Final = 1000
-"""Frames that failed keep what waited there; the oldest are forgotten beyond this number."""
+_MOST_STACKS: Final = 1000
+"""A frame that fails leaves its stack behind; beyond this number the oldest stacks are dropped."""
 
 _frame = sys._getframe  # of depth 1: the first frame that is not hidden
 _stacks: dict[int, list[Any]] = {}
-_truth = intercept_if_active(Events.TRUTH)
+_intercept = intercept_if_active(Events.TRUTH)
 
 
 @hidden
-def keep(value: Any) -> Any:
-    """Put a value on the stack of the program's frame, and have it."""
+def push(value: Any) -> Any:
+    """Push a value on the stack of the program's frame; return it."""
     key = id(_frame(1))
     stack = _stacks.get(key)
     if stack is None:
         stack = _stacks[key] = []
-        if len(_stacks) > _MOST:
+        if len(_stacks) > _MOST_STACKS:
             del _stacks[next(iter(_stacks))]
     stack.append(value)
     return value
 
 
 @hidden
-def kept() -> Any:
-    """Take what was put last."""
+def pop() -> Any:
+    """Remove and return the last value."""
     key = id(_frame(1))
     stack = _stacks[key]
     value = stack.pop()
@@ -52,14 +52,14 @@ def kept() -> Any:
 
 
 @hidden
-def kept_below() -> Any:
-    """Take what was put before what was put last."""
+def pop_below() -> Any:
+    """Remove and return the last value but one."""
     return _stacks[id(_frame(1))].pop(-2)
 
 
 @hidden
 def peek() -> Any:
-    """What was put last."""
+    """The last value."""
     return _stacks[id(_frame(1))][-1]
 
 
@@ -77,65 +77,65 @@ def _unpacker(count: int, star: int | None) -> Callable[[Any], tuple[Any, ...]]:
 
 
 @hidden
-def keep_all(value: Any, count: int, star: int | None) -> None:
-    """Unpack a value and put its parts on the stack, the first on top."""
+def push_parts(value: Any, count: int, star: int | None) -> None:
+    """Unpack a value and push its parts, the first on top."""
     for part in reversed(_unpacker(count, star)(value)):
-        keep(part)
+        push(part)
 
 
-class _Sink:
-    """What is stored to an index of it is kept: the target of a loop whose own target is stored to by events."""
+class _Pusher:
+    """Pushes what is assigned to an index of it: the target of a loop whose own targets are assigned to by events."""
 
     @hidden
     def __setitem__(self, index: Any, value: Any) -> None:
-        keep(value)
+        push(value)
 
 
 @hidden
 def decided_and(value: Any) -> Any:
-    """The truth of an operand of `and`; one that decides is kept."""
-    found = _truth(operator.truth)(value)
+    """The truth of an operand of `and`; an operand that decides is pushed."""
+    found = _intercept(operator.truth)(value)
     if not found:
-        keep(value)
+        push(value)
     return found
 
 
 @hidden
 def decided_or(value: Any) -> Any:
-    """The truth of an operand of `or`; one that decides is kept."""
-    found = _truth(operator.truth)(value)
+    """The truth of an operand of `or`; an operand that decides is pushed."""
+    found = _intercept(operator.truth)(value)
     if found:
-        keep(value)
+        push(value)
     return found
 
 
 @hidden
 def chain(value: Any) -> bool:
-    """Whether a chain of comparisons goes on after `value`; if not, `value` takes the place of the kept operand."""
+    """Whether a chain of comparisons continues after `value`; if not, `value` replaces the operand that was pushed."""
     if value:
         return True
-    kept()
-    keep(value)
+    pop()
+    push(value)
     return False
 
 
 @hidden
 def chain_tested(value: Any) -> Any:
-    """The same where only the truth of the chain is asked for, which is an event."""
-    found = _truth(operator.truth)(value)
+    """The same where only the truth of the chain is used, which is an event."""
+    found = _intercept(operator.truth)(value)
     if not found:
-        kept()
-        keep(False)
+        pop()
+        push(False)
     return found
 
 
 BINDINGS: Final[dict[str, Any]] = {
-    "@keep": keep,
-    "@kept": kept,
-    "@kept.below": kept_below,
+    "@keep": push,
+    "@kept": pop,
+    "@kept.below": pop_below,
     "@peek": peek,
-    "@keep.all": keep_all,
-    "@sink": _Sink(),
+    "@keep.all": push_parts,
+    "@sink": _Pusher(),
     "@and": decided_and,
     "@or": decided_or,
     "@chain": chain,

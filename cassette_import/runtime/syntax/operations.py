@@ -1,6 +1,7 @@
-"""The names that rewritten code finds whatever is active: hooks and operations that ask who is, and types.
+"""Operations whose operands are evaluated in another order than their function takes them, names in class bodies, and
+argument-free hooks, for whichever context is active.
 
-Knows the runtime; must not know variants' own names.
+Knows the runtime; must not know the names of one variant.
 """
 
 from __future__ import annotations
@@ -22,37 +23,37 @@ from cassette_import.runtime.dispatch.active_interception import intercept_if_ac
 from cassette_import.runtime.state import ACTIVE
 
 
-def _make_blind(which: str, kind: Events) -> Callable[[], None]:
-    """The hooks of whatever is active, at an event whose hooks need no arguments."""
+def _make_argument_free(which: str, kind: Events) -> Callable[[], None]:
+    """What runs the argument-free hooks of whichever context is active."""
     key = which, int(kind)
 
     @hidden
-    def blind() -> None:
+    def run_hooks() -> None:
         activation = ACTIVE.get()
         variant = activation.variant
         if variant is not None:
-            for level, hook in variant.blind.get(key, ()):
+            for level, hook in variant.argument_free_hooks.get(key, ()):
                 hook(activation.contexts[level], None)
 
-    return blind
+    return run_hooks
 
 
 @hidden
 def contains(item: Any, container: Any) -> Any:
     """`item in container` with the operands in their order of evaluation."""
-    return _pick_operator(operator.contains)(container, item)
+    return _intercept_operator(operator.contains)(container, item)
 
 
 @hidden
 def setitem(value: Any, container: Any, index: Any) -> None:
     """`container[index] = value` with the operands in their order of evaluation."""
-    _pick_operator(operator.setitem)(container, index, value)
+    _intercept_operator(operator.setitem)(container, index, value)
 
 
 @hidden
 def setattr_late(value: Any, instance: Any, name: str) -> None:
     """`instance.name = value` with the operands in their order of evaluation."""
-    _pick_attribute(setattr)(instance, name, value)
+    _intercept_attribute(setattr)(instance, name, value)
 
 
 @hidden
@@ -69,12 +70,12 @@ def class_name(name: str) -> Any:
             return namespace[name]
         except KeyError:
             pass
-    return _pick_name(primitives.load_global)(frame.f_globals, name)
+    return _intercept_name(primitives.load_global)(frame.f_globals, name)
 
 
-_pick_operator: Final = intercept_if_active(Events.OPERATORS)
-_pick_attribute: Final = intercept_if_active(Events.ATTRIBUTES)
-_pick_name: Final = intercept_if_active(Events.NAMES)
+_intercept_operator: Final = intercept_if_active(Events.OPERATORS)
+_intercept_attribute: Final = intercept_if_active(Events.ATTRIBUTES)
+_intercept_name: Final = intercept_if_active(Events.NAMES)
 _frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
 _NOTHING: Final = object()
 
@@ -89,7 +90,7 @@ _KINDS: Final[dict[str, type]] = {
 
 BINDINGS: Final[dict[str, Any]] = {
     **{f"@pick.{int(kind)}": intercept_if_active(kind) for kind in Events},
-    **{f"@blind{which}.{int(kind)}": _make_blind(which, kind) for which in ("pre", "post") for kind in Events},
+    **{f"@blind{which}.{int(kind)}": _make_argument_free(which, kind) for which in ("pre", "post") for kind in Events},
     "@in": contains,
     "@setitem": setitem,
     "@setattr.late": setattr_late,
