@@ -22,6 +22,7 @@ from cassette_import.activation.variants import Key, StackVariant
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime import bindings
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
 from cassette_import.runtime.dispatch.hook_points import HookPoint
@@ -245,7 +246,7 @@ class Context:
         try:
             family.active += 1
             IN_USE.entered[made] = None
-            NAMES["@on"] = True
+            NAMES[IS_ANY_ACTIVE] = True
             if variant.is_superseded or variant.instrumented_at.get(_NO_ROOTS) != registry.generation:
                 refresh(made)
                 usual.variant = made.variant

@@ -11,6 +11,7 @@ from typing import Any
 from cassette_import.activation import inheritance
 from cassette_import.activation.activations import EnteredActivation, refresh, tag_scopes, variant_of
 from cassette_import.activation.variant_registry import variants
+from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
 from cassette_import.specialization.registry import registry
@@ -65,7 +66,7 @@ def enter(activation: Activation) -> None:
         else:  # the same, without a frame for each step
             variant.family.active += 1
             IN_USE.entered[activation] = None
-            NAMES["@on"] = True
+            NAMES[IS_ANY_ACTIVE] = True
             is_current = variants.by_keys.get(variant.keys) is variant
             if not is_current or variant.instrumented_at.get(activation.roots) != registry.generation:
                 refresh(activation)
@@ -99,7 +100,7 @@ def leave(activation: Activation, result: Any = None) -> None:
         activation.left = True
         IN_USE.entered.pop(activation, None)
         if not IN_USE.entered and not IN_USE.held:
-            NAMES["@on"] = False
+            NAMES[IS_ANY_ACTIVE] = False
         activation.inherited = activation.variant = None
         family, activation.family = activation.family, None  # another thread may have given it another one meanwhile
         if family is not None:

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from cassette_import.activation.activations import inherited_activation
 from cassette_import.interpreter.hidden_frames import hidden, hide, unwatched
+from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 
@@ -209,22 +210,22 @@ def _code(name: str, original: CodeType) -> CodeType:
 
 
 def _divert_threads(module: Any) -> None:
-    _divert("@start_thread", start_thread, module.Thread, "start")
-    _divert("@run_thread", run_thread, module.Thread, "_bootstrap_inner")
+    _divert(symbols.START_THREAD, start_thread, module.Thread, "start")
+    _divert(symbols.RUN_THREAD, run_thread, module.Thread, "_bootstrap_inner")
 
 
 def _divert_thread_pools(module: Any) -> None:
-    _divert("@submit_to_threads", submit_to_threads, module.ThreadPoolExecutor, "submit")
+    _divert(symbols.SUBMIT_TO_THREADS, submit_to_threads, module.ThreadPoolExecutor, "submit")
 
 
 def _divert_process_pools(module: Any) -> None:
-    _divert("@submit_to_processes", submit_to_processes, module.ProcessPoolExecutor, "submit")
+    _divert(symbols.SUBMIT_TO_PROCESSES, submit_to_processes, module.ProcessPoolExecutor, "submit")
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_after_fork)
 
 
 def _divert_tasks(module: Any) -> None:
-    _divert("@create_task", create_task, module.BaseEventLoop, "create_task")
+    _divert(symbols.CREATE_TASK, create_task, module.BaseEventLoop, "create_task")
 
 
 # ---- when

@@ -17,6 +17,8 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.symbols import ENTER_FUNCTION, IS_ANY_ACTIVE
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 from cassette_import.specialization.registry import registry
@@ -32,7 +34,7 @@ def prepare() -> None:
             vars(twin).update(vars(module))
             if name == __name__:
                 ending = _Ending()
-                vars(twin)[f"@{id(ending)}"] = ending
+                vars(twin)[symbols.of_object(id(ending))] = ending
             sys.modules[name] = twin
 
 
@@ -44,9 +46,10 @@ class _Ending:
         for activation in IN_USE.values():
             activation.variant = activation.family = None
         ACTIVE.set(INACTIVE)
-        NAMES["@enter"] = _enter_plain
-        NAMES["@on"] = False
-        NAMES[f"@{id(self)}"] = _Again({name: value for name, value in NAMES.items() if name.startswith("@")})
+        NAMES[ENTER_FUNCTION] = _enter_plain
+        NAMES[IS_ANY_ACTIVE] = False
+        names = {name: value for name, value in NAMES.items() if symbols.is_symbol(name)}
+        NAMES[symbols.of_object(id(self))] = _Again(names)
 
 
 class _Again:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, get_args
 
 from cassette_import.interpreter.callables import PROPERTIES
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
+from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.bound_hooks import (
     argument_free_hook,
@@ -74,7 +76,7 @@ class StackVariant:
         self.keys = keys
         self.family = family
         self.is_superseded = False
-        self.prefix = f"@{next(_numbers)}"
+        self.prefix = symbols.variant_prefix(next(_numbers))
         self.name = " + ".join(key.context_type.__qualname__ for key in keys)
         self.tagging = any(key.tagging for key in keys)
         self.may_get_overloads = any(key.hooks and Events.CALLS in key.events for key in keys)
@@ -82,7 +84,7 @@ class StackVariant:
         self.runners: dict[int, EventRunner] = {}
         self.argument_free_hooks: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self.guards = Guards(self.prefix)
-        self._hook_marks = f"{self.prefix}.pre", f"{self.prefix}.post"
+        self.names = VariantNames(self.prefix)
         self._with_arity: list[str] = []
         self.shape = Shape(self.prefix)
         self._superseded_shape: Shape | None = None
@@ -105,16 +107,17 @@ class StackVariant:
             self._bind(kind, tables)
         for name in self._with_arity:
             self._bind_arity(name)
-        NAMES[f"{self.prefix}.failed"] = make_failed(self.runners)
+        names = self.names
+        NAMES[names.failed] = make_failed(self.runners)
         calls = self.runners[int(Events.CALLS)]
-        NAMES[f"{self.prefix}.learn"] = self.guards.make_learn(calls, intercept_if_active(Events.CALLS))
-        NAMES[f"{self.prefix}.pick.1"] = calls.intercept_positional
-        NAMES[f"{self.prefix}.pickk.1"] = calls.intercept
+        NAMES[names.learn] = self.guards.make_learn(calls, intercept_if_active(Events.CALLS))
+        NAMES[names.pick_callee(with_keywords=False)] = calls.intercept_positional
+        NAMES[names.pick_callee(with_keywords=True)] = calls.intercept
         self.guards.forget()
         self.guards.know_targets(not calls.plan.takes_everything)
-        NAMES[f"{self.prefix}.names"] = calls.plan.builtin_names
-        NAMES[f"{self.prefix}.functions"] = calls.plan.python_functions(HIGHER_ORDER.positional)
-        NAMES[f"{self.prefix}.functionsk"] = calls.plan.python_functions(HIGHER_ORDER.by_id)
+        NAMES[names.target_names] = calls.plan.builtin_names
+        NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
+        NAMES[names.target_functions(with_keywords=True)] = calls.plan.python_functions(HIGHER_ORDER.by_id)
         shape = self._shape(tables)
         fits = shape == self.shape
         self.shape = shape
@@ -134,9 +137,9 @@ class StackVariant:
         for kind in Events:
             if kind in shape.overloads:
                 with_missing_hooks = self.runners[int(kind)].with_missing_hooks(shape, self._beside(shape, kind))
-                NAMES[f"{self.prefix}.over.{int(kind)}"] = with_missing_hooks
-                NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = True
-        NAMES[f"{self.prefix}.overloaded"] = True
+                NAMES[self.names.overload(kind)] = with_missing_hooks
+                NAMES[self.names.is_overloaded_at(kind)] = True
+        NAMES[self.names.is_overloaded] = True
 
     def _beside(self, shape: Shape, kind: Events) -> dict[tuple[str, int], Any]:
         """What is registered beside methods that are not given the arguments of calls, where they stand."""
@@ -181,7 +184,7 @@ class StackVariant:
             )
         passes = any(key.passes for key in self.keys)
         blind = self._blind(tables, targets, overloads, primitives)
-        NAMES[f"{self.prefix}.overloaded"] = bool(overloads & Events.CALLS)
+        NAMES[self.names.is_overloaded] = bool(overloads & Events.CALLS)
         # An overload that is registered while a function runs counts there, if its body has a place for overloads.
         if everything & ~blind & Events.CALLS:
             overloads |= Events.CALLS
@@ -212,7 +215,7 @@ class StackVariant:
             hooks = [
                 (level, key, which, own[f"{which}hook"])
                 for level, (key, own) in enumerate(zip(self.keys, tables, strict=True))
-                for which in ("pre", "post")
+                for which in get_args(When)
                 if kind in key.events and own[f"{which}hook"]
             ]
             if all(
@@ -223,7 +226,7 @@ class StackVariant:
                 for level, _, which, table in hooks:
                     assert table.method is not None
                     hook = passing_value_through(table.method)
-                    NAMES[f"{self.prefix}.blind{which}{level}.{int(kind)}"] = hook
+                    NAMES[self.names.argument_free_hook(which, level, kind)] = hook
                     own_hooks = self.argument_free_hooks.setdefault((which, int(kind)), [])
                     own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
         return found
@@ -255,7 +258,7 @@ class StackVariant:
 
     def _provide_hooks(self, code: CodeType) -> None:
         for name in code.co_names:
-            if name.startswith(self._hook_marks) and name.count(".") == _DOTS_WITH_ARITY and name not in NAMES:
+            if name not in NAMES and self.names.hook_with_arity(name) is not None:
                 self._with_arity.append(name)
                 self._bind_arity(name)
         for const in code.co_consts:
@@ -263,11 +266,13 @@ class StackVariant:
                 self._provide_hooks(const)
 
     def _bind_arity(self, name: str) -> None:
-        hook, _, count = name.rpartition(".")
-        NAMES[name] = with_arity(NAMES[hook], int(count))
+        found = self.names.hook_with_arity(name)
+        assert found is not None
+        hook, count = found
+        NAMES[name] = with_arity(NAMES[hook], count)
 
     def _bind(self, kind: Events, tables: list[dict[str, Table]]) -> None:
-        levels = []
+        levels, names = [], self.names
         everything = overloads_everything = False
         targets: dict[int, Any] = {}
         overload_targets: dict[int, Any] = {}
@@ -290,11 +295,12 @@ class StackVariant:
             overload_targets.update(own["overdub"].targets)
             if kind is Events.ATTRIBUTES and not PROPERTIES.keys().isdisjoint(targets):
                 targets[id(getattr)] = overload_targets[id(getattr)] = getattr
-            for which, hook in (("pre", level.prehook), ("post", level.posthook)):
-                name, table = f"{self.prefix}.{which}{number}.{int(kind)}", own[f"{which}hook"]
+            hooks: tuple[tuple[When, Any], ...] = ("pre", level.prehook), ("post", level.posthook)
+            for which, hook in hooks:
+                name, table = names.hook(which, number, kind), own[f"{which}hook"]
                 NAMES[name] = hook or no_hook
                 if asked and is_argument_free(table):
-                    NAMES[f"{name}.alone"] = argument_free_hook(table, number, key.context_type)
+                    NAMES[symbols.without_arguments(name)] = argument_free_hook(table, number, key.context_type)
         plan = EventPlan(
             kind,
             levels,
@@ -306,12 +312,8 @@ class StackVariant:
             propagation=self._conductor(),
         )
         runner = self.runners[int(kind)] = EventRunner(self, plan)
-        NAMES[f"{self.prefix}.event.{int(kind)}"] = runner.event
-        NAMES[f"{self.prefix}.over.{int(kind)}"] = runner.with_overloads
-        NAMES[f"{self.prefix}.pick.{int(kind)}"] = runner.intercept
+        NAMES[names.event(kind)] = runner.event
+        NAMES[names.overload(kind)] = runner.with_overloads
+        NAMES[names.pick(kind)] = runner.intercept
         if self.tagging:
-            NAMES[f"{self.prefix}.overloaded.{int(kind)}"] = plan.is_overloaded
-
-
-_DOTS_WITH_ARITY: Final = 3
-"""`@7.pre0.1.2`: a hook for call sites that give it two arguments."""
+            NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded

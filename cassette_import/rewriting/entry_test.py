@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.node_builder import At
 
@@ -32,20 +33,20 @@ class Entry:
         """`@on and (@a := @get()).family is @7`; for further branches `@v is @7`. Guards need not know who is active:
         those who meet a target ask."""
         if only and shape.guarded and self.root is None:
-            return at.load("@on")
+            return at.load(symbols.IS_ANY_ACTIVE)
         if not temporaries:
-            family: ast.expr = at.attribute(at.call(at.load("@get"), []), "family")
-            tests: list[ast.expr] = [at.load("@on"), at.same(family, at.load(shape.prefix))]
+            family: ast.expr = at.attribute(at.call(at.load(symbols.GET_ACTIVATION), []), "family")
+            tests: list[ast.expr] = [at.load(symbols.IS_ANY_ACTIVE), at.same(family, at.load(shape.prefix))]
         elif first and only:
-            family = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "family")
-            tests = [at.load("@on"), at.same(family, at.load(shape.prefix))]
+            family = at.attribute(at.let(symbols.ACTIVATION, at.call(at.load(symbols.GET_ACTIVATION), [])), "family")
+            tests = [at.load(symbols.IS_ANY_ACTIVE), at.same(family, at.load(shape.prefix))]
         elif first:
-            family = at.attribute(at.let("@a", at.call(at.load("@get"), [])), "family")
-            read = at.let("@v", at.put(ast.BoolOp(ast.And(), [at.load("@on"), family])))
+            family = at.attribute(at.let(symbols.ACTIVATION, at.call(at.load(symbols.GET_ACTIVATION), [])), "family")
+            read = at.let(symbols.FAMILY, at.put(ast.BoolOp(ast.And(), [at.load(symbols.IS_ANY_ACTIVE), family])))
             tests = [at.same(read, at.load(shape.prefix))]
         else:
-            tests = [at.same(at.load("@v"), at.load(shape.prefix))]
+            tests = [at.same(at.load(symbols.FAMILY), at.load(shape.prefix))]
         if self.root is not None:
-            roots = at.attribute(at.call(at.load("@get"), []), "roots")
+            roots = at.attribute(at.call(at.load(symbols.GET_ACTIVATION), []), "roots")
             tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))
         return at.put(ast.BoolOp(ast.And(), tests)) if len(tests) > 1 else tests[0]

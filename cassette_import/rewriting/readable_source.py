@@ -1,21 +1,17 @@
 """Rewritten trees as text that people can read and Python can parse.
 
-Knows how our names are spelled in rewritten code; must not know what they do.
+Knows that names of rewritten code have readable forms; must not know what they stand for.
+
 """
 
 from __future__ import annotations
 
 import ast
-import keyword
-import re
 import warnings
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from cassette_import.rewriting.events import Events
-
-_HOOK: Final = re.compile(r"(blind)?(pre|post)(\d+)\.(\d+)$")
-_KIND: Final = re.compile(r"(^|\.)(\d+)$")
+from cassette_import.rewriting import symbols
 
 
 def readable(tree: ast.AST, variants: Mapping[str, str]) -> str:
@@ -30,8 +26,8 @@ def readable(tree: ast.AST, variants: Mapping[str, str]) -> str:
     """
     names: dict[str, str] = {}
     taken = set(_strings(tree))
-    for name in sorted(name for name in taken if name.startswith("@")):
-        spelled = _spelled(name, variants)
+    for name in sorted(filter(symbols.is_symbol, taken)):
+        spelled = symbols.readable(name, variants)
         while spelled in taken or spelled in names.values():
             spelled = f"_{spelled}"
         names[name] = spelled
@@ -53,30 +49,6 @@ def _strings(tree: ast.AST) -> list[str]:
             value = getattr(node, field, None)
             found += [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
     return found
-
-
-def _spelled(name: str, variants: Mapping[str, str]) -> str:
-    """``@7.pre0.1`` as ``_SinToCos_prehook_calls``.
-
-    >>> _spelled("@7.pre0.1", {"@7": "SinToCos"}), _spelled("@f0", {})
-    ('_SinToCos_prehook_calls', '_f0')
-    """
-    prefix, _, rest = name.partition(".")
-    variant = variants.get(prefix)
-    first = prefix.removeprefix("@") if variant is None else variant
-    several = variant is not None and " + " in variant
-
-    def hook(match: re.Match[str]) -> str:
-        return f"{match[2]}hook{match[3] if several else ''}.{_kind(match[4])}"
-
-    rest = _HOOK.sub(hook, rest)
-    rest = _KIND.sub(lambda match: f"{match[1]}{_kind(match[2])}", rest)
-    made = "_" + re.sub(r"\W+", "_", f"{first}.{rest}" if rest else first).strip("_")
-    return f"{made}_" if keyword.iskeyword(made) else made
-
-
-def _kind(number: str) -> str:
-    return (Events(int(number)).name or number).lower().replace("|", "_")
 
 
 def to_source(tree: ast.AST) -> str:

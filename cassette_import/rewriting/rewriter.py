@@ -12,13 +12,14 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm
-from cassette_import.rewriting.forms.pending_event import PENDING
 from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, Names, convey, parameters, returned
 from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.symbols import PENDING, VariantNames
 from cassette_import.rewriting.syntax.expressions import expression
 from cassette_import.rewriting.syntax.operation import Form
 from cassette_import.rewriting.syntax.statements import splats
@@ -198,20 +199,21 @@ class _Rewriter:
         return chain
 
     def _watched(self, at: At, block: list[ast.stmt], shape: Shape) -> ast.stmt:
-        return at.watch(block, f"{shape.prefix}.failed", PENDING, sorted(self.told))
+        return at.watch(block, VariantNames(shape.prefix).failed, PENDING, sorted(self.told))
 
     def _prologue(self, at: At, shape: Shape, branch: list[ast.stmt]) -> list[ast.stmt]:
         """The contexts as variables, if the branch calls hooks with them."""
         if not shape.everything:
             return []
         return [
-            at.put(ast.Assign([at.store(f"@c{number}")], self._context(at, number)))
+            at.put(ast.Assign([at.store(symbols.context(number))], self._context(at, number)))
             for number, context in enumerate(shape.contexts)
             if context.prehook or context.posthook or shape.watched
         ]
 
     def _context(self, at: At, number: int) -> ast.expr:
-        return at.put(ast.Subscript(at.attribute(at.load("@a"), "contexts"), at.constant(number), ast.Load()))
+        contexts = at.attribute(at.load(symbols.ACTIVATION), "contexts")
+        return at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))
 
     def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function]) -> ast.Lambda:
         at = At(node.body)
@@ -234,7 +236,9 @@ class _Rewriter:
                 copies[number] = at.pick([*rest, returned(convey(copies[number], [shape], VARIABLES))], len(rest))
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare and shape.everything:
-                lets = [at.let(f"@c{index}", self._context(at, index)) for index in range(len(shape.contexts))]
+                lets = [
+                    at.let(symbols.context(index), self._context(at, index)) for index in range(len(shape.contexts))
+                ]
                 branch = at.pick([*lets, branch], len(lets))
             value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
         node.body = value
@@ -366,7 +370,7 @@ def _make_names_global(node: ast.ClassDef) -> None:
     work: list[ast.AST] = list(node.body)
     while work:
         part = work.pop()
-        if isinstance(part, ast.Name) and part.id.startswith("@"):
+        if isinstance(part, ast.Name) and symbols.is_symbol(part.id):
             names.add(part.id)
         skip = ("body",) if isinstance(part, (*FUNCTIONS, ast.ClassDef)) else ()
         work.extend(child for _, _, child in children(part, skip))

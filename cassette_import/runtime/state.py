@@ -11,6 +11,8 @@ from contextvars import ContextVar, Token
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.variant import ActiveVariant, Family
 
@@ -157,13 +159,13 @@ class InUse:
     def add(self, activation: Activation) -> None:
         """Note that an activation is in use, until `remove`."""
         self.entered[activation] = None
-        NAMES["@on"] = True
+        NAMES[IS_ANY_ACTIVE] = True
 
     @hidden
     def hold(self, activation: Activation) -> None:
         """Note that an activation is in use for as long as it exists, or until `remove`."""
         self.held[id(activation)] = weakref.ref(activation)
-        NAMES["@on"] = True
+        NAMES[IS_ANY_ACTIVE] = True
 
     @hidden
     def remove(self, activation: Activation) -> None:
@@ -176,7 +178,7 @@ class InUse:
     def switch_off(self) -> None:
         """Tell rewritten code that nothing is active, if that is so."""
         if not self.entered and not self.held:
-            NAMES["@on"] = False
+            NAMES[IS_ANY_ACTIVE] = False
 
 
 INACTIVE: Final = Activation((), None)
@@ -185,4 +187,4 @@ ACTIVE: Final[ContextVar[Activation]] = ContextVar("cassette_import.runtime.stat
 IN_USE: Final = InUse()
 """All activations that some thread or task is in."""
 
-PROVIDED.add({"@get": ACTIVE.get, "@on": False})
+PROVIDED.add({symbols.GET_ACTIVATION: ACTIVE.get, symbols.IS_ANY_ACTIVE: False})

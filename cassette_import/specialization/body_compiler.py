@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.rewriter import overdub_function, overdub_module
@@ -68,7 +69,7 @@ class Bodies:
         file = self._file(record, variants)
         if file is None:
             return make()
-        prefixes = {variant.shape.prefix: f"@~{number}" for number, variant in enumerate(variants)}
+        prefixes = {variant.shape.prefix: symbols.cached_prefix(number) for number, variant in enumerate(variants)}
         kept = self._kept(file).get(name)
         if isinstance(kept, CodeType) and _fits(kept, plain):
             return _rename(kept, {mark: prefix for prefix, mark in prefixes.items()})
@@ -126,7 +127,7 @@ class Bodies:
                 copy: Any = clone(function)
                 made[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
         entry = Entry(None if unit.record.installed else unit.record.filename)
-        file = hashlib.sha256(unit.record.filename.encode()).hexdigest()[:6]
+        file = symbols.unit_of(unit.record.filename)
         objects = names.assigned | _no_modules(imported, unit.some_function())
         surroundings = Surroundings(place.class_name, plain.co_freevars, file, objects)
         overdub_function(function, [_shape(unit.record, variant) for variant in variants], entry, made, surroundings)
@@ -171,14 +172,10 @@ def _fits(code: CodeType, plain: CodeType) -> bool:
 
 
 def _rename(code: CodeType, prefixes: dict[str, str]) -> CodeType:
-    """The code with the names of other variants: ``@7.pre0.1`` becomes ``@~0.pre0.1``."""
-
-    def renamed(name: str) -> str:
-        prefix, dot, rest = name.partition(".")
-        return f"{prefixes[prefix]}{dot}{rest}" if prefix in prefixes else name
-
+    """The code with the names of other variants."""
+    names = tuple(symbols.with_prefix(name, prefixes) for name in code.co_names)
     consts = tuple(_rename(const, prefixes) if isinstance(const, CodeType) else const for const in code.co_consts)
-    return code.replace(co_names=tuple(map(renamed, code.co_names)), co_consts=consts)
+    return code.replace(co_names=names, co_consts=consts)
 
 
 bodies: Final = Bodies()

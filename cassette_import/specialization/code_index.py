@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.runtime.variant import Variant
@@ -68,9 +69,7 @@ class CodeIndex:
 
         `types.coroutine` marks a generator function by copying its code, which may be a trampoline or a compiled body.
         """
-        # Names that start with "@py" belong to pytest's assertion rewriting (P1).
-        names = code.co_names
-        if "@" not in "".join(names) or not any(name[:1] == "@" and name[:3] != "@py" for name in names):
+        if not symbols.any_is_own(code.co_names):
             return code
         marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
         # A trampoline holds the number of its unit; bodies may be equal if a module was executed twice.

@@ -13,7 +13,7 @@ from typing import Final
 
 from cassette_import.interpreter import heap
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms.callee import BLINDLY
+from cassette_import.rewriting.symbols import ONLY_ARGUMENT_FREE
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.code_consumers import patch_readers
@@ -124,6 +124,6 @@ class Instrumentation:
         intercepting = [variant for variant in self.variants if not variant.shape.silent]
         for variant in intercepting:
             variant.guards.be_alone(len(intercepting) == 1)
-        NAMES[BLINDLY] = not any(
+        NAMES[ONLY_ARGUMENT_FREE] = not any(
             variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.blind for variant in intercepting
         )

@@ -13,7 +13,7 @@ from typing import Final
 from cassette_import.interpreter import heap
 from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.rewriting.forms.callee import BLINDLY
+from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
@@ -138,7 +138,7 @@ class Registry:
         thread can call them without.
         """
         record = self.records.get(filename) if filename is not None else None
-        return bool(NAMES.get("@on")) or (record is not None and bool(record.units))
+        return bool(NAMES.get(symbols.IS_ANY_ACTIVE)) or (record is not None and bool(record.units))
 
     def wants_trampolines(self, filename: str | None = None) -> bool:
         """Whether functions of a module that is executed now get trampolines: all, or those that can be suspended."""
@@ -173,4 +173,4 @@ class Registry:
 
 registry: Final = Registry()
 OVERDUBBED.connect(registry.index)
-PROVIDED.add({"@enter": registry.specialiser.enter, BLINDLY: True})
+PROVIDED.add({symbols.ENTER_FUNCTION: registry.specialiser.enter, symbols.ONLY_ARGUMENT_FREE: True})

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from cassette_import.interpreter.hidden_frames import hide, unwatched
+from cassette_import.rewriting import symbols
 
 _UNIT = "unit"
 _DOCSTRING = "docstring"
@@ -65,7 +66,7 @@ def _template(
     )
     scope = compile(source, "<gate>", "exec", dont_inherit=True, optimize=0).co_consts[0]
     gate = next(const for const in scope.co_consts if isinstance(const, CodeType) and const.co_name == "gate")
-    enter = tuple("@enter" if name == "enter" else name for name in gate.co_names)
+    enter = tuple(symbols.ENTER_FUNCTION if name == "enter" else name for name in gate.co_names)
     consts = gate.co_consts
     here = next(place for place, const in enumerate(consts) if isinstance(const, CodeType))
     code = hide(gate).replace(co_names=enter)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.runtime.dispatch.guards import Guards
@@ -27,7 +28,7 @@ class WildcardVariant:
     """Passes for a variant that wants some kinds of events. Nobody ever enters it."""
 
     def __init__(self, events: Events) -> None:
-        prefix = f"@any{int(events)}"
+        prefix = symbols.wildcard_prefix(events)
         self.name = ""
         self.shape = Shape(prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events)
         self.instrumented_at: dict[frozenset[str], int] = {}

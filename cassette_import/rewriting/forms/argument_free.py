@@ -11,9 +11,11 @@ from __future__ import annotations
 import ast
 import sys
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.node_builder import At
 
@@ -28,21 +30,24 @@ class BlindForm:
         self.shape = shape
         self._in_branch = in_branch  # some context is active there, most likely
 
-    def hooks(self, at: At, which: str, event: Events) -> list[ast.expr]:
+    def hooks(self, at: At, which: When, event: Events) -> list[ast.expr]:
         """The calls of all prehooks (outermost first) or posthooks (innermost first), where there is no value.
 
         Without a shape, one call that asks which context is active: for what may be resumed in another one.
         """
         if self.shape is None:
-            hook = at.call(at.load(f"@blind{which}.{int(event)}"), [])
-            return [hook] if self._in_branch else [at.put(ast.BoolOp(ast.And(), [at.load("@on"), hook]))]
+            hook = at.call(at.load(symbols.argument_free_hooks_anywhere(which, event)), [])
+            if self._in_branch:
+                return [hook]
+            return [at.put(ast.BoolOp(ast.And(), [at.load(symbols.IS_ANY_ACTIVE), hook]))]
         return [at.call(hook, [context, at.constant(None)]) for hook, context in self._hooks(at, which, event)]
 
-    def _hooks(self, at: At, which: str, event: Events) -> list[tuple[ast.expr, ast.expr]]:
+    def _hooks(self, at: At, which: When, event: Events) -> list[tuple[ast.expr, ast.expr]]:
         """The hooks with their contexts, in the order in which they run."""
         assert self.shape is not None
+        names = VariantNames(self.shape.prefix)
         found: list[tuple[ast.expr, ast.expr]] = [
-            (at.load(f"{self.shape.prefix}.blind{which}{number}.{int(event)}"), at.load(f"@c{number}"))
+            (at.load(names.argument_free_hook(which, number, event)), at.load(symbols.context(number)))
             for number, context in enumerate(self.shape.contexts)
             if event in context.events and (context.prehook if which == "pre" else context.posthook)
         ]
@@ -69,7 +74,7 @@ class BlindForm:
             return self._handed_on(at, result, "post", event)
         return at.pick([result, *self.hooks(at, "post", event)], 0)
 
-    def _handed_on(self, at: At, value: ast.expr, which: str, event: Events) -> ast.expr:
+    def _handed_on(self, at: At, value: ast.expr, which: When, event: Events) -> ast.expr:
         for hook, context in self._hooks(at, which, event):
             value = at.call(hook, [context, value])
         return value

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.argument_free import BlindForm
 from cassette_import.rewriting.forms.guarded import GuardedForm, is_small
@@ -20,9 +21,6 @@ from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
 from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
 from cassette_import.rewriting.trees.scopes import clone
-
-BLINDLY = "@blindly"
-"""The name that is true as long as nobody's hooks look at more of calls than that there are any."""
 
 
 class CalleeForm:
@@ -61,7 +59,7 @@ class CalleeForm:
         return any(shape.interest(event, name) is not Interest.NOTHING for shape in self._shapes)
 
     def _picked(self, at: At, function: ast.expr, event: Events) -> ast.expr:
-        return at.call(at.load(f"@pick.{int(event)}"), [function])
+        return at.call(at.load(symbols.pick_anywhere(event)), [function])
 
     def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
         """The event of an operation."""
@@ -71,7 +69,7 @@ class CalleeForm:
         values = [slot.get() for slot in operation.slots]
         if operation.late is not None:
             return at.call(at.load(operation.late), [*(values or [operation.node]), *operation.constants])
-        return at.call(self._picked(at, at.load(f"@{operation.name}"), event), operation.arguments(values))
+        return at.call(self._picked(at, at.load(symbols.primitive(operation.name)), event), operation.arguments(values))
 
     def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
         """The statement between hooks that need no operands; None if hooks need them."""
@@ -94,7 +92,7 @@ class CalleeForm:
         # Who comes while this is suspended, or is entered by the `with` statement around it, may look at more.
         blind: Any = clone(node)
         node.func = self._picked(At(node.func), node.func, Events.CALLS)
-        return At(node).either(At(node).load(BLINDLY), self._blind.call(blind), node)
+        return At(node).either(At(node).load(symbols.ONLY_ARGUMENT_FREE), self._blind.call(blind), node)
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator, whose call is the interpreter's."""

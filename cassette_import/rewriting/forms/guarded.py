@@ -16,6 +16,9 @@ from __future__ import annotations
 
 import ast
 
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
 from cassette_import.rewriting.syntax.expressions import attribute_name
 from cassette_import.rewriting.trees.annotations import GLOBAL, RECEIVER, has
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
@@ -49,8 +52,8 @@ class GuardedForm:
         anywhere: bool = False,
         temporaries: bool = True,
     ) -> None:
-        self._prefix = prefix
-        self._flag = "a" if anywhere else ""
+        self._names = VariantNames(prefix)
+        self._anywhere = anywhere
         self._file = file
         self._objects = objects
         self._temporaries = temporaries
@@ -58,7 +61,7 @@ class GuardedForm:
     def call(self, node: ast.Call) -> ast.expr:
         """A call whose callee is guarded."""
         function = node.func
-        keywords = "k" if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args) else ""
+        keywords = bool(node.keywords) or any(isinstance(argument, ast.Starred) for argument in node.args)
         if isinstance(function, ast.Name):
             node.func = self._name(function, keywords)
         elif not isinstance(function, ast.Attribute) or not self._may_read(function):
@@ -74,59 +77,64 @@ class GuardedForm:
         of_name = isinstance(function.value, ast.Name) or _receiver_of_super(function.value) is not None
         return self._temporaries or (of_name and not self._is_of_module(function))
 
-    def _picked(self, callee: ast.expr, keywords: str) -> ast.expr:
+    def _picked(self, callee: ast.expr, keywords: bool) -> ast.expr:
         at = At(callee)
-        return at.call(at.load("@pick.1" if self._flag else f"{self._prefix}.pick{keywords}.1"), [callee])
+        picker = symbols.pick_anywhere(Events.CALLS) if self._anywhere else self._names.pick_callee(keywords)
+        return at.call(at.load(picker), [callee])
 
-    def _learned(self, at: At, callee: ast.expr, guard: str, *more: ast.expr) -> ast.expr:
-        return at.call(at.load(f"{self._prefix}.learn"), [callee, at.constant(guard), *more])
+    def _learned(self, at: At, callee: ast.expr, guard: Guard, *more: ast.expr) -> ast.expr:
+        return at.call(at.load(self._names.learn), [callee, at.constant(guard.key), *more])
 
-    def _guard(self, kind: str, text: str) -> str:
-        return f"{kind}{self._flag}.{self._file}.{text}"
+    def _guard(self, kind: GuardKind, keywords: bool, *path: str) -> Guard:
+        return Guard(kind, keywords, self._anywhere, self._file, path)
 
-    def _name(self, name: ast.Name, keywords: str) -> ast.expr:
+    def _held(self, at: At, guard: Guard) -> ast.expr:
+        return at.load(self._names.guard(guard))
+
+    def _name(self, name: ast.Name, keywords: bool) -> ast.expr:
         """A name can be read twice. What is local holds many functions, of which none may be a target."""
-        at, guard = At(name), self._guard("g" + keywords, name.id)
-        known: ast.expr = at.same(at.load(name.id), at.load(f"{self._prefix}.{guard}"))
+        at, guard = At(name), self._guard(GuardKind.CALLEE, keywords, name.id)
+        known: ast.expr = at.same(at.load(name.id), self._held(at, guard))
         if not has(name, GLOBAL):
             known = at.put(ast.BoolOp(ast.Or(), [self._is_no_target(at, name.id, keywords), known]))
         return at.either(known, name, self._learned(at, at.load(name.id), guard))
 
-    def _is_no_target(self, at: At, name: str, keywords: str) -> ast.expr:
+    def _is_no_target(self, at: At, name: str, keywords: bool) -> ast.expr:
         """Whether it is a Python function that is no target, or a builtin with a name that no target has."""
-        of_targets = f"{self._prefix}.functions{keywords}", f"{self._prefix}.names"
+        of_targets = self._names.target_functions(keywords), self._names.target_names
         values = at.load(name), at.attribute(at.load(name), "__name__")
         kinds: list[ast.expr] = []
         for kind, (value, targets) in enumerate(zip(values, of_targets, strict=True)):
             other = at.put(ast.Compare(value, [ast.NotIn()], [at.load(targets)]))
-            is_kind = at.kind_is(name, at.item(f"{self._prefix}.kinds{self._flag}", kind))
+            is_kind = at.kind_is(name, at.item(self._names.function_types(self._anywhere), kind))
             kinds.append(at.put(ast.BoolOp(ast.And(), [is_kind, other])))
         return at.put(ast.BoolOp(ast.Or(), kinds))
 
-    def _has_kind(self, at: At, value: ast.expr, kinds: str) -> ast.expr:
-        read = at.call(at.load("@type"), [value])
-        return at.put(ast.Compare(read, [ast.In()], [at.load(f"{self._prefix}.{kinds}")]))
+    def _has_kind(self, at: At, value: ast.expr, guard: Guard) -> ast.expr:
+        read = at.call(at.load(symbols.TYPE), [value])
+        return at.put(ast.Compare(read, [ast.In()], [self._held(at, guard)]))
 
-    def _kept(self, function: ast.Attribute, keywords: str) -> ast.expr:
+    def _kept(self, function: ast.Attribute, keywords: bool) -> ast.expr:
         """A function of a module: read once. What is kept longer than it was is what the guard holds anyway."""
-        at, text = At(function), ast.unparse(function)
-        guard = self._guard("m" + keywords, text)
-        known = at.same(at.let("@g", function), at.load(f"{self._prefix}.{guard}"))
-        more = at.load(text.partition(".")[0]), at.let("@g", at.constant(None))
-        return at.either(known, at.load("@g"), self._learned(at, at.load("@g"), guard, *more))
+        at, path = At(function), _path(function)
+        guard = self._guard(GuardKind.OF_MODULE, keywords, *path)
+        known = at.same(at.let(symbols.GUARDED_CALLEE, function), self._held(at, guard))
+        more = at.load(path[0]), at.let(symbols.GUARDED_CALLEE, at.constant(None))
+        read = at.load(symbols.GUARDED_CALLEE)
+        return at.either(known, read, self._learned(at, read, guard, *more))
 
-    def _method(self, node: ast.Call, function: ast.Attribute, keywords: str) -> ast.expr:
+    def _method(self, node: ast.Call, function: ast.Attribute, keywords: bool) -> ast.expr:
         """A method, called as it is written if the receiver is of a type that has it, or the class that has it."""
         at, receiver = At(function), function.value
         of_super = _receiver_of_super(receiver)
         of_class = isinstance(receiver, ast.Name) and _is_class(receiver)
         stays = of_super or isinstance(receiver, ast.Name)
-        name = of_super or (receiver.id if isinstance(receiver, ast.Name) else "@o")
-        kind = "u" if of_super else "c" if of_class else "t"
-        guard = self._guard(kind + keywords, f"{node.lineno}.{node.col_offset}.{attribute_name(function)}")
+        name = of_super or (receiver.id if isinstance(receiver, ast.Name) else symbols.GUARDED_RECEIVER)
+        kind = GuardKind.TYPES_OF_SUPER if of_super else GuardKind.CLASS if of_class else GuardKind.TYPES
+        guard = self._guard(kind, keywords, str(node.lineno), str(node.col_offset), attribute_name(function))
         read: ast.expr = At(receiver).load(name) if stays else At(receiver).let(name, receiver)
         if of_class:
-            known: ast.expr = at.same(read, at.load(f"{self._prefix}.{guard}"))
+            known: ast.expr = at.same(read, self._held(at, guard))
         else:
             known = self._has_kind(at, read, guard)
         if not stays:
@@ -154,6 +162,14 @@ class GuardedForm:
         while isinstance(value, ast.Attribute):
             value = value.value
         return isinstance(value, ast.Name) and has(value, GLOBAL) and value.id not in self._objects
+
+
+def _path(function: ast.expr) -> tuple[str, ...]:
+    """The names by which a callee is reached from a name: `os.path.join` is ``("os", "path", "join")``."""
+    if isinstance(function, ast.Attribute):
+        return *_path(function.value), function.attr
+    assert isinstance(function, ast.Name)
+    return (function.id,)
 
 
 def _receiver_of_super(receiver: ast.expr) -> str | None:

@@ -17,14 +17,16 @@ import ast
 import functools
 from collections.abc import Callable
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged
 from cassette_import.rewriting.forms.argument_free import BlindForm
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
-from cassette_import.rewriting.forms.pending_event import PENDING, note, split_one
+from cassette_import.rewriting.forms.pending_event import note, split_one
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import TAGGED, ContextShape, Interest, Shape
+from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.rewriting.syntax.expressions import is_ours
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
@@ -42,6 +44,7 @@ class InlinedForm:
         self, shape: Shape, file: str = "", objects: frozenset[str] = frozenset(), told: set[str] | None = None
     ) -> None:
         self.shape = shape
+        self._names = VariantNames(shape.prefix)
         self._told_of = told if told is not None else set()  # temporaries that handlers are to read
         self.blind = BlindForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
@@ -65,7 +68,7 @@ class InlinedForm:
 
     # ---- the parts of an inlined event
 
-    def _hooks(self, at: At, which: str, event: Events, operands: Operands, result: str) -> list[ast.expr]:
+    def _hooks(self, at: At, which: When, event: Events, operands: Operands, result: str) -> list[ast.expr]:
         """The calls of all prehooks (outermost first) or posthooks (innermost first) of an event."""
         calls: list[ast.expr] = []
         contexts = list(enumerate(self.shape.contexts))
@@ -75,15 +78,15 @@ class InlinedForm:
             if event not in context.events or not (context.prehook if which == "pre" else context.posthook):
                 continue
             positional, keywords = operands()
-            leading: list[ast.expr] = [at.load(f"@c{number}")]
+            leading: list[ast.expr] = [at.load(symbols.context(number))]
             if which == "post":
                 leading.append(at.load(result))
             given = leading + positional
-            hook = f"{self.shape.prefix}.{which}{number}.{int(event)}"
+            hook = self._names.hook(which, number, event)
             if f"{which}hook" in context.without_arguments:
-                hook, given, keywords = f"{hook}.alone", leading + self._alone(positional), []
+                hook, given, keywords = symbols.without_arguments(hook), leading + self._alone(positional), []
             elif not keywords and not any(isinstance(argument, ast.Starred) for argument in given):
-                hook = f"{hook}.{len(given)}"
+                hook = symbols.with_arity(hook, len(given))
             calls.append(at.call(at.load(hook), given, keywords))
         return calls
 
@@ -96,7 +99,7 @@ class InlinedForm:
         at, carried = At(first), first.value
         callee = split_one(carried)
         if callee is not None:  # `*@split(@f0)`, whose first part is in @q0
-            return [at.load(f"@q{callee[2:]}")]
+            return [at.load(symbols.callee_parts(callee))]
         return [at.put(ast.Subscript(carried, at.constant(0), ast.Load()))]  # of `*@q0`
 
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
@@ -122,12 +125,12 @@ class InlinedForm:
             if number > 0:
                 steps.append(self._going_on(at, event, number, self._told(operands)))
             else:
-                steps.append(at.let(PENDING, at.constant(None)))
+                steps.append(at.let(symbols.PENDING, at.constant(None)))
             steps.append(posthook)
-        return [*steps, at.let(PENDING, at.constant(None))] if 0 not in levels else steps
+        return [*steps, at.let(symbols.PENDING, at.constant(None))] if 0 not in levels else steps
 
     def _going_on(self, at: At, event: Events, below: int, operands: Operands) -> ast.expr:
-        told = at.let(PENDING, note(at, event, below, *operands(), self._told_of))
+        told = at.let(symbols.PENDING, note(at, event, below, *operands(), self._told_of))
         # What is no constant holds operands; it is not to stand among the steps, where it would live as long as they.
         return told if isinstance(told.value, ast.Constant) else at.same(told, at.constant(None))
 
@@ -176,20 +179,20 @@ class InlinedForm:
         steps: list[ast.expr] = []
         used: list[str] = []
         lean = inlined and self._unheeded(event)
-        reads = _keep(at, values, f"@o{level}{suffix}", steps, used, lean)
+        reads = _keep(at, values, symbols.operands(level, suffix), steps, used, lean)
 
         def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
-            return [at.load(f"@{name}"), *operation.arguments([read() for read in reads])], []
+            return [at.load(symbols.primitive(name)), *operation.arguments([read() for read in reads])], []
 
         if not inlined:
             value = self._runner(at, event, name, operands()[0][1:])
         else:
-            result = f"@r{level}{suffix}"
+            result = symbols.result(level, suffix)
             helper = tagged.helper_after(name)
             if not lean or helper is not None:
                 used.insert(0, result)
             if event in self.shape.overloads or name in self.shape.primitives:
-                over = at.call(at.load(f"{self.shape.prefix}.over.{int(event)}"), [at.load(f"@{name}")])
+                over = at.call(at.load(self._names.overload(event)), [at.load(symbols.primitive(name))])
                 plain: ast.expr = at.call(over, operands()[0][1:])
                 if self.shape.tagging and event in TAGGED:
                     untagged = tagged.after(at, operation.plain(_as_written(values, reads)), helper, result)
@@ -209,8 +212,8 @@ class InlinedForm:
         )
 
     def _runner(self, at: At, event: Events, name: str, arguments: list[ast.expr]) -> ast.expr:
-        runner = at.load(f"{self.shape.prefix}.event.{int(event)}")
-        return at.call(runner, [at.load(f"@{name}"), *arguments])
+        runner = at.load(self._names.event(event))
+        return at.call(runner, [at.load(symbols.primitive(name)), *arguments])
 
     def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
         """The statement between hooks that need no operands; None if hooks need them."""
@@ -223,7 +226,7 @@ class InlinedForm:
         """The event of a call."""
         interest = self.shape.interest(Events.CALLS)
         if self.shape.tagging and is_ours(node.func):
-            return tagged.left(node, f"@r{level}")
+            return tagged.left(node, symbols.result(level))
         if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
             return node
         if has(node, DEBUGGER):
@@ -242,12 +245,12 @@ class InlinedForm:
         return self._inlined_call(At(node), node, level)
 
     def _inlined_call(self, at: At, node: ast.Call, level: int) -> ast.expr:
-        function, result, prefix = f"@f{level}", f"@r{level}", self.shape.prefix
+        function, result, prefix = symbols.callee(level), symbols.result(level), self.shape.prefix
         steps: list[ast.expr] = [At(node.func).let(function, node.func)]
         used = [function, result]
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
         lean = self._unheeded(Events.CALLS)
-        reads = _keep(at, values, f"@a{level}", steps, used, lean)
+        reads = _keep(at, values, symbols.arguments(level), steps, used, lean)
         names = [keyword.arg for keyword in node.keywords]
         positional_count = len(node.args)
 
@@ -272,8 +275,8 @@ class InlinedForm:
             if self.shape.tagging:
                 return tagged.call(at, prefix, function, result, positional, keywords)
             if Events.CALLS in self.shape.overloads:
-                over = at.call(at.load(f"{self.shape.prefix}.over.1"), [at.load(function)])
-                callee = at.either(at.load(f"{self.shape.prefix}.overloaded"), over, callee)
+                over = at.call(at.load(self._names.overload(Events.CALLS)), [at.load(function)])
+                callee = at.either(at.load(self._names.is_overloaded), over, callee)
             return at.call(callee, positional, keywords)
 
         def event(*leading: Callable[[], ast.expr]) -> ast.expr:
@@ -282,9 +285,10 @@ class InlinedForm:
         if lean:
             return at.pick([*steps, native(), at.clear(used)], len(steps))
         positional, keywords = arguments()
-        partial: ast.expr = at.call(at.load(f"{prefix}.event.1"), [at.load(function), *positional], keywords)
-        anything = self._carrying(at, f"@q{level}", function, with_leading, native(), result)
-        used.append(f"@q{level}")
+        runner = at.load(self._names.event(Events.CALLS))
+        partial: ast.expr = at.call(runner, [at.load(function), *positional], keywords)
+        anything = self._carrying(at, symbols.callee_parts(function), function, with_leading, native(), result)
+        used.append(symbols.callee_parts(function))
         value = at.either(at.kind_is(function, at.kind("partial")), partial, anything)
         value = at.either(at.is_whole(function), event(lambda: at.load(function)), value)
         if isinstance(node.func, ast.Attribute):
@@ -311,7 +315,7 @@ class InlinedForm:
         """
 
         def split() -> ast.expr:
-            return at.call(at.load("@split"), [at.load(function)])
+            return at.call(at.load(symbols.SPLIT), [at.load(function)])
 
         def first(value: ast.expr) -> ast.expr:
             return at.let(parts, at.put(ast.Subscript(value, at.constant(0), ast.Load())))
@@ -340,7 +344,7 @@ class InlinedForm:
         """`@decorator`: the callee form, since the call itself is the interpreter's."""
         if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_ours(node):
             return node
-        return At(node).call(At(node).load(f"{self.shape.prefix}.pick.1"), [node])
+        return At(node).call(At(node).load(self._names.pick(Events.CALLS)), [node])
 
 
 def _keep(
@@ -362,7 +366,7 @@ def _keep(
         if isinstance(value, ast.Constant):
             reads.append(functools.partial(at.constant, value.value))
             continue
-        name = f"{prefix}_{number}"
+        name = symbols.part(prefix, number)
         steps.append(At(value).let(name, value))
         used.append(name)
         reads.append(functools.partial(at.load, name))

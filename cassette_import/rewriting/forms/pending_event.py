@@ -10,11 +10,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.trees.node_builder import At
-
-PENDING = "@p"
-"""Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
 
 
 def note(
@@ -27,7 +25,7 @@ def note(
     places = [_place(value) for value in (*positional, *(keyword.value for keyword in keywords))]
     if None in places:
         return at.pending(int(event), below, positional, keywords)
-    told.update(place[0] for place in places if place is not None and _is_temporary(place[0]))
+    told.update(place[0] for place in places if place is not None and symbols.is_numbered_temporary(place[0]))
     names = tuple(keyword.arg for keyword in keywords)
     return at.constant((int(event), below, (*places,), names, None))
 
@@ -47,12 +45,7 @@ def _place(value: ast.expr) -> tuple[str, Any] | None:
 
 def split_one(value: ast.expr) -> str | None:
     """The name of the variable that is split in `@split(name)`."""
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "@split":
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == symbols.SPLIT:
         (callee,) = value.args
         return callee.id if isinstance(callee, ast.Name) else None
     return None
-
-
-def _is_temporary(name: str) -> bool:
-    """Whether a name is that of a variable; what the runtime provides has other names."""
-    return name[2:3].isdigit()

@@ -12,9 +12,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import BINARY, INPLACE
 from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.annotations import LITERAL, has, is_number
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS
@@ -60,12 +62,12 @@ def _leave_with_literals(node: Any, names: Names, level: int) -> Any:
 def parameters(at: At, function: Any) -> list[ast.expr]:
     """Expressions that give `*args` and `**kwargs` of a function as containers without wrappers, by assignment."""
     rest = [part.arg for part in (function.args.vararg, function.args.kwarg) if part is not None]
-    return [at.let(name, _call(at, "@tidy", at.load(name))) for name in rest]
+    return [at.let(name, _call(at, symbols.TIDY, at.load(name))) for name in rest]
 
 
 def returned(value: ast.expr) -> ast.expr:
     """A value that is returned or yielded."""
-    return _call(At(value), "@returned", value)
+    return _call(At(value), symbols.RETURNED, value)
 
 
 # ---- events, as long as there is no metadata anywhere
@@ -89,7 +91,7 @@ _OF_WHOLE: Final = frozenset({"operator.iadd", "operator.ior"})
 
 def helper_after(name: str) -> str | None:
     """What is to be called after a primitive if metadata came into the world while it went on."""
-    return "@claimed" if name in _CLAIMING else "@settled" if name in _SETTLED else None
+    return symbols.CLAIMED if name in _CLAIMING else symbols.SETTLED if name in _SETTLED else None
 
 
 def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: ast.expr) -> ast.expr:
@@ -99,18 +101,18 @@ def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: 
     """
     if helper is None:
         return value
-    test = [at.same(at.let(result, value), at.load("@nothing")), at.load("@tagged")]
+    test = [at.same(at.let(result, value), at.load(symbols.NOTHING)), at.load(symbols.METADATA_EXISTS)]
     handed = at.call(at.load(helper), [*arguments, at.load(result)])
     return at.either(at.put(ast.BoolOp(ast.Or(), [*test])), handed, at.load(result))
 
 
 def tested(at: At, prefix: str, event: Events, name: str, reads: Sequence[Callable[[], ast.expr]]) -> ast.expr:
     """Whether an event has to be conducted, or an overload may take it."""
-    flag = "@watched" if name == "getattr" else "@tagged"
-    tests: list[ast.expr] = [at.load(flag), at.load(f"{prefix}.overloaded.{int(event)}")]
+    flag = symbols.ATTRIBUTES_WATCHED if name == "getattr" else symbols.METADATA_EXISTS
+    tests: list[ast.expr] = [at.load(flag), at.load(VariantNames(prefix).is_overloaded_at(event))]
     if name in _OF_WHOLE:
-        kind = at.call(at.load("@id"), [at.call(at.load("@type"), [reads[1]()])])
-        tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.load(f"@whole.{name}")])))
+        kind = at.call(at.load(symbols.ID), [at.call(at.load(symbols.TYPE), [reads[1]()])])
+        tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.load(symbols.whole_types(name))])))
     return at.put(ast.BoolOp(ast.Or(), tests))
 
 
@@ -123,8 +125,8 @@ def call(
 
     Python 3.12 shows tracers a line once more where there is a jump after such a call.
     """
-    callee, over = at.load(function), at.call(at.load(f"{prefix}.over.1"), [at.load(function)])
-    behind = at.call(at.load("@type"), [at.attribute(callee, "__func__")])
+    callee, over = at.load(function), at.call(at.load(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)])
+    behind = at.call(at.load(symbols.TYPE), [at.attribute(callee, "__func__")])
     of_function: list[ast.expr] = [
         at.kind_is(function, at.kind("method")),
         at.same(behind, at.kind("function")),
@@ -135,14 +137,14 @@ def call(
     ]
     other = at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), python))))
     test = at.put(ast.BoolOp(ast.Or(), [tested(at, prefix, Events.CALLS, "", ()), other]))
-    untagged = after(at, at.call(callee, positional, keywords), "@claimed.of", result, callee)
+    untagged = after(at, at.call(callee, positional, keywords), symbols.CLAIMED_OF, result, callee)
     return at.either(test, at.call(over, positional, keywords), untagged)
 
 
 def left(node: ast.Call, result: str) -> ast.expr:
     """A call of ours, which is left out if there is no metadata. What is returned needs no temporary any longer."""
-    if _is_ours(node, "@returned"):
-        return after(At(node), node.args[0], "@returned", result)
+    if _is_ours(node, symbols.RETURNED):
+        return after(At(node), node.args[0], symbols.RETURNED, result)
     return node
 
 
@@ -177,7 +179,7 @@ def _call(at: At, name: str, value: ast.expr) -> ast.expr:
 def _plain(node: Any, field: str) -> None:
     value = getattr(node, field)
     if value is not None and not isinstance(value, ast.Constant):
-        setattr(node, field, _call(At(value), "@plain", value))
+        setattr(node, field, _call(At(value), symbols.PLAIN, value))
 
 
 def _leave(node: Any, names: Names, level: int) -> Any:
@@ -188,7 +190,7 @@ def _leave(node: Any, names: Names, level: int) -> Any:
     if _ANNOTATIONS_ARE_EVALUATED and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         _annotate(node)
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
-        return _call(At(node), "@tidy", node)
+        return _call(At(node), symbols.TIDY, node)
     if isinstance(node, ast.JoinedStr):
         _format(node)
     elif isinstance(node, ast.Call):
@@ -199,27 +201,27 @@ def _leave(node: Any, names: Names, level: int) -> Any:
     elif isinstance(node, (ast.Return, ast.Yield)):
         if node.value is not None and (names.is_catching or not isinstance(node.value, ast.Constant)):
             node.value = returned(node.value)
-        return _call(At(node), "@received", node) if isinstance(node, ast.Yield) else node
+        return _call(At(node), symbols.RECEIVED, node) if isinstance(node, ast.Yield) else node
     elif isinstance(node, ast.Expr):
-        if isinstance(node.value, ast.Call) and _is_ours(node.value, "@received"):
+        if isinstance(node.value, ast.Call) and _is_ours(node.value, symbols.RECEIVED):
             node.value = node.value.args[0]  # nobody looks at it
     elif isinstance(node, ast.keyword):
         if node.arg is None:
-            node.value = _call(At(node.value), "@mapping", node.value)
+            node.value = _call(At(node.value), symbols.MAPPING, node.value)
     elif isinstance(node, ast.Subscript):
         if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
             for index, part in enumerate(node.slice.elts):
                 if not isinstance(part, (ast.Slice, ast.Constant, ast.Starred)):
-                    node.slice.elts[index] = _call(At(part), "@plain", part)
+                    node.slice.elts[index] = _call(At(part), symbols.PLAIN, part)
     elif isinstance(node, ast.Dict):
         for index, key in enumerate(node.keys):
             if key is None:
-                node.values[index] = _call(At(node.values[index]), "@mapping", node.values[index])
+                node.values[index] = _call(At(node.values[index]), symbols.MAPPING, node.values[index])
     elif isinstance(node, ast.arguments):
         for values in (node.defaults, node.kw_defaults):
             for index, value in enumerate(values):
                 if value is not None and not isinstance(value, ast.Constant):
-                    values[index] = _call(At(value), "@plain", value)
+                    values[index] = _call(At(value), symbols.PLAIN, value)
     elif type(node) in _LEAVING or type(node).__name__ == "Interpolation":  # 3.14
         for field in _LEAVING.get(type(node), ("value",)):
             _plain(node, field)
@@ -233,12 +235,12 @@ def _bind(node: Any, names: Names) -> None:
             _plain(node, "value")
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         if node.decorator_list and (names.leaving is None or node.name in names.leaving):
-            node.decorator_list.insert(0, At(node.decorator_list[0]).load("@plain"))
+            node.decorator_list.insert(0, At(node.decorator_list[0]).load(symbols.PLAIN))
     elif names.of_class:
         if isinstance(node, ast.For):
-            node.iter = _call(At(node.iter), "@plain.items", node.iter)
+            node.iter = _call(At(node.iter), symbols.PLAIN_ITEMS, node.iter)
         elif isinstance(node, ast.Assign) and any(isinstance(part, (ast.Tuple, ast.List)) for part in node.targets):
-            node.value = _call(At(node.value), "@plain.items", node.value)
+            node.value = _call(At(node.value), symbols.PLAIN_ITEMS, node.value)
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             _plain(node, "value")
 
@@ -251,10 +253,10 @@ def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> No
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         found = [node.returns, *(part.annotation for part in every if part is not None)]
         if not all(annotation is None or isinstance(annotation, ast.Constant) for annotation in found):
-            node.decorator_list.append(at.load("@annotated"))
+            node.decorator_list.append(at.load(symbols.ANNOTATED))
     elif any(isinstance(statement, ast.AnnAssign) for statement in node.body):
         at = At(node.body[-1])
-        read = at.call(at.load("@annotations"), [at.load("__annotations__")])
+        read = at.call(at.load(symbols.ANNOTATIONS), [at.load("__annotations__")])
         setattr(read, _NOOVERDUB, True)
         node.body.append(at.put(ast.Expr(read)))
 
@@ -277,7 +279,7 @@ def _format(node: ast.JoinedStr) -> None:
             arguments.append(at.constant(part.conversion))
         if part.format_spec is not None:
             arguments.append(part.format_spec)
-        node.values[index] = at.call(at.load("@formatted"), arguments)
+        node.values[index] = at.call(at.load(symbols.FORMATTED), arguments)
 
 
 _READERS = frozenset({"eval", "exec", "locals", "vars", "dir", "__import__", "type"})
@@ -295,16 +297,16 @@ def _hand_over(node: ast.Call, names: Names) -> ast.expr:
 
     for index, argument in enumerate(node.args):
         if not isinstance(argument, (ast.Starred, ast.Constant)):
-            node.args[index] = at.call(at.load("@handed"), [function(), argument])
+            node.args[index] = at.call(at.load(symbols.HANDED), [function(), argument])
     if names.leaving is None or node.keywords:
         return node
     if len(node.args) == 1 and name in ("eval", "exec") and not isinstance(node.args[0], ast.Starred):
-        scope = [at.call(at.load(read), []) for read in ("@globals", "@locals")]
-        given = at.put(ast.Starred(at.call(at.load("@scope"), [function(), *scope]), ast.Load()))
+        scope = [at.call(at.load(read), []) for read in (symbols.GLOBALS, symbols.LOCALS)]
+        given = at.put(ast.Starred(at.call(at.load(symbols.SCOPE), [function(), *scope]), ast.Load()))
         setattr(given, _NOOVERDUB, True)
         node.args.append(given)
     elif not node.args and name in ("locals", "vars"):
-        return at.call(at.load("@snapshot"), [function(), node])
+        return at.call(at.load(symbols.SNAPSHOT), [function(), node])
     return node
 
 

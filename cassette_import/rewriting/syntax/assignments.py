@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.primitives import INPLACE
 from cassette_import.rewriting.syntax.expressions import (
     attribute_load,
@@ -49,7 +50,7 @@ def unpacking(value: ast.expr, target: ast.expr, form: Form, deep: bool = True) 
     if spec is None or not iterates(form):
         return value
     at = At(target)  # where a traceback shows that there is no iterator
-    return at.call(at.load("@unpack"), [value, at.constant(spec if deep else (*spec[:2], ()))])
+    return at.call(at.load(symbols.UNPACK), [value, at.constant(spec if deep else (*spec[:2], ()))])
 
 
 # ---- stores
@@ -80,7 +81,7 @@ def place(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast
         return [at.put(ast.Assign([made], unpacking(value, made, form))), *stores]
     spec = spec_of(target)
     assert spec is not None
-    kept = at.call(at.load("@keep.all"), [unpacking(value, target, form, deep=False), *map(at.constant, spec[:2])])
+    kept = at.call(at.load(symbols.KEEP_ALL), [unpacking(value, target, form, deep=False), *map(at.constant, spec[:2])])
     statements: list[ast.stmt] = [at.put(ast.Expr(kept))]
     for part in target.elts:
         inner = part.value if isinstance(part, ast.Starred) else part
@@ -98,8 +99,8 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
             target,
             [Itself(value), Slot(target, "value"), IndexSlot(target, "slice")],
             lambda read: [read[1], read[2], read[0]],
-            lambda read: at.call(at.load("@operator.setitem"), [read[1], read[2], read[0]]),
-            late="@setitem",
+            lambda read: at.call(at.load(symbols.primitive("operator.setitem")), [read[1], read[2], read[0]]),
+            late=symbols.SET_ITEM,
         )
     elif isinstance(target, ast.Attribute):
         name = at.constant(attribute_name(target))
@@ -109,8 +110,8 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
             target,
             [Itself(value), Slot(target, "value")],
             lambda read: [read[1], name, read[0]],
-            lambda read: at.call(at.load("@setattr"), [read[1], name, read[0]]),
-            late="@setattr.late",
+            lambda read: at.call(at.load(symbols.primitive("setattr")), [read[1], name, read[0]]),
+            late=symbols.SET_ATTRIBUTE,
             constants=[name],
         )
     else:
@@ -122,7 +123,10 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
             target,
             [Itself(value)],
             lambda read: [namespace(at), at.constant(variable), read[0]],
-            lambda read: at.call(at.load("@primitives.store_global"), [namespace(at), at.constant(variable), read[0]]),
+            lambda read: at.call(
+                at.load(symbols.primitive("primitives.store_global")),
+                [namespace(at), at.constant(variable), read[0]],
+            ),
         )
     return blind if blind is not None else [at.put(ast.Expr(form.operate(operation, level)))]
 
@@ -141,7 +145,7 @@ def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr
             return part
         if not (names or is_event(part, form)):
             return part
-        at, name = At(part), f"@u{level}_{len(names)}"
+        at, name = At(part), symbols.unpacked(level, len(names))
         names.append(name)
         stores.extend(place(part, at.load(name), form, level + 1))
         return at.store(name)
@@ -156,7 +160,7 @@ def bound_by_block(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, 
     if form.temporaries:
         return into_temporaries(target, form, level)
     at = At(target)
-    waiting = at.put(ast.Subscript(at.load("@sink"), at.constant(0), ast.Store()))
+    waiting = at.put(ast.Subscript(at.load(symbols.SINK), at.constant(0), ast.Store()))
     return waiting, place(target, held(at, form, ""), form, level)
 
 
@@ -176,17 +180,17 @@ def assign(node: ast.Assign, form: Form, level: int) -> Any:
     statements: list[ast.stmt] = []
     last = len(node.targets) - 1
     if form.temporaries:
-        statements.append(at.put(ast.Assign([at.store("@v")], node.value)))
+        statements.append(at.put(ast.Assign([at.store(symbols.VALUE)], node.value)))
     else:
-        statements.append(at.put(ast.Expr(at.call(at.load("@keep"), [node.value]))))
+        statements.append(at.put(ast.Expr(at.call(at.load(symbols.KEEP), [node.value]))))
     for number, target in enumerate(node.targets):
         if form.temporaries:
-            value: ast.expr = at.load("@v")
+            value: ast.expr = at.load(symbols.VALUE)
         else:
-            value = at.call(at.load("@kept" if number == last else "@peek"), [])
+            value = at.call(at.load(symbols.KEPT if number == last else symbols.PEEK), [])
         statements += place(target, value, form, level)
     if form.temporaries:
-        statements.append(at.put(ast.Assign([at.store("@v")], at.constant(None))))
+        statements.append(at.put(ast.Assign([at.store(symbols.VALUE)], at.constant(None))))
     return statements
 
 
@@ -221,13 +225,13 @@ def augmented(node: ast.AugAssign, form: Form, level: int) -> Any:
             return blind
     at = At(node)
     before, current, kept = _parts(target, form, level)
-    operation: ast.expr = at.call(at.load(f"@{name}"), [current, node.value])
+    operation: ast.expr = at.call(at.load(symbols.primitive(name)), [current, node.value])
     if form.wanted(name):
         slots = [Slot(operation, "args", 0), Slot(operation, "args", 1)]
         operation = form.operate(Operation(name, operation, slots), level + 1, "i")
     statements = [*before, *place(kept, operation, form, level + 2)]
     if before:
-        statements.append(at.put(ast.Expr(at.clear(["@t", "@i"][: len(before)]))))
+        statements.append(at.put(ast.Expr(at.clear([symbols.OWNER, symbols.INDEX][: len(before)]))))
     return statements
 
 
@@ -245,10 +249,10 @@ def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], as
         if form.temporaries:
             before.append(at.put(ast.Assign([at.store(name)], value)))
             return at.load(name), at.load(name)
-        return at.call(at.load("@keep"), [value]), at.call(at.load(again), [])
+        return at.call(at.load(symbols.KEEP), [value]), at.call(at.load(again), [])
 
     if isinstance(target, ast.Attribute):
-        first, second = twice(target.value, "@t", "@kept")
+        first, second = twice(target.value, symbols.OWNER, symbols.KEPT)
         load: Any = at.put(ast.Attribute(first, target.attr, ast.Load()))
         store: Any = at.put(ast.Attribute(second, target.attr, ast.Store()))
         if hasattr(target, PRIVATE):
@@ -256,8 +260,8 @@ def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], as
             setattr(store, PRIVATE, attribute_name(target))
         return before, form.operate(attribute_load(load), level) if form.wanted("getattr") else load, store
     assert isinstance(target, ast.Subscript)
-    first, second = twice(target.value, "@t", "@kept.below")
-    index, again = twice(index_value(target.slice), "@i", "@kept")
+    first, second = twice(target.value, symbols.OWNER, symbols.KEPT_BELOW)
+    index, again = twice(index_value(target.slice), symbols.INDEX, symbols.KEPT)
     load = at.put(ast.Subscript(first, index, ast.Load()))
     store = at.put(ast.Subscript(second, again, ast.Store()))
     return before, form.operate(subscript_load(load), level) if form.wanted("operator.getitem") else load, store
@@ -318,7 +322,7 @@ def _delete_one(target: ast.expr, form: Form, level: int) -> list[ast.stmt]:
         return blind
 
     def native(read: list[ast.expr]) -> ast.expr:
-        return at.call(at.load(f"@{name}"), arguments(read))
+        return at.call(at.load(symbols.primitive(name)), arguments(read))
 
     node = native([slot.get() for slot in slots]) if not slots else target
     return [at.put(ast.Expr(form.operate(Operation(name, node, slots, arguments, native), level)))]

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.primitives import BINARY, COMPARE, UNARY
 from cassette_import.rewriting.syntax.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
 from cassette_import.rewriting.trees.annotations import (
@@ -60,7 +61,7 @@ def _compare(node: ast.Compare, form: Form, level: int) -> ast.expr:
     if not form.temporaries:
         return _bare_chain(node, form, level)
     at = At(node)
-    middles = [f"@m{level}_{number}" for number in range(len(names) - 1)]
+    middles = [symbols.middle(level, number) for number in range(len(names) - 1)]
     parts: list[ast.expr] = []
     left = node.left
     for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
@@ -88,19 +89,19 @@ def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
     left = node.left
     for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
         place = At(right)
-        made = place.call(place.load("@keep"), [right]) if number < len(node.ops) - 1 else right
+        made = place.call(place.load(symbols.KEEP), [right]) if number < len(node.ops) - 1 else right
         parts.append(_comparison(at.put(ast.Compare(left, [op], [made])), form, level, ""))
         left = held(place, form, "")
     value = truth_of(parts[-1], form, level) if tested else parts[-1]
     for part in reversed(parts[:-1]):
-        going_on = at.call(at.load("@chain.tested" if tested else "@chain"), [part])
+        going_on = at.call(at.load(symbols.CHAIN_TESTED if tested else symbols.CHAIN), [part])
         value = at.either(going_on, value, held(at, form, ""))
     return _marked(node, value)
 
 
 def held(at: At, form: Form, name: str) -> ast.expr:
     """What was kept last."""
-    return at.load(name) if form.temporaries else at.call(at.load("@kept"), [])
+    return at.load(name) if form.temporaries else at.call(at.load(symbols.KEPT), [])
 
 
 def _comparison(node: ast.Compare, form: Form, level: int, suffix: str) -> ast.expr:
@@ -111,7 +112,7 @@ def _comparison(node: ast.Compare, form: Form, level: int, suffix: str) -> ast.e
     if name != "operator.contains":
         return form.operate(Operation(name, node, slots), level, suffix)
     node.ops = [ast.In()]
-    found = form.operate(Operation(name, node, slots, lambda read: read[::-1], late="@in"), level, suffix)
+    found = form.operate(Operation(name, node, slots, lambda read: read[::-1], late=symbols.CONTAINS), level, suffix)
     return at.put(ast.UnaryOp(ast.Not(), found)) if isinstance(op, ast.NotIn) else found
 
 
@@ -146,11 +147,11 @@ def attribute_name(node: ast.Attribute) -> str:
 
 def is_ours(function: ast.expr) -> bool:
     """Whether the callee is a name of ours, or of pytest's assertion rewriting: no identifier (checklist P1)."""
-    if isinstance(function, ast.Name) and function.id.startswith("@py_assert"):
+    if isinstance(function, ast.Name) and symbols.is_pytest_value(function.id):
         return False  # a part of the program's own expression, such as `time.time` in `assert time.time() > 0`
     while isinstance(function, ast.Attribute):
         function = function.value
-    return isinstance(function, ast.Name) and function.id.startswith("@")
+    return isinstance(function, ast.Name) and symbols.is_symbol(function.id)
 
 
 # ---- displays and literals
@@ -174,7 +175,7 @@ def _display(name: str) -> Callable[[Any, Form, int], ast.expr]:
 
 def _constant(name: str, node: Any) -> Operation:
     """A tuple of constants: one object, however often it is evaluated."""
-    return Operation(name, node, [], lambda _: [clone(part) for part in node.elts], late="@constant", whole=True)  # type: ignore[misc]
+    return Operation(name, node, [], lambda _: [clone(part) for part in node.elts], late=symbols.CONSTANT, whole=True)  # type: ignore[misc]
 
 
 def _unpacked(name: str, node: ast.expr) -> Operation:
@@ -194,7 +195,7 @@ def _dict(node: ast.Dict, form: Form, level: int) -> ast.expr:
 
         def pairs(read: Expressions) -> Expressions:
             at = At(node)
-            return [at.put(ast.Starred(at.call(at.load("@pairs"), read), ast.Load()))]
+            return [at.put(ast.Starred(at.call(at.load(symbols.PAIRS), read), ast.Load()))]
 
         return form.operate(Operation(name, node, [Itself(node)], pairs, lambda read: read[0], whole=True), level)
     slots = [Slot(node, field, number) for number in range(len(node.keys)) for field in ("keys", "values")]
@@ -209,7 +210,7 @@ def _string(node: ast.JoinedStr, form: Form, level: int) -> ast.expr:
     slots = [Itself(part) for part in parts]
 
     def native(read: Expressions) -> ast.expr:
-        return at.call(at.load("@primitives.build_string"), read)
+        return at.call(at.load(symbols.primitive("primitives.build_string")), read)
 
     return form.operate(Operation("primitives.build_string", node, [*slots], native=native, whole=True), level)
 
@@ -235,7 +236,7 @@ def _name(node: ast.Name, form: Form, level: int) -> ast.expr:
         return node
     if has(node, OF_CLASS):
         at = At(node)
-        return at.call(at.load("@class.name"), [at.constant(global_name(node))])
+        return at.call(at.load(symbols.CLASS_NAME), [at.constant(global_name(node))])
     return form.operate(name_load(node), level) if has(node, GLOBAL) else node
 
 
@@ -251,7 +252,7 @@ def global_name(node: ast.Name) -> str:
 
 def namespace(at: At) -> ast.expr:
     """The globals of the function that runs."""
-    return at.call(at.load("@globals"), [])
+    return at.call(at.load(symbols.GLOBALS), [])
 
 
 # ---- truth
@@ -267,7 +268,7 @@ def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "", at: At | 
     operand = Itself(node)
 
     def native(read: Expressions) -> ast.expr:
-        return here.call(here.load("@operator.truth"), read)
+        return here.call(here.load(symbols.primitive("operator.truth")), read)
 
     def settled(condition: ast.expr) -> ast.expr:
         return here.either(condition, here.constant(True), here.constant(False))
@@ -294,7 +295,7 @@ def _connected(node: ast.BoolOp, form: Form, level: int) -> ast.expr:
     if has(node, TESTED):
         node.values = [truth_of(value, form, level, f"_{number}") for number, value in enumerate(node.values)]
         return node
-    at, is_and, name = At(node), isinstance(node.op, ast.And), f"@b{level}"
+    at, is_and, name = At(node), isinstance(node.op, ast.And), symbols.deciding(level)
     value = node.values[-1]
     for operand in reversed(node.values[:-1]):
         kept = held(at, form, name)
@@ -320,7 +321,7 @@ def _decided(node: ast.expr, is_and: bool, name: str, form: Form, level: int, at
         return node
     if form.temporaries:
         return truth_of(at.let(name, node), form, level)
-    return at.call(at.load("@and" if is_and else "@or"), [node])
+    return at.call(at.load(symbols.AND if is_and else symbols.OR), [node])
 
 
 def _asked(node: ast.expr, form: Form, level: int, at: At) -> ast.expr:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.syntax import assignments
 from cassette_import.rewriting.syntax.expressions import held, namespace, truth_of
 from cassette_import.rewriting.syntax.operation import Form, Itself, Operation
@@ -49,8 +50,8 @@ def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) 
     extra = [at.constant(spec)] if spec is not None else []
     if asynchronous:
         wanted = form.wanted("aiter") or form.wanted("anext")
-        return at.call(at.load("@loop.async"), [iterable]) if wanted else iterable
-    return at.call(at.load("@loop"), [iterable, *extra]) if assignments.iterates(form) else iterable
+        return at.call(at.load(symbols.LOOP_ASYNC), [iterable]) if wanted else iterable
+    return at.call(at.load(symbols.LOOP), [iterable, *extra]) if assignments.iterates(form) else iterable
 
 
 def _for(node: ast.For | ast.AsyncFor, form: Form, level: int) -> ast.stmt:
@@ -68,7 +69,7 @@ def _comprehensions(node: Any, form: Form, level: int) -> Any:
     """A comprehension, whose parts do not know where it stands."""
     if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
         for generator in node.generators:
-            if _is_helper(generator.iter, "@loop"):
+            if _calls(generator.iter, symbols.LOOP, symbols.LOOP_ASYNC):
                 At(node).put(generator.iter)
     return node
 
@@ -78,14 +79,14 @@ def splats(node: Any) -> None:
     at = At(node)
     parts, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else (node.elts, [])
     for part in parts:
-        if isinstance(part, ast.Starred) and _is_helper(part.value, "@splat"):
+        if isinstance(part, ast.Starred) and _calls(part.value, symbols.SPLAT, symbols.SPLAT_IN_CALL):
             at.put(part.value)
             if len(parts) == 1 and keywords:  # unpacked by the call itself
-                part.value.func = at.load("@splat.later")
+                part.value.func = at.load(symbols.SPLAT_IN_CALL)
 
 
-def _is_helper(node: ast.expr, name: str) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith(name)
+def _calls(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 
 def _comprehension(node: ast.comprehension, form: Form, level: int) -> Any:
@@ -112,14 +113,14 @@ def _comprehension(node: ast.comprehension, form: Form, level: int) -> Any:
 def _starred(node: ast.Starred, form: Form, level: int) -> ast.Starred:
     if isinstance(node.ctx, ast.Load) and assignments.iterates(form):
         at = At(node)
-        node.value = at.call(at.load("@splat"), [node.value])
+        node.value = at.call(at.load(symbols.SPLAT), [node.value])
     return node
 
 
 def _yield_from(node: ast.YieldFrom, form: Form, level: int) -> ast.YieldFrom:
     if assignments.iterates(form):
         at = At(node)
-        node.value = at.call(at.load("@delegate"), [node.value])
+        node.value = at.call(at.load(symbols.DELEGATE), [node.value])
     return node
 
 
@@ -133,7 +134,7 @@ def _passed(name: str, value: ast.expr, form: Form, level: int) -> ast.expr:
 
 def _without_value(name: str, node: ast.stmt, form: Form, level: int) -> list[ast.stmt]:
     at = At(node)
-    plain = at.call(at.load(f"@{name}"), [])
+    plain = at.call(at.load(symbols.primitive(name)), [])
     return [at.put(ast.Expr(form.operate(Operation(name, plain, []), level))), node]
 
 
@@ -169,10 +170,10 @@ def _raise(node: ast.Raise, form: Form, level: int) -> Any:
         node.exc = _passed(name, node.exc, form, level)
         return node
     at = At(node.cause)
-    cause = at.let("@x", node.cause) if form.temporaries else at.call(at.load("@keep"), [node.cause])
+    cause = at.let(symbols.CAUSE, node.cause) if form.temporaries else at.call(at.load(symbols.KEEP), [node.cause])
     operands = [Itself(node.exc), Itself(cause)]
     node.exc = form.operate(Operation(name, node.exc, [*operands], native=lambda read: read[0]), level)
-    node.cause = held(at, form, "@x")
+    node.cause = held(at, form, symbols.CAUSE)
     return node
 
 
@@ -188,7 +189,7 @@ def _with(node: ast.With | ast.AsyncWith, form: Form, level: int) -> ast.stmt:
     for item, is_stored in zip(node.items, stored, strict=True):
         if managed:
             at = At(item.context_expr)
-            helper = "@managed.async" if asynchronous else "@managed"
+            helper = symbols.MANAGED_ASYNC if asynchronous else symbols.MANAGED
             item.context_expr = at.call(at.load(helper), [item.context_expr])
         if item.optional_vars is not None and is_stored:
             item.optional_vars, first = assignments.bound_by_block(item.optional_vars, form, level)
@@ -209,7 +210,7 @@ def _import(node: ast.Import, form: Form, level: int) -> Any:
         first, *rest = alias.name.split(".")
         if alias.asname is not None:
             for part in rest:
-                module = at.call(at.load("@import.from"), [module, at.constant(part)])
+                module = at.call(at.load(symbols.IMPORT_FROM), [module, at.constant(part)])
         statements.append(at.put(ast.Assign([at.store(alias.asname or first)], module)))
     return statements
 
@@ -222,10 +223,10 @@ def _import_from(node: ast.ImportFrom, form: Form, level: int) -> Any:
     module = _module(at, node.module or "", names, node.level, form, level)
     if names == ("*",):
         return [at.put(ast.Expr(module)), node]
-    statements: list[ast.stmt] = [at.put(ast.Expr(at.call(at.load("@keep"), [module])))]
+    statements: list[ast.stmt] = [at.put(ast.Expr(at.call(at.load(symbols.KEEP), [module])))]
     for number, alias in enumerate(node.names):
-        kept = at.call(at.load("@kept" if number == len(names) - 1 else "@peek"), [])
-        value = at.call(at.load("@import.from"), [kept, at.constant(alias.name)])
+        kept = at.call(at.load(symbols.KEPT if number == len(names) - 1 else symbols.PEEK), [])
+        value = at.call(at.load(symbols.IMPORT_FROM), [kept, at.constant(alias.name)])
         statements.append(at.put(ast.Assign([at.store(alias.asname or alias.name)], value)))
     return statements
 
@@ -235,7 +236,7 @@ def _module(at: At, name: str, names: tuple[str, ...] | None, above: int, form: 
         constants = [at.constant(name), namespace(at), at.constant(None), at.constant(names), at.constant(above)]
         return [*constants]
 
-    plain = at.call(at.load("@primitives.import_name"), arguments([]))
+    plain = at.call(at.load(symbols.primitive("primitives.import_name")), arguments([]))
     return form.operate(Operation("primitives.import_name", plain, [], arguments), level)
 
 

@@ -26,6 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.symbols import is_symbol
 from cassette_import.rewriting.trees.node_builder import is_plain_super
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, SURVEY, fresh_survey
 from cassette_import.rewriting.trees.traversal import children, parts
@@ -184,7 +185,7 @@ def _type_parameters(node: ast.AST) -> frozenset[str]:
 def _mark(node: ast.AST, scope: _Scope) -> None:
     if isinstance(node, ast.Name):
         name = node.id
-        if name in _NO_GLOBALS or name[0] == "@":
+        if name in _NO_GLOBALS or is_symbol(name):
             return
         if not scope.body_of_class:
             kind = "" if name in scope.local_names else GLOBAL

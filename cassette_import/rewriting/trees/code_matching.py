@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Final
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, Function, clone
 from cassette_import.rewriting.trees.traversal import children
@@ -209,7 +210,7 @@ def skeleton(place: Place, free_names: tuple[str, ...], imported: Iterable[str] 
             needed = set()
     if needed:
         # Free names of a lambda in a comprehension at module level, or of a function with type parameters.
-        statement = _function(at, "@scope", needed, statement)
+        statement = _function(at, symbols.SKELETON_SCOPE, needed, statement)
     names = [at.put(ast.alias(name)) for name in sorted(imported)]
     return ast.Module([at.put(ast.Import(names)), statement] if names else [statement], []), node
 
@@ -312,7 +313,7 @@ def _with_functions(code: CodeType, functions: dict[int, CodeType]) -> CodeType:
 
 
 def _is_rewritten(code: CodeType) -> bool:
-    return any(name.startswith("@") for name in code.co_names) or any(
+    return any(map(symbols.is_symbol, code.co_names)) or any(
         _is_rewritten(const) for const in code.co_consts if isinstance(const, CodeType)
     )
 

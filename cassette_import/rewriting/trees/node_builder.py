@@ -7,6 +7,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
+from cassette_import.rewriting import symbols
+
 Node = TypeVar("Node", bound=ast.AST)
 
 KINDS: Final = ("function", "method", "builtin", "module", "partial")
@@ -82,12 +84,13 @@ class At:
         names: list[ast.expr | None] = [self.constant(name) for name in temporaries]
         held = self.put(ast.Dict(names, [self.load(name) for name in temporaries]))
         going_on = self.put(ast.Compare(self.load(pending), [ast.IsNot()], [self.constant(None)]))
-        tell = self.call(self.load(failed), [self.load("@a"), self.load(pending), self.load("@x"), held])
+        told = [self.load(name) for name in (symbols.ACTIVATION, pending, symbols.EXCEPTION)]
+        tell = self.call(self.load(failed), [*told, held])
         forget = self.put(ast.Assign([self.store(pending)], self.constant(None)))
         handler = self.put(
             ast.ExceptHandler(
-                self.load("@BaseException"),
-                "@x",
+                self.load(symbols.BASE_EXCEPTION),
+                symbols.EXCEPTION,
                 [self.put(ast.If(going_on, [self.put(ast.Expr(tell)), forget], [])), self.put(ast.Raise())],
             )
         )
@@ -101,22 +104,22 @@ class At:
 
     def kind_is(self, name: str, kind: ast.expr) -> ast.Compare:
         """`type(name) is kind`."""
-        return self.same(self.call(self.load("@type"), [self.load(name)]), kind)
+        return self.same(self.call(self.load(symbols.TYPE), [self.load(name)]), kind)
 
     def kind(self, kind: str) -> ast.expr:
         """One of `KINDS`."""
-        return self.item("@kinds", KINDS.index(kind))
+        return self.item(symbols.TYPES, KINDS.index(kind))
 
     def item(self, name: str, index: int) -> ast.expr:
         return self.put(ast.Subscript(self.load(name), self.constant(index), _LOAD))
 
     def is_whole(self, name: str) -> ast.expr:
         """Whether a callable carries no receiver: a Python function, a class, or a function of a C module."""
-        receiver = self.call(self.load("@type"), [self.attribute(self.load(name), "__self__")])
+        receiver = self.call(self.load(symbols.TYPE), [self.attribute(self.load(name), "__self__")])
         of_module: list[ast.expr] = [self.kind_is(name, self.kind("builtin")), self.same(receiver, self.kind("module"))]
         kinds: list[ast.expr] = [
             self.kind_is(name, self.kind("function")),
-            self.kind_is(name, self.load("@type")),
+            self.kind_is(name, self.load(symbols.TYPE)),
             self.put(ast.BoolOp(ast.And(), of_module)),
         ]
         return self.put(ast.BoolOp(ast.Or(), kinds))
@@ -138,7 +141,7 @@ def index_value(index: ast.expr) -> ast.expr:
     if isinstance(index, ast.Slice):
         at = At(index)
         parts = [part if part is not None else at.constant(None) for part in (index.lower, index.upper, index.step)]
-        return at.call(at.load("@slice"), parts)
+        return at.call(at.load(symbols.SLICE), parts)
     if isinstance(index, ast.Tuple) and any(isinstance(item, ast.Slice) for item in index.elts):
         index.elts = [index_value(item) for item in index.elts]
     return index
@@ -147,7 +150,7 @@ def index_value(index: ast.expr) -> ast.expr:
 def debugged(node: ast.Call) -> ast.Call:
     """A call that may start a debugger: its event comes to its end before it happens."""
     at = At(node.func)
-    node.func = at.call(at.load("@debugger"), [node.func])
+    node.func = at.call(at.load(symbols.DEBUGGER), [node.func])
     return node
 
 

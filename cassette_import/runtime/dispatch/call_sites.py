@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Final
 
+from cassette_import.rewriting.symbols import is_failed
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 
 _OURS: Final = __name__.partition(".")[0]
-_TELLS_OF_FAILURE: Final = ".failed"
-"""How the name ends of what a function's handler calls for an event that has raised."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ def _is_telling_of_a_failure(frame: FrameType) -> bool:
     before = [one for one in dis.get_instructions(frame.f_code) if one.offset < frame.f_lasti]
     for instruction in reversed(before):
         if instruction.opname.startswith("LOAD_GLOBAL") or instruction.opname.startswith("LOAD_NAME"):
-            return str(instruction.argval).startswith("@") and str(instruction.argval).endswith(_TELLS_OF_FAILURE)
+            return is_failed(str(instruction.argval))
         if not instruction.opname.startswith(_OF_ARGUMENTS):
             return False
     return False

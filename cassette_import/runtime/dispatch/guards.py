@@ -28,13 +28,19 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, of_class, of_module
+from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
 from cassette_import.runtime.names import NAMES
 
 _IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 _NO_TYPES: Final[tuple[type, ...]] = ()
 """Not a set: whether something is in that would ask for its hash."""
 
-_FLAGS: Final = ("", "k", "a", "ka")
+_CALLEE: Final = GuardKind.CALLEE
+_OF_MODULE: Final = GuardKind.OF_MODULE
+_CLASS: Final = GuardKind.CLASS
+_TYPES_OF_SUPER: Final = GuardKind.TYPES_OF_SUPER
+"""Up to 3.11, asking the enumeration for one of them would run Python code, which tracers would see."""
+_OF_TYPES: Final = (GuardKind.TYPES, GuardKind.TYPES_OF_SUPER)
 _BUILTINS: Final = frozenset(map(id, (BuiltinFunctionType, BuiltinMethodOfClass)))
 _METHODS: Final = _BUILTINS | set(map(id, (MethodWrapperType, MethodType, FunctionType)))
 """Types by identity: a metaclass of the program may be asked for a hash, or whether it equals."""
@@ -47,44 +53,41 @@ _MOST_MISSES: Final = 8
 class Guards:
     """The guards of one variant.
 
-    Their names tell what they hold: `g` a callee, `m` one that stands in a module, `c` a class that is a
-    receiver, `t` types of receivers, `u` those of `super()`. A `k` behind that says that the call has keywords, an `a`
-    that the code may run while another variant is active: such guards hold as long as this one is alone.
+    Those of code that may run while another variant is active hold as long as this one is alone.
     """
 
     def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-        self._one = tuple(f"{prefix}.{kind}{flags}." for kind in "gmc" for flags in _FLAGS)
-        self._several = tuple(f"{prefix}.{kind}{flags}." for kind in "tu" for flags in _FLAGS)
-        self._anywhere = tuple(f"{prefix}.{kind}{flags}." for kind in "gmctu" for flags in _FLAGS if "a" in flags)
+        self._variant_names = VariantNames(prefix)
         self.alone = True
         self._may_hash = True
         self._is_superseded = False
         self._told = False
         self._misses: dict[str, int] = {}
         self._given_up: dict[str, Callable[[Any], Any]] = {}
-        self._names: set[str] = set()
+        self._guards: dict[str, tuple[Guard, str]] = {}
+        """Each guard and its name, by its key."""
         self._targets: frozenset[int] = frozenset()
 
     def provide(self, code: CodeType) -> None:
         """Make the guards that a code object names."""
         for name in code.co_names:
-            if name not in NAMES and name.startswith((*self._one, *self._several)):
-                self._names.add(name)
-                self._clear(name)
+            if name not in NAMES and (guard := self._variant_names.guard_of(name)) is not None:
+                self._guards[guard.key] = guard, name
+                self._clear(guard, name)
         for const in code.co_consts:
             if isinstance(const, CodeType):
                 self.provide(const)
 
-    def _clear(self, name: str) -> None:
-        NAMES[name] = None if name.startswith(self._one) else _NO_TYPES
+    @staticmethod
+    def _clear(guard: Guard, name: str) -> None:
+        NAMES[name] = _NO_TYPES if guard.kind in _OF_TYPES else None
 
     def forget(self) -> None:
         """Something was registered: what was known may be so no more."""
         self._misses.clear()
         self._given_up.clear()
-        for name in list(self._names):
-            self._clear(name)
+        for guard, name in list(self._guards.values()):
+            self._clear(guard, name)
 
     def look_at_classes(self) -> None:
         """See whether all classes have a hash, which guards ask them for. Else types of receivers are not learned."""
@@ -101,9 +104,9 @@ class Guards:
         self._say_kinds()
         if not alone:
             self._given_up.clear()
-            for name in list(self._names):
-                if name.startswith(self._anywhere):
-                    self._clear(name)
+            for guard, name in list(self._guards.values()):
+                if guard.anywhere:
+                    self._clear(guard, name)
 
     def supersede(self) -> None:
         """Another variant is in the place of this one; bodies that are being executed have these guards."""
@@ -118,8 +121,8 @@ class Guards:
 
     def _say_kinds(self) -> None:
         kinds, nothing = (FunctionType, BuiltinFunctionType), (None, None)  # no class has a name: see `provided`
-        NAMES[f"{self._prefix}.kinds"] = kinds if self._told else nothing
-        NAMES[f"{self._prefix}.kindsa"] = kinds if self._told and self.alone else nothing
+        NAMES[self._variant_names.function_types(anywhere=False)] = kinds if self._told else nothing
+        NAMES[self._variant_names.function_types(anywhere=True)] = kinds if self._told and self.alone else nothing
 
     def make_learn(self, calls: Any, pick_anywhere: Callable[[Any], Any]) -> Callable[..., Any]:
         """`learn(callee, guard)`: what `pick` gives; the guard remembers a callee that is not intercepted.
@@ -129,7 +132,7 @@ class Guards:
         """
         given_up, ready = self._given_up, calls.shortcuts
         pick, pick_with_callbacks = calls.intercept_positional, calls.intercept
-        targets, names = calls.plan.targets_and_leaves, calls.plan.builtin_names
+        targets, names, guards = calls.plan.targets_and_leaves, calls.plan.builtin_names, self._guards
         self._targets = targets
         methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
         """What calls methods of builtin types that are targets: given the receiver, or else the callee."""
@@ -156,8 +159,8 @@ class Guards:
             return picked
 
         @hidden
-        def learn(callee: Any, guard: str, receiver: Any = None, forgotten: None = None) -> Any:
-            if guard in given_up:
+        def learn(callee: Any, key: str, receiver: Any = None, forgotten: None = None) -> Any:
+            if key in given_up:
                 kind: Any = type(callee)
                 if kind is MethodType:
                     is_none = type(callee.__func__) is FunctionType and id(callee.__func__) not in targets
@@ -166,46 +169,48 @@ class Guards:
                 else:
                     is_bare = kind is FunctionType or (id(kind) not in CARRIERS and not CALLS_OF_INSTANCES)
                     is_none = is_bare and id(callee) not in targets
-                return callee if is_none else given_up[guard](callee)
-            flags = guard.partition(".")[0]
-            if self._is_superseded or ("a" in flags and not self.alone):
+                return callee if is_none else given_up[key](callee)
+            guard, name = guards[key]
+            if self._is_superseded or (guard.anywhere and not self.alone):
                 return pick_anywhere(callee)
-            find = pick_with_callbacks if "k" in flags else pick_ready
+            find = pick_with_callbacks if guard.keywords else pick_ready
             picked = find(callee)
             if picked is callee:
-                self._remember(callee, guard, receiver, find)
+                self._remember(callee, guard, key, name, receiver, find)
             return picked
 
         return learn
 
     @hidden
-    def _remember(self, callee: Any, guard: str, receiver: Any, find: Callable[[Any], Any]) -> None:
+    def _remember(
+        self, callee: Any, guard: Guard, key: str, name: str, receiver: Any, find: Callable[[Any], Any]
+    ) -> None:
         """A callee was no target: let the guard hold, or do without it if that does not come about."""
-        kind, name = guard[0], f"{self._prefix}.{guard}"
-        self._misses[guard] = self._misses.get(guard, 0) + 1
-        if self._misses[guard] > _MOST_MISSES:
-            self._given_up[guard] = find
-        elif kind == "g":
+        kind = guard.kind
+        self._misses[key] = self._misses.get(key, 0) + 1
+        if self._misses[key] > _MOST_MISSES:
+            self._given_up[key] = find
+        elif kind is _CALLEE:
             if _is_lasting(callee):
                 NAMES[name] = callee
-        elif kind == "m":
+        elif kind is _OF_MODULE:
             if _stands_in_module(callee, guard, receiver):
                 NAMES[name] = callee
-        elif kind == "c":
+        elif kind is _CLASS:
             if _is_of_class(callee, guard, receiver):
                 NAMES[name] = receiver
         elif not self._may_hash or not _has_usual_hash(type(receiver)):
-            self._given_up[guard] = find
+            self._given_up[key] = find
             NAMES[name] = _NO_TYPES
-        elif kind == "u" and not self._is_safe_above(type(receiver), guard):
-            self._given_up[guard] = find
+        elif kind is _TYPES_OF_SUPER and not self._is_safe_above(type(receiver), guard):
+            self._given_up[key] = find
         elif (owner := _owner(callee, guard, receiver)) is not None:
             NAMES[name] = frozenset((*NAMES[name], owner))
 
     @hidden
-    def _is_safe_above(self, owner: type, guard: str) -> bool:
+    def _is_safe_above(self, owner: type, guard: Guard) -> bool:
         """Whether nothing that `super()` may find is a target: which class it is asked for is not known."""
-        name = guard.rpartition(".")[2]
+        name = guard.path[-1]
         for base in bases_of(owner) or ():
             held: Any = of_class(base).get(name)
             if held is None:
@@ -250,10 +255,10 @@ def _is_usual_class(kind: Any) -> bool:
 
 
 @hidden
-def _stands_in_module(callee: Any, guard: str, found: Any) -> bool:
+def _stands_in_module(callee: Any, guard: Guard, found: Any) -> bool:
     """Whether a callee is what a module or class holds under the name in the guard, seen from what its start names."""
     lasts = True
-    for name in guard.split(".")[3:]:
+    for name in guard.path[1:]:
         if type(found) is ModuleType:
             found = vars(found).get(name)
         elif issubclass(type(found), type) and _is_usual_class(found):
@@ -280,7 +285,7 @@ def _stands_in_its_module(named: Any) -> bool:
 
 
 @hidden
-def _owner(callee: Any, guard: str, receiver: Any) -> type | None:
+def _owner(callee: Any, guard: Guard, receiver: Any) -> type | None:
     """The type all of whose instances have this method, if it is certain."""
     kind = type(callee)
     owner: type = type(receiver)
@@ -296,9 +301,9 @@ def _owner(callee: Any, guard: str, receiver: Any) -> type | None:
 
 
 @hidden
-def _has_method(owner: type, callee: Any, guard: str) -> bool:
+def _has_method(owner: type, callee: Any, guard: Guard) -> bool:
     """Whether a callee is what a class says for the name, or one of its bases, if `super()` is asked."""
-    name = guard.rpartition(".")[2]
+    name = guard.path[-1]
     for base in owner.__mro__:
         held = vars(base).get(name)
         if type(held) is FunctionType and type(callee) is MethodType and held is callee.__func__:
@@ -311,17 +316,17 @@ def _has_method(owner: type, callee: Any, guard: str) -> bool:
             return bool(callee.__name__ == held.__name__)
         if type(held) is WrapperDescriptorType and type(callee) is MethodWrapperType:
             return bool(callee.__objclass__ is held.__objclass__)
-        if held is not None and guard[0] != "u":
+        if held is not None and guard.kind is not _TYPES_OF_SUPER:
             return False
     return False
 
 
 @hidden
-def _is_of_class(callee: Any, guard: str, receiver: Any) -> bool:
+def _is_of_class(callee: Any, guard: Guard, receiver: Any) -> bool:
     """Whether a callee is a method of a class, which is called on the class."""
     if type(receiver) is not type or not _is_lasting(receiver):
         return False
-    name = guard.rpartition(".")[2]
+    name = guard.path[-1]
     for base in receiver.__mro__:
         held = vars(base).get(name)
         if held is not None:

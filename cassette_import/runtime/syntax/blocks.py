@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import StandIn, lookup
 from cassette_import.interpreter.hidden_frames import hidden, hide
-from cassette_import.rewriting import primitives
+from cassette_import.rewriting import primitives, symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 
@@ -156,12 +156,12 @@ def debugger(callee: Any) -> Any:
 
 
 BINDINGS: Final[dict[str, Any]] = {
-    "@debugger": debugger,
-    "@managed": managed,
-    "@managed.async": managed_async,
-    "@import.from": import_from,
-    "@pairs": pairs,
-    "@constant": constant,
-    "@globals": globals,
+    symbols.DEBUGGER: debugger,
+    symbols.MANAGED: managed,
+    symbols.MANAGED_ASYNC: managed_async,
+    symbols.IMPORT_FROM: import_from,
+    symbols.PAIRS: pairs,
+    symbols.CONSTANT: constant,
+    symbols.GLOBALS: globals,
 }
 """The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

@@ -16,7 +16,9 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import StandIn, bare, lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE
@@ -86,7 +88,7 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
     if variant is None:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
-    only_propagates = runner.only_propagates and not NAMES["@tagged"]
+    only_propagates = runner.only_propagates and not NAMES[METADATA_EXISTS]
     if runner.may_fail and not (only_propagates and (is_stepped or runner.propagation.steps_plainly(iterator))):
         try:
             return runner.intercept(next)(iterator)
@@ -96,7 +98,7 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
     for level, hook in runner.prehooks:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
-    if runner.propagation is not None and NAMES["@tagged"]:
+    if runner.propagation is not None and NAMES[METADATA_EXISTS]:
         value = runner.propagation.rewrapped(value)
     if value is not end:
         for level, hook in runner.posthooks:
@@ -204,7 +206,7 @@ def unpack(value: Any, spec: Spec) -> Any:
 def _unpacks_plainly(value: Any, spec: Spec) -> bool:
     """Whether no step need be an event: there are no hooks, and no value is tagged although some may be."""
     variant = ACTIVE.get().variant
-    if variant is None or not variant.tagging or NAMES["@tagged"]:
+    if variant is None or not variant.tagging or NAMES[METADATA_EXISTS]:
         return False
     runner = variant.runners[_ITERATION]
     return runner.only_propagates and not runner.prehooks and not runner.posthooks and _is_nested(value, spec)
@@ -301,11 +303,11 @@ class _AsIs:
 
 
 BINDINGS: Final[dict[str, Any]] = {
-    "@loop": loop,
-    "@loop.async": loop_async,
-    "@splat": splat,
-    "@splat.later": splat_later,
-    "@unpack": unpack,
-    "@delegate": delegate,
+    symbols.LOOP: loop,
+    symbols.LOOP_ASYNC: loop_async,
+    symbols.SPLAT: splat,
+    symbols.SPLAT_IN_CALL: splat_later,
+    symbols.UNPACK: unpack,
+    symbols.DELEGATE: delegate,
 }
 """The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden, hide
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 
@@ -130,15 +131,15 @@ def chain_tested(value: Any) -> Any:
 
 
 BINDINGS: Final[dict[str, Any]] = {
-    "@keep": push,
-    "@kept": pop,
-    "@kept.below": pop_below,
-    "@peek": peek,
-    "@keep.all": push_parts,
-    "@sink": _Pusher(),
-    "@and": decided_and,
-    "@or": decided_or,
-    "@chain": chain,
-    "@chain.tested": chain_tested,
+    symbols.KEEP: push,
+    symbols.KEPT: pop,
+    symbols.KEPT_BELOW: pop_below,
+    symbols.PEEK: peek,
+    symbols.KEEP_ALL: push_parts,
+    symbols.SINK: _Pusher(),
+    symbols.AND: decided_and,
+    symbols.OR: decided_or,
+    symbols.CHAIN: chain,
+    symbols.CHAIN_TESTED: chain_tested,
 }
 """The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

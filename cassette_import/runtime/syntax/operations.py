@@ -11,11 +11,11 @@ import operator
 import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.rewriting import primitives
+from cassette_import.rewriting import primitives, symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import FUNCTIONS
 from cassette_import.rewriting.trees.node_builder import KINDS
@@ -89,17 +89,21 @@ _KINDS: Final[dict[str, type]] = {
 }
 
 BINDINGS: Final[dict[str, Any]] = {
-    **{f"@pick.{int(kind)}": intercept_if_active(kind) for kind in Events},
-    **{f"@blind{which}.{int(kind)}": _make_argument_free(which, kind) for which in ("pre", "post") for kind in Events},
-    "@in": contains,
-    "@setitem": setitem,
-    "@setattr.late": setattr_late,
-    "@class.name": class_name,
-    "@slice": slice,
-    "@BaseException": BaseException,
-    "@type": type,
-    "@kinds": tuple(_KINDS[kind] for kind in KINDS),
-    "@split": split,
-    **{f"@{name}": function for name, function in FUNCTIONS.items()},
+    **{symbols.pick_anywhere(kind): intercept_if_active(kind) for kind in Events},
+    **{
+        symbols.argument_free_hooks_anywhere(when, kind): _make_argument_free(when, kind)
+        for when in get_args(symbols.When)
+        for kind in Events
+    },
+    symbols.CONTAINS: contains,
+    symbols.SET_ITEM: setitem,
+    symbols.SET_ATTRIBUTE: setattr_late,
+    symbols.CLASS_NAME: class_name,
+    symbols.SLICE: slice,
+    symbols.BASE_EXCEPTION: BaseException,
+    symbols.TYPE: type,
+    symbols.TYPES: tuple(_KINDS[kind] for kind in KINDS),
+    symbols.SPLIT: split,
+    **{symbols.primitive(name): function for name, function in FUNCTIONS.items()},
 }
 """The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

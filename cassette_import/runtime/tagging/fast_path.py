@@ -15,6 +15,8 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.overdubbed_calls import NEVER_PYTHON, VERBS, enters, runs_overdubbed
@@ -79,13 +81,13 @@ def are_iterated_by_c(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> b
 @hidden
 def nothing_watched(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Whether no context watches attributes."""
-    return not NAMES["@watched"]
+    return not NAMES[ATTRIBUTES_WATCHED]
 
 
 @hidden
 def is_plain_while_untagged(callee: Any) -> bool:
     """Whether the plain call does the same with any arguments, as long as there is no metadata anywhere."""
-    if NAMES["@tagged"]:
+    if NAMES[METADATA_EXISTS]:
         return False
     kind = type(callee)
     if kind is BuiltinFunctionType and callee.__name__ not in _names_in_c:
@@ -100,7 +102,7 @@ def is_plain_while_untagged(callee: Any) -> bool:
 def call_plainly(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Make a call that begins while there is no metadata anywhere."""
     value = callee(*arguments, **keywords)
-    return rewrapped_result(split(callee)[0], value) if NAMES["@tagged"] else value
+    return rewrapped_result(split(callee)[0], value) if NAMES[METADATA_EXISTS] else value
 
 
 @hidden
@@ -152,9 +154,9 @@ def _takes_from_stepped(iterator: Any) -> bool:
 
 PROVIDED.add(
     {
-        "@claimed.of": rewrapped_result_of,
-        "@id": id,
-        "@whole.operator.iadd": _ITERATED_BY_C,
-        "@whole.operator.ior": _ITERATED_BY_C - {id(kind) for kind in (list, tuple, range, str, bytes, bytearray)},
+        symbols.CLAIMED_OF: rewrapped_result_of,
+        symbols.ID: id,
+        symbols.whole_types("operator.iadd"): _ITERATED_BY_C,
+        symbols.whole_types("operator.ior"): _ITERATED_BY_C - set(map(id, (list, tuple, range, str, bytes, bytearray))),
     }
 )

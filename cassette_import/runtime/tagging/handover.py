@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import PROVIDED
 from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -68,4 +69,6 @@ def never_wrapped(value: Any) -> Any:
     return value
 
 
-PROVIDED.add({"@returned": returned, "@received": received, "@claimed": rewrapped, "@settled": never_wrapped})
+PROVIDED.add(
+    {symbols.RETURNED: returned, symbols.RECEIVED: received, symbols.CLAIMED: rewrapped, symbols.SETTLED: never_wrapped}
+)

@@ -17,6 +17,8 @@ from sys import getrefcount
 from typing import Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
 from cassette_import.runtime.names import NAMES, PROVIDED
 
 
@@ -38,15 +40,15 @@ _references_of_modules: list[int] = []
 @hidden
 def note_metadata() -> None:
     """Make the names true: there is metadata. The caller holds the token already."""
-    if not NAMES.get("@tagged"):
-        PROVIDED.add({"@tagged": True, "@watched": True})
+    if not NAMES.get(METADATA_EXISTS):
+        PROVIDED.add({symbols.METADATA_EXISTS: True, symbols.ATTRIBUTES_WATCHED: True})
 
 
 @hidden
 def note_watching() -> None:
     """Make `@watched` true: a context watches attributes. The caller holds the token already."""
-    if not NAMES.get("@watched"):
-        PROVIDED.add({"@watched": True})
+    if not NAMES.get(ATTRIBUTES_WATCHED):
+        PROVIDED.add({symbols.ATTRIBUTES_WATCHED: True})
 
 
 @hidden
@@ -58,11 +60,11 @@ def refresh_names() -> None:
     """
     tokens = map(getrefcount, (METADATA, WATCH))
     metadata, watches = tokens
-    if metadata <= _references_of_modules[0] and "@tagged" in NAMES:
-        NAMES.update({"@tagged": False, "@watched": watches > _references_of_modules[1]})
+    if metadata <= _references_of_modules[0] and METADATA_EXISTS in NAMES:
+        NAMES.update({METADATA_EXISTS: False, ATTRIBUTES_WATCHED: watches > _references_of_modules[1]})
 
 
 def start_counting() -> None:
     """Count the references of the modules that name the tokens; all are imported, and no wrapper exists yet."""
     _references_of_modules[:] = map(getrefcount, (METADATA, WATCH))
-    PROVIDED.add({"@tagged": False, "@watched": False, "@nothing": Token()})
+    PROVIDED.add({symbols.METADATA_EXISTS: False, symbols.ATTRIBUTES_WATCHED: False, symbols.NOTHING: Token()})

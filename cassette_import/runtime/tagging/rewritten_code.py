@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.state import ACTIVE
@@ -26,7 +28,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 @hidden
 def tidy(container: Any) -> Any:
     """Make the items of a container plain that the interpreter has just made: in place, but for a tuple."""
-    if not NAMES["@tagged"]:
+    if not NAMES[METADATA_EXISTS]:
         return container
     kind = type(container)
     if kind is dict:
@@ -69,7 +71,7 @@ def _set_slots(container: Any, slots: Any) -> None:
 @hidden
 def mapping(value: Any) -> Any:
     """The mapping after `**`: a dict is copied with its values wrapped where they have metadata."""
-    if not NAMES["@tagged"]:
+    if not NAMES[METADATA_EXISTS]:
         return value
     value = plain(value)
     store = active_store()
@@ -116,9 +118,9 @@ def make_annotations_plain(found: Any) -> None:
 @hidden
 def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
     """The text of a value in an f-string, with the metadata that the contexts give it."""
-    if not NAMES["@tagged"] and conversion == -1 and not specification:
+    if not NAMES[METADATA_EXISTS] and conversion == -1 and not specification:
         text = value if type(value) is str else format(value)
-        return rewrapped(text) if NAMES["@tagged"] else text
+        return rewrapped(text) if NAMES[METADATA_EXISTS] else text
     LOCAL.returned = None
     text = plain(value)
     if conversion in _CONVERSIONS:
@@ -165,16 +167,16 @@ def snapshot(function: Any, found: Any) -> Any:
 
 PROVIDED.add(
     {
-        "@annotated": with_plain_annotations,
-        "@annotations": make_annotations_plain,
-        "@formatted": formatted,
-        "@handed": handed,
-        "@locals": locals,
-        "@mapping": mapping,
-        "@plain": hidden(plain),
-        "@plain.items": plain_items,
-        "@scope": scope,
-        "@snapshot": snapshot,
-        "@tidy": tidy,
+        symbols.ANNOTATED: with_plain_annotations,
+        symbols.ANNOTATIONS: make_annotations_plain,
+        symbols.FORMATTED: formatted,
+        symbols.HANDED: handed,
+        symbols.LOCALS: locals,
+        symbols.MAPPING: mapping,
+        symbols.PLAIN: hidden(plain),
+        symbols.PLAIN_ITEMS: plain_items,
+        symbols.SCOPE: scope,
+        symbols.SNAPSHOT: snapshot,
+        symbols.TIDY: tidy,
     }
 )

@@ -9,11 +9,12 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, overload
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.rewriter import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, clone
 
-SLOT: Final = "@contextslot"
+SLOT: Final = symbols.CONTEXT_SLOT
 """The name that stands for the active context until the tree that a pass returned is taken over."""
 
 Expression = TypeVar("Expression", bound=ast.expr)

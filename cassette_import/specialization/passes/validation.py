@@ -13,6 +13,7 @@ import warnings
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import Place, is_function, nested_functions, skeleton
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import Function, clone, hoist_declarations
@@ -73,7 +74,7 @@ def _combined(made: Function, origin: Function) -> Function:
     other: Any = clone(made)
     if isinstance(both, ast.Lambda):
         at = At(both.body)
-        both.body = at.either(at.load("@on"), other.body, both.body)
+        both.body = at.either(at.load(symbols.IS_ANY_ACTIVE), other.body, both.body)
         return both
     declarations = hoist_declarations(both, both.body)
     known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
@@ -83,7 +84,8 @@ def _combined(made: Function, origin: Function) -> Function:
         if not known.issuperset(declaration.names)  # type: ignore[attr-defined]
     ]
     at = At(both.body[0])
-    both.body = [*declarations, at.put(ast.If(at.load("@on"), other.body or [at.put(ast.Pass())], both.body))]
+    choice = at.put(ast.If(at.load(symbols.IS_ANY_ACTIVE), other.body or [at.put(ast.Pass())], both.body))
+    both.body = [*declarations, choice]
     return both  # type: ignore[no-any-return]
 
 

@@ -1,0 +1,458 @@
+"""The names under which rewritten code finds what it needs: the one place that builds them and takes them apart.
+
+All of them start with ``@``, so that no program can have such a name of its own. There are three kinds:
+
+* names that the runtime provides for all contexts (`GET_ACTIVATION`, `primitive`, ...);
+* names of one variant, which start with its prefix (`VariantNames`), its guards among them (`Guard`);
+* temporaries, which are variables of the function that is rewritten (`CALLEE`, `operand`, ...).
+
+Knows how names are spelled; must not know what they hold.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import keyword
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.events import Events
+
+_MARK: Final = "@"
+_PYTEST: Final = "@py"
+_PYTEST_VALUE: Final = "@py_assert"
+
+
+@hidden
+def is_symbol(name: str) -> bool:
+    """Whether no program can have this name: it is one of cassette_import's, or of pytest's assertion rewriting."""
+    return name[:1] == _MARK
+
+
+def any_is_own(names: Iterable[str]) -> bool:
+    """Whether one of several names is cassette_import's; those of pytest's assertion rewriting are not (P1)."""
+    return _MARK in "".join(names) and any(name[:1] == _MARK and not name.startswith(_PYTEST) for name in names)
+
+
+def is_pytest_value(name: str) -> bool:
+    """Whether a name is that of a variable in which pytest's assertion rewriting keeps a part of an assertion."""
+    return name.startswith(_PYTEST_VALUE)
+
+
+# ---- names that the runtime provides
+
+IS_ANY_ACTIVE: Final = "@on"
+GET_ACTIVATION: Final = "@get"
+ENTER_FUNCTION: Final = "@enter"
+ONLY_ARGUMENT_FREE: Final = "@blindly"
+"""True as long as no active context has hooks of calls that read arguments."""
+
+METADATA_EXISTS: Final = "@tagged"
+ATTRIBUTES_WATCHED: Final = "@watched"
+NOTHING: Final = "@nothing"
+"""An object that no program has."""
+
+LOOP: Final = "@loop"
+LOOP_ASYNC: Final = "@loop.async"
+SPLAT: Final = "@splat"
+SPLAT_IN_CALL: Final = "@splat.later"
+UNPACK: Final = "@unpack"
+DELEGATE: Final = "@delegate"
+
+KEEP: Final = "@keep"
+KEEP_ALL: Final = "@keep.all"
+KEPT: Final = "@kept"
+KEPT_BELOW: Final = "@kept.below"
+PEEK: Final = "@peek"
+SINK: Final = "@sink"
+AND: Final = "@and"
+OR: Final = "@or"
+CHAIN: Final = "@chain"
+CHAIN_TESTED: Final = "@chain.tested"
+
+CONTAINS: Final = "@in"
+SET_ITEM: Final = "@setitem"
+SET_ATTRIBUTE: Final = "@setattr.late"
+SLICE: Final = "@slice"
+BASE_EXCEPTION: Final = "@BaseException"
+TYPE: Final = "@type"
+TYPES: Final = "@kinds"
+ID: Final = "@id"
+SPLIT: Final = "@split"
+
+DEBUGGER: Final = "@debugger"
+MANAGED: Final = "@managed"
+MANAGED_ASYNC: Final = "@managed.async"
+IMPORT_FROM: Final = "@import.from"
+PAIRS: Final = "@pairs"
+CONSTANT: Final = "@constant"
+GLOBALS: Final = "@globals"
+LOCALS: Final = "@locals"
+CLASS_NAME: Final = "@class.name"
+
+RETURNED: Final = "@returned"
+RECEIVED: Final = "@received"
+FORMATTED: Final = "@formatted"
+HANDED: Final = "@handed"
+TIDY: Final = "@tidy"
+MAPPING: Final = "@mapping"
+PLAIN: Final = "@plain"
+PLAIN_ITEMS: Final = "@plain.items"
+ANNOTATED: Final = "@annotated"
+ANNOTATIONS: Final = "@annotations"
+SCOPE: Final = "@scope"
+SNAPSHOT: Final = "@snapshot"
+CLAIMED: Final = "@claimed"
+CLAIMED_OF: Final = "@claimed.of"
+SETTLED: Final = "@settled"
+
+PASS_FAILED: Final = "@pass_failed"
+
+START_THREAD: Final = "@start_thread"
+RUN_THREAD: Final = "@run_thread"
+SUBMIT_TO_THREADS: Final = "@submit_to_threads"
+SUBMIT_TO_PROCESSES: Final = "@submit_to_processes"
+CREATE_TASK: Final = "@create_task"
+
+
+def primitive(name: str) -> str:
+    """The function of the table of primitives: ``@operator.add``."""
+    return f"@{name}"
+
+
+def pick_anywhere(kind: Events) -> str:
+    """What gives the callee of an event, or a proxy of it, for whichever context is active."""
+    return f"@pick.{int(kind)}"
+
+
+def argument_free_hooks_anywhere(when: When, kind: Events) -> str:
+    """What calls the argument-free hooks of whichever context is active."""
+    return f"@blind{when}.{int(kind)}"
+
+
+def whole_types(name: str) -> str:
+    """The types of right operands with which a primitive (``operator.iadd``) runs no code of the program."""
+    return f"@whole.{name}"
+
+
+@hidden
+def of_object(identity: int) -> str:
+    """A name that belongs to one object, by its `id`."""
+    return f"@{identity}"
+
+
+# ---- names of one variant
+
+When = Literal["pre", "post"]
+"""Whether a hook is a prehook or a posthook."""
+
+
+def variant_prefix(number: int) -> str:
+    """What the names of a variant start with: ``@7``."""
+    return f"@{number}"
+
+
+def wildcard_prefix(events: Events) -> str:
+    """The prefix of the variant that stands for whichever context wants these kinds of events."""
+    return f"@any{int(events)}"
+
+
+def cached_prefix(number: int) -> str:
+    """The prefix of the variant of that number in a body, as the disk cache has it: the real one differs by process."""
+    return f"@~{number}"
+
+
+def with_prefix(name: str, prefixes: Mapping[str, str]) -> str:
+    """A name of one variant as that of another one: ``@7.pre0.1`` becomes ``@~0.pre0.1``; others stay as they are."""
+    prefix, dot, rest = name.partition(".")
+    return f"{prefixes[prefix]}{dot}{rest}" if prefix in prefixes else name
+
+
+@dataclass(frozen=True, slots=True)
+class VariantNames:
+    """Builds and parses the names of one variant. The prefix itself is the name of its family."""
+
+    prefix: str
+
+    @property
+    def failed(self) -> str:
+        """What calls the errorhooks of an event that has raised."""
+        return f"{self.prefix}{_FAILED}"
+
+    @property
+    def learn(self) -> str:
+        """What looks up a callee whose guard does not hold, and teaches the guard."""
+        return f"{self.prefix}.learn"
+
+    @property
+    def is_overloaded(self) -> str:
+        """Whether an overload may take a call."""
+        return f"{self.prefix}.overloaded"
+
+    @property
+    def target_names(self) -> str:
+        """The names of the builtins that are targets."""
+        return f"{self.prefix}.names"
+
+    def target_functions(self, with_keywords: bool) -> str:
+        """The functions that are targets, or that may be given one as a callback."""
+        return f"{self.prefix}.functions{_KEYWORDS if with_keywords else ''}"
+
+    def function_types(self, anywhere: bool) -> str:
+        """The types whose instances can be told from targets without calling `learn`."""
+        return f"{self.prefix}.kinds{_ANYWHERE if anywhere else ''}"
+
+    def hook(self, when: When, level: int, kind: Events) -> str:
+        """The prehook or posthook of the context at a level of the stack: ``@7.pre0.1``."""
+        return f"{self.prefix}.{when}{level}.{int(kind)}"
+
+    def argument_free_hook(self, when: When, level: int, kind: Events) -> str:
+        """The same hook for an event whose hooks are all argument-free: it returns the value that it is given."""
+        return f"{self.prefix}.blind{when}{level}.{int(kind)}"
+
+    def hook_with_arity(self, name: str) -> tuple[str, int] | None:
+        """The name of the hook, and the number of its arguments, of which a name built by `with_arity` is made."""
+        hook, _, count = name.rpartition(".")
+        if not count.isdigit() or hook.count(".") != _DOTS_OF_HOOK:
+            return None
+        return (hook, int(count)) if hook.startswith((f"{self.prefix}.pre", f"{self.prefix}.post")) else None
+
+    def event(self, kind: Events) -> str:
+        """What runs a whole event."""
+        return f"{self.prefix}.event.{int(kind)}"
+
+    def overload(self, kind: Events) -> str:
+        """What gives the overload of a function, or the function."""
+        return f"{self.prefix}.over.{int(kind)}"
+
+    def is_overloaded_at(self, kind: Events) -> str:
+        """Whether an overload may take an event of a kind, where values may be tagged."""
+        return f"{self.prefix}.overloaded.{int(kind)}"
+
+    def pick(self, kind: Events) -> str:
+        """What gives the callee of an event, or a proxy of it."""
+        return f"{self.prefix}.pick.{int(kind)}"
+
+    def pick_callee(self, with_keywords: bool) -> str:
+        """The same for a call, which may have keyword arguments or splats."""
+        return f"{self.prefix}.pick{_KEYWORDS if with_keywords else ''}.{int(Events.CALLS)}"
+
+    def guard(self, guard: Guard) -> str:
+        """The name of a guard."""
+        return f"{self.prefix}.{guard.key}"
+
+    def guard_of(self, name: str) -> Guard | None:
+        """The guard with this name; None if it is another name."""
+        prefix, _, key = name.partition(".")
+        return Guard.parse(key) if prefix == self.prefix else None
+
+
+_FAILED: Final = ".failed"
+_DOTS_OF_HOOK: Final = 2
+
+
+def with_arity(hook: str, count: int) -> str:
+    """A hook for call sites that give it so many arguments: ``@7.pre0.1.2``."""
+    return f"{hook}.{count}"
+
+
+def without_arguments(hook: str) -> str:
+    """A hook for call sites that give it no arguments of the event."""
+    return f"{hook}.alone"
+
+
+def is_failed(name: str) -> bool:
+    """Whether a name is some variant's `VariantNames.failed`."""
+    return is_symbol(name) and name.endswith(_FAILED)
+
+
+# ---- guards
+
+_KEYWORDS: Final = "k"
+_ANYWHERE: Final = "a"
+
+
+class GuardKind(enum.Enum):
+    """What a guard holds, as its name spells it."""
+
+    CALLEE = "g"
+    """A callee that is a name of its own."""
+    OF_MODULE = "m"
+    """A callee that stands in a module: ``os.path.join``."""
+    CLASS = "c"
+    """A class that is the receiver of a method."""
+    TYPES = "t"
+    """Types of receivers of a method."""
+    TYPES_OF_SUPER = "u"
+    """Types of instances of which `super()` is asked for a method."""
+
+
+_GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A guard of a call site.
+
+    Parameters
+    ----------
+    kind:
+        What it holds.
+    keywords:
+        Whether the call has keyword arguments or splats.
+    anywhere:
+        Whether its code may run while another variant is active.
+    unit:
+        A short name of the file (`unit_of`). The same text is the same callee in one file, mostly.
+    path:
+        The names by which the callee is reached (``os``, ``path``, ``join``); for a method the line and column of the
+        call, and the name of the method.
+    """
+
+    kind: GuardKind
+    keywords: bool
+    anywhere: bool
+    unit: str
+    path: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The guard's name without the prefix of its variant: what rewritten code gives to `learn`."""
+        flags = f"{_KEYWORDS if self.keywords else ''}{_ANYWHERE if self.anywhere else ''}"
+        return f"{self.kind.value}{flags}.{self.unit}.{'.'.join(self.path)}"
+
+    @classmethod
+    def parse(cls, key: str) -> Guard | None:
+        """The guard that has a key; None if no guard has it."""
+        letters, _, rest = key.partition(".")
+        kind, flags = _GUARD_KINDS.get(letters[:1]), letters[1:]
+        if kind is None or not rest or flags not in _GUARD_FLAGS:
+            return None
+        unit, _, path = rest.partition(".")
+        return cls(kind, _KEYWORDS in flags, _ANYWHERE in flags, unit, tuple(path.split(".")))
+
+
+_GUARD_FLAGS: Final = ("", _KEYWORDS, _ANYWHERE, _KEYWORDS + _ANYWHERE)
+
+
+def unit_of(filename: str) -> str:
+    """A short name of a file, for its guards."""
+    return hashlib.sha256(filename.encode()).hexdigest()[:6]
+
+
+# ---- temporaries
+
+ACTIVATION: Final = "@a"
+FAMILY: Final = "@v"
+PENDING: Final = "@p"
+"""Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
+EXCEPTION: Final = "@x"
+CAUSE: Final = "@x"
+VALUE: Final = "@v"
+OWNER: Final = "@t"
+INDEX: Final = "@i"
+GUARDED_CALLEE: Final = "@g"
+GUARDED_RECEIVER: Final = "@o"
+
+
+def context(level: int) -> str:
+    """The context at a level of the stack."""
+    return f"@c{level}"
+
+
+def callee(depth: int) -> str:
+    """The callee of a call. `depth` tells how deeply events nest in its operands, here and below."""
+    return f"@f{depth}"
+
+
+def callee_parts(name: str) -> str:
+    """What the callee in the temporary `name` is split into: the function, and the arguments that it carries."""
+    return f"@q{name[len('@f') :]}"
+
+
+def arguments(depth: int) -> str:
+    """The arguments of a call; `part` names each of them."""
+    return f"@a{depth}"
+
+
+def operands(depth: int, suffix: str) -> str:
+    """The operands of an operation; `part` names each of them."""
+    return f"@o{depth}{suffix}"
+
+
+def part(name: str, number: int) -> str:
+    """One of several temporaries."""
+    return f"{name}_{number}"
+
+
+def result(depth: int, suffix: str = "") -> str:
+    """The result of an event."""
+    return f"@r{depth}{suffix}"
+
+
+def middle(depth: int, number: int) -> str:
+    """What stands in the middle of a chain of comparisons."""
+    return f"@m{depth}_{number}"
+
+
+def deciding(depth: int) -> str:
+    """The operand that decides over an ``and`` or ``or``."""
+    return f"@b{depth}"
+
+
+def unpacked(depth: int, number: int) -> str:
+    """A part of what is unpacked, until it is stored."""
+    return f"@u{depth}_{number}"
+
+
+def slot(level: int) -> str:
+    """The context that `contextslot()` stands for, in a function that can be suspended."""
+    return f"@slot{level}"
+
+
+def is_numbered_temporary(name: str) -> bool:
+    """Whether a name is that of a temporary with a number; names that the runtime provides have none there."""
+    return name[2:3].isdigit()
+
+
+# ---- names that no code loads
+
+CONTEXT_SLOT: Final = "@contextslot"
+"""Stands for the active context until the tree that a pass returned is taken over."""
+
+SKELETON_SCOPE: Final = "@scope"
+"""The function around a function that is compiled by itself."""
+
+
+# ---- names for readers
+
+_HOOK: Final = re.compile(r"(blind)?(pre|post)(\d+)\.(\d+)$")
+_KIND: Final = re.compile(r"(^|\.)(\d+)$")
+
+
+def readable(name: str, variants: Mapping[str, str]) -> str:
+    """An identifier for readers; `variants` holds what the variants are called, by prefix.
+
+    >>> readable("@7.pre0.1", {"@7": "SinToCos"}), readable("@f0", {})
+    ('_SinToCos_prehook_calls', '_f0')
+    """
+    prefix, _, rest = name.partition(".")
+    variant = variants.get(prefix)
+    first = prefix.removeprefix(_MARK) if variant is None else variant
+    several = variant is not None and " + " in variant
+
+    def hook(match: re.Match[str]) -> str:
+        return f"{match[2]}hook{match[3] if several else ''}.{_kind_name(match[4])}"
+
+    rest = _HOOK.sub(hook, rest)
+    rest = _KIND.sub(lambda match: f"{match[1]}{_kind_name(match[2])}", rest)
+    made = "_" + re.sub(r"\W+", "_", f"{first}.{rest}" if rest else first).strip("_")
+    return f"{made}_" if keyword.iskeyword(made) else made
+
+
+def _kind_name(number: str) -> str:
+    return (Events(int(number)).name or number).lower().replace("|", "_")
