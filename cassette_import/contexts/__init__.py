@@ -1,4 +1,6 @@
-"""The ready-made contexts, one file each; each is imported when it is asked for.
+"""The ready-made contexts, one module or package each; each is imported when its name is first used.
+
+Knows their names and modules; must not know what they do, or who runs a program in them.
 
 >>> from cassette_import.contexts import Profile
 >>> 'profile' in READY_MADE
@@ -62,7 +64,7 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
         "trace": f"{__name__}.trace:Trace",
     }
 )
-"""What the command line calls a context, and where it is."""
+"""The module and class of each ready-made context, by its name on the command line."""
 
 _MODULES: Final = {target.partition(":")[2]: target.partition(":")[0] for target in READY_MADE.values()}
 

@@ -1,6 +1,6 @@
-"""From text such as ``trace:depth=3`` or ``package.module:Class`` to a context: what `-c` and its likes take.
+"""Contexts described by text, as the option `-c` takes it: ``trace:depth=3`` or ``package.module:Class``.
 
-Knows ready-made contexts, entry points and import; must not know any context.
+Knows the names of ready-made contexts, entry points and how modules are imported; must not know any single context.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ _OPTION: Final = re.compile(r"[A-Za-z_][\w.]*=")
 
 
 class UnknownContext(LookupError):
-    """No context is meant by this text, or it does not take these options."""
+    """There is no context of this description, or it does not take these options. The message is one line."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
-class _Wanted(NamedTuple):
-    """A description, taken apart: `target` is a name or `module:attribute`."""
+class _Description(NamedTuple):
+    """A parsed description: `target` is a name or `module:attribute`."""
 
     target: str
     options: dict[str, Any]
 
 
-def _parsed(text: str) -> _Wanted:
-    """Take a description apart.
+def _parsed(text: str) -> _Description:
+    """Parse a description.
 
     >>> _parsed("trace:depth=3,file=None")
-    _Wanted(target='trace', options={'depth': 3, 'file': None})
+    _Description(target='trace', options={'depth': 3, 'file': None})
     >>> _parsed("substitute:time.time=fakes.noon").options
     {'time.time': 'fakes.noon'}
     >>> _parsed("package.module:Outer.Inner:name=some:text")
-    _Wanted(target='package.module:Outer.Inner', options={'name': 'some:text'})
+    _Description(target='package.module:Outer.Inner', options={'name': 'some:text'})
     """
     parts = text.split(":")
     first_option = next((index for index, part in enumerate(parts) if _OPTION.match(part)), len(parts))
@@ -57,11 +57,11 @@ def _parsed(text: str) -> _Wanted:
         if not equals or not all(name.isidentifier() for name in key.split(".")):
             raise UnknownContext(f"context {text!r}: {part!r} is not of the form key=value")
         options[key] = _value(value)
-    return _Wanted(target, options)
+    return _Description(target, options)
 
 
 def _value(text: str) -> Any:
-    """Numbers, True, False and None as such; everything else is text."""
+    """The value of a Python literal; any other text itself."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -69,8 +69,8 @@ def _value(text: str) -> Any:
 
 
 def entry_points() -> Mapping[str, str]:
-    """The contexts that installed distributions offer, and where they are."""
-    # Imported late: it takes as long as everything else together, and changes `sys.meta_path`.
+    """The contexts that installed distributions offer: `module:attribute` by name."""
+    # A late import: it takes as long as all others together, and changes `sys.meta_path`.
     import importlib_metadata
 
     return {entry.name: entry.value for entry in importlib_metadata.entry_points(group=ENTRY_POINTS)}
@@ -78,7 +78,7 @@ def entry_points() -> Mapping[str, str]:
 
 @contextlib.contextmanager
 def importable_from(folders: Iterable[str]) -> Iterator[None]:
-    """Find modules in these folders as well, if they are found nowhere else."""
+    """Append these folders to `sys.path` in the block."""
     added = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
     sys.path += added
     try:
@@ -90,29 +90,37 @@ def importable_from(folders: Iterable[str]) -> Iterator[None]:
 
 
 def context_types() -> dict[str, str]:
-    """Every name that can be given, and where it is; what is ready-made first."""
+    """`module:attribute` of every context that has a name; the ready-made ones first."""
     return {**READY_MADE, **{name: value for name, value in entry_points().items() if name not in READY_MADE}}
 
 
 def context_named(text: str) -> Context:
-    """The context that a description means.
+    """The context that a description names, with its options.
 
     Parameters
     ----------
     text:
-        The name of a ready-made context or of an entry point, or `module:Class`; then, if wanted, a colon and
-        options, ``key=value``, separated by commas.
+        The name of a ready-made context or of an entry point, or `module:Class`. A colon and options may follow:
+        ``key=value``, separated by commas.
+
+    Returns
+    -------
+    Context
+        A new context; or the attribute of the module, if that is a context and not a class.
 
     A context type whose arguments are more than numbers and text has a class method `from_options`, which takes
-    the options instead; their keys may be dotted names, as in ``substitute:time.time=fakes.noon``.
+    the options instead. Their keys may be dotted names, as in ``substitute:time.time=fakes.noon``.
 
     Raises
     ------
     UnknownContext
-        If there is no such context, or it cannot be made in this way. The message is one line.
+        If there is no such context, or it cannot be made with these options. The message is one line.
+
+    >>> context_named("noop:events=calls").events
+    <Events.CALLS: 1>
     """
     target, options = _parsed(text)
-    maker = _located(target)
+    maker = _imported(target)
     if isinstance(maker, Context):
         if options:
             raise UnknownContext(f"context {text!r}: {target} is a context already and takes no options")
@@ -120,27 +128,31 @@ def context_named(text: str) -> Context:
     if not callable(maker):
         raise UnknownContext(f"context {text!r}: {target} is no context type")
     maker = getattr(maker, "from_options", maker)
-    try:
-        signature = inspect.signature(maker)
-    except ValueError:  # none is to be had
-        signature = None
-    if signature is not None:
-        try:
-            signature.bind(**options)
-        except TypeError as error:
-            raise UnknownContext(f"context {text!r}: {error}{_taken(maker)}") from error
-        for name, value in options.items():
-            if (kind := _expected(signature, name, value)) is not None:
-                raise UnknownContext(f"context {text!r}: {name} must be {kind}, not {value!r}")
+    _check_options(maker, options, text)
     try:
         context = maker(**options)
     except (TypeError, ValueError) as error:
         raise UnknownContext(f"context {text!r}: {error}") from error
-    except Exception as error:  # it may be anybody's
+    except Exception as error:  # raised by a context type of the program
         raise UnknownContext(f"context {text!r}: {error_line(error)}") from error
     if not isinstance(context, Context):
         raise UnknownContext(f"context {text!r}: {target} makes no context, but {type(context).__name__}")
     return context
+
+
+def _check_options(maker: Any, options: dict[str, Any], text: str) -> None:
+    """Raise `UnknownContext` if the signature does not accept the options."""
+    try:
+        signature = inspect.signature(maker)
+    except ValueError:  # some builtins have no signature
+        return
+    try:
+        signature.bind(**options)
+    except TypeError as error:
+        raise UnknownContext(f"context {text!r}: {error}{_accepted_options(signature)}") from error
+    for name, value in options.items():
+        if (kind := _expected(signature, name, value)) is not None:
+            raise UnknownContext(f"context {text!r}: {name} must be {kind}, not {value!r}")
 
 
 _KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
@@ -149,11 +161,11 @@ _KINDS: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "bool": ((bool,), "True or False"),
     "None": ((type(None),), "None"),
 }
-"""What options that are no text are, by the annotations of their parameters."""
+"""The accepted types of options that are not text, and their name in messages, by annotation of the parameter."""
 
 
 def _expected(signature: inspect.Signature, name: str, value: Any) -> str | None:
-    """What the option has to be, if its parameter says so, and it is not."""
+    """What the option must be according to its annotation, if it is something else."""
     parameter = signature.parameters.get(name)
     if parameter is None:
         return None
@@ -164,17 +176,17 @@ def _expected(signature: inspect.Signature, name: str, value: Any) -> str | None
     return " or ".join(_KINDS[part][1] for part in parts)
 
 
-def _taken(maker: Any) -> str:
+def _accepted_options(signature: inspect.Signature) -> str:
     names = [
         parameter.name
-        for parameter in inspect.signature(maker).parameters.values()
+        for parameter in signature.parameters.values()
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
     ]
     return f"; it takes {', '.join(names)}" if names else "; it takes no options"
 
 
-def _located(target: str) -> Any:
-    """What a name or `module:attribute` refers to."""
+def _imported(target: str) -> Any:
+    """The object that a name or `module:attribute` refers to."""
     target = target.rstrip(":")
     if ":" not in target:
         known = READY_MADE.get(target) or entry_points().get(target)
@@ -194,7 +206,7 @@ def _located(target: str) -> Any:
                 f"context {target!r}: {module_name} cannot be imported: {error_line(error)}"
             ) from error
         raise UnknownContext(f"context {target!r}: there is no module {error.name!r}{_hint(target)}") from error
-    except (ValueError, TypeError) as error:  # empty or relative, or its own
+    except (ValueError, TypeError) as error:  # an empty or relative name, or raised by the module
         raise UnknownContext(f"context {target!r}: {error}") from error
     except Exception as error:
         raise _not_importable(target, module_name, error) from error
@@ -211,6 +223,6 @@ def _not_importable(target: str, module: str, error: Exception) -> UnknownContex
 
 
 def _hint(target: str) -> str:
-    """What to do if options of a context that has a name were meant."""
+    """How options are written, if the target begins with the name of a context."""
     name = target.partition(":")[0]
     return f"; an option of {name} is written {name}:key=value" if name in context_types() else ""

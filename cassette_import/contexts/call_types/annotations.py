@@ -1,6 +1,6 @@
-"""How types are written: shapes of values, and unions of them, as annotations.
+"""Type annotations: the text of shapes, and of unions of shapes.
 
-Knows shapes; must not know where they were seen.
+Knows shapes; must not know call sites, or how shapes were recorded.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from types import (
 )
 from typing import Any, Final
 
-__all__ = ["Names"]
+from cassette_import.contexts.call_types.sites import Shape
 
-_LONGEST_UNION: Final = 6
-_TUPLES: Final = 3
+__all__ = ["Annotations"]
+
+_MOST_MEMBERS: Final = 6
+"""A union of more types than this is `Any`."""
+_MOST_TUPLES: Final = 3
+"""More different tuples than this are `tuple[Any, ...]`."""
 _CALLABLE: Final = "collections.abc.Callable[..., typing.Any]"
-_ABSTRACT: Final[dict[type, str]] = {
+_BY_TYPE: Final[dict[type, str]] = {
     NoneType: "None",
     FunctionType: _CALLABLE,
     MethodType: _CALLABLE,
@@ -39,30 +43,36 @@ _ABSTRACT: Final[dict[type, str]] = {
     type({}.values()): "collections.abc.ValuesView[typing.Any]",
     type({}.items()): "collections.abc.ItemsView[typing.Any, typing.Any]",
 }
-_type_attribute: Final = type.__getattribute__  # a metaclass may have its own, in Python
+_type_attribute: Final = type.__getattribute__  # a metaclass of the program may override it
 
 
-class Names:
-    """Writes types as one module would.
+class Annotations:
+    """Writes annotations for one module.
 
     Parameters
     ----------
     types:
-        The types by the identities that shapes have.
+        The types by the `id()` that shapes contain.
     module:
-        The module; its own classes need no prefix. None is for people to read: no module is named, then.
+        The module. Its own classes are written without a prefix. If it is None, all classes are: such annotations are
+        for people to read.
+
+    Example
+    -------
+    >>> Annotations({1: int, 2: list, 3: str}).union([1, (2, frozenset({1, 3}))])
+    'int | list[int | str]'
     """
 
     def __init__(self, types: Mapping[int, type], module: str | None = None) -> None:
         self._types = types
         self._module = module
         self.imports: set[str] = set()
-        """The modules that what was written so far needs."""
+        """The modules that the annotations written so far need."""
 
-    def union(self, shapes: Iterable[Any]) -> str:
-        """What admits all of these values, and as little else as can be said in a line."""
+    def union(self, shapes: Iterable[Shape]) -> str:
+        """The annotation of values of several shapes; `Any` if it would be too long."""
         members = sorted({self.shape(shape) for shape in self._merged(shapes)}, key=lambda name: (name == "None", name))
-        if not members or len(members) > _LONGEST_UNION or {"Any", "typing.Any"} & set(members):
+        if not members or len(members) > _MOST_MEMBERS or {"Any", "typing.Any"} & set(members):
             return self._any
         return " | ".join(members)
 
@@ -70,8 +80,11 @@ class Names:
     def _any(self) -> str:
         return self._imported("typing.Any")
 
-    def _merged(self, shapes: Iterable[Any]) -> list[Any]:
-        """The shapes with all lists made one, and so on: `list[int] | list[str]` is rarely what is meant."""
+    def _merged(self, shapes: Iterable[Shape]) -> list[Any]:
+        """The shapes with only one shape for lists, one for sets and so on.
+
+        `list[int | str]` is more useful than `list[int] | list[str]`.
+        """
         merged: dict[Any, Any] = {}
         tuples: dict[Any, None] = {}
         for shape in shapes:
@@ -83,12 +96,12 @@ class Names:
                 merged[shape[0]] = (shape[0], *(one | other for one, other in zip(known[1:], shape[1:], strict=True)))
             else:
                 merged[shape] = shape
-        if len(tuples) > _TUPLES:
+        if len(tuples) > _MOST_TUPLES:
             return [*merged.values(), next(iter(tuples))[0]]
         return [*merged.values(), *tuples]
 
-    def shape(self, shape: Any) -> str:
-        """One shape."""
+    def shape(self, shape: Shape) -> str:
+        """The annotation of one shape."""
         if not isinstance(shape, tuple):
             kind = self._types[shape]
             if kind is tuple:
@@ -104,9 +117,9 @@ class Names:
         return f"{kind.__name__}[{', '.join(map(self.union, shape[1:]))}]"
 
     def type(self, kind: type) -> str:
-        """A class, or its nearest base that others can name."""
-        if kind in _ABSTRACT:
-            return self._imported(_ABSTRACT[kind])
+        """The name of a class, or of its nearest base class that can be imported."""
+        if kind in _BY_TYPE:
+            return self._imported(_BY_TYPE[kind])
         for base in _type_attribute(kind, "__mro__"):
             module, name = _type_attribute(base, "__module__"), _type_attribute(base, "__qualname__")
             if not isinstance(module, str) or base is object:

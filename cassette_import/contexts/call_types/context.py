@@ -1,7 +1,8 @@
-"""`CallTypes`: which types of arguments and results the calls of a program have, at each call site.
+"""`CallTypes`: the types of arguments and results at each call site of a program.
 
-The call site is where the frame stands that a hook is called from. Each thread writes into tables of its own,
-without a lock; they are put together afterwards, in `call_types_report` and `call_types_stubs`.
+The call site is the current position of the frame that calls the hook. Each thread writes to its own table without a
+lock; `report` and `stubs` combine the tables afterwards. Knows hooks, frames and shapes; must not know how types are
+written.
 """
 
 from __future__ import annotations
@@ -24,24 +25,30 @@ from cassette_import.contexts.common.text import text_writer
 
 __all__ = ["CallTypes"]
 
-_SEQUENCES: Final = frozenset({list, set, frozenset})
+_ONE_SHAPE: Final = frozenset({list, set, frozenset})
+"""Containers whose elements share one annotation."""
 _ELEMENTS: Final = 10
 _DEPTH: Final = 3
-_OUTCOMES: Final = 100
+_MOST_OUTCOMES: Final = 100
 _called_from: Final = sys._getframe
 
 
 class CallTypes(Context, events=Events.CALLS):
-    """Finds out the types of arguments and results at each call site.
+    """Records the types of arguments and results at each call site.
 
     Parameters
     ----------
     limit:
-        How many call sites the list on the terminal shows. Files hold all of them.
+        How many call sites the list on the terminal shows. Files have all of them.
     leaves:
-        Whether calls of functions that are not written in Python are listed as well.
+        Whether calls of functions that are not written in Python are listed, too.
     module:
-        The module to print stubs of. If it is not given, those of all overdubbed modules.
+        The module to write stubs for. Without it, stubs are written for all overdubbed modules.
+
+    Raises
+    ------
+    ValueError
+        If `limit` is not a number. The message is one line.
 
     Example
     -------
@@ -66,21 +73,21 @@ class CallTypes(Context, events=Events.CALLS):
         self._module = module
         self._threads: dict[int, dict[Any, Site]] = {}
         self.types: dict[int, type] = {}
-        """The types that shapes name."""
-        self._simple: set[int] = set()  # of those without elements that matter
+        """The types by the `id()` that shapes contain."""
+        self._simple: set[int] = set()  # the id() of types whose elements are not recorded
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Note what a call was given, and what it gave."""
+        """Record the types of the arguments and the result."""
         frame = _called_from(1)
-        self._note(self._site(frame, frame.f_lasti, f), args, kwargs, False, result)
+        self._record(self._site(frame, frame.f_lasti, f), args, kwargs, False, result)
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Note what a call was given, and what it raised."""
+        """Record the types of the arguments and the exception."""
         frame = _called_from(1)
         traceback = exception.__traceback__
-        # The frame itself may stand in the handler by now.
+        # The frame itself may be in its exception handler by now.
         lasti = traceback.tb_lasti if traceback is not None and traceback.tb_frame is frame else frame.f_lasti
-        self._note(self._site(frame, lasti, f), args, kwargs, True, exception)
+        self._record(self._site(frame, lasti, f), args, kwargs, True, exception)
 
     def _site(self, frame: FrameType, lasti: int, function: Any) -> Site:
         try:
@@ -92,16 +99,16 @@ class CallTypes(Context, events=Events.CALLS):
             return sites[id(code), lasti, id(function)]
         except KeyError:
             pass
-        named = described(function)
-        # The site keeps the code and the function alive, so that their identities stay theirs.
-        key = (id(code), lasti, id(function) if named.lasts else named.label)
+        label, is_long_lived = described(function)
+        # The site keeps the code and the function alive, so that no other object gets their id().
+        key = (id(code), lasti, id(function) if is_long_lived else label)
         try:
             return sites[key]
         except KeyError:
             sites[key] = site = Site(frame, lasti, function)
             return site
 
-    def _note(self, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any], raised: bool, value: Any) -> None:
+    def _record(self, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any], raised: bool, value: Any) -> None:
         shape = self._shape
         keywords = tuple([(name, shape(given)) for name, given in kwargs.items()]) if kwargs else ()
         outcome: Outcome | None = (self._shapes(args, _DEPTH), keywords, raised, shape(value))
@@ -109,7 +116,7 @@ class CallTypes(Context, events=Events.CALLS):
         if outcome in outcomes:
             outcomes[outcome] += 1
             return
-        if len(outcomes) >= _OUTCOMES:
+        if len(outcomes) >= _MOST_OUTCOMES:
             outcome = None
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
 
@@ -118,14 +125,14 @@ class CallTypes(Context, events=Events.CALLS):
         return tuple([id(type(value)) if id(type(value)) in simple else shape(value, depth) for value in values])
 
     def _shape(self, value: Any, depth: int = _DEPTH) -> Shape:
-        """The type of a value, with those of its first elements, without running any code of the program."""
+        """The type of a value and the types of its first elements, found without running any code of the program."""
         kind: Any = type(value)
         identity = id(kind)
         if identity in self._simple:
             return identity
         self.types[identity] = kind
         try:
-            if kind in _SEQUENCES:
+            if kind in _ONE_SHAPE:
                 return (identity, frozenset(self._shapes(islice(value, _ELEMENTS), depth - 1))) if depth else identity
             if kind is dict:
                 if not depth:
@@ -137,7 +144,7 @@ class CallTypes(Context, events=Events.CALLS):
             if kind is tuple:
                 few = depth and len(value) <= _ELEMENTS
                 return (identity, *self._shapes(value, depth - 1)) if few else identity
-        except RuntimeError:  # another thread has changed its size
+        except RuntimeError:  # another thread changed the size of the container
             return identity
         if issubclass(kind, type):
             self.types[id(value)] = value
@@ -146,15 +153,15 @@ class CallTypes(Context, events=Events.CALLS):
         return identity
 
     def sites(self) -> list[Site]:
-        """What was seen so far, by thread; a call site that several threads have been at is there several times."""
+        """The call sites so far; one `Site` for each thread that called there."""
         return [site for sites in list(self._threads.values()) for site in list(sites.values())]
 
     def stubs(self) -> dict[str, str]:
-        """For each module, what a `.pyi` file would say of its functions that were called."""
+        """The text of a `.pyi` file for each module, with the functions that were called."""
         return stubs(self.sites(), self.types, self._module)
 
     def summary(self) -> str:
-        """The call sites, and the types that were seen there."""
+        """The call sites and their types, at most `limit` of them."""
         return report.text(self._listed(), self.types, self._limit)
 
     def _listed(self) -> list[Site]:
@@ -162,7 +169,7 @@ class CallTypes(Context, events=Events.CALLS):
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.pyi` for stubs, `.txt` for the list of call sites, `.json` for the same list."""
+        """`.pyi` for stubs, `.txt` and `.json` for the list of call sites."""
         return {
             ".pyi": text_writer(lambda: _in_one_file(self.stubs()), "backslashreplace"),
             ".txt": text_writer(lambda: report.text(self._listed(), self.types), "backslashreplace"),

@@ -1,6 +1,6 @@
-"""What `call-types` tells of call sites: as text, and as entries for JSON.
+"""Reports of call sites: as text, and as entries for JSON.
 
-Knows sites; must not know how they were found.
+Knows call sites and annotations; must not know how call sites are recorded.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cassette_import.contexts.call_types.annotations import Names
+from cassette_import.contexts.call_types.annotations import Annotations
 from cassette_import.contexts.call_types.sites import Outcome, Site
 from cassette_import.contexts.common.text import plural, search_folders, short_path
 
@@ -17,15 +17,15 @@ __all__ = ["entries", "text"]
 
 
 def entries(sites: Iterable[Site], types: Mapping[int, type]) -> list[dict[str, Any]]:
-    """The call sites in the order of files and lines, each with the calls that were seen there, frequent ones first."""
-    names = Names(types)
+    """The call sites, sorted by file and line, each with its calls, the most frequent ones first."""
+    annotations = Annotations(types)
     folders = search_folders()
     seen: dict[tuple[str, int, int, str, str], Counter[str]] = {}
     for site in sites:
         key = short_path(site.code.co_filename, folders), *site.position, site.caller, site.name
         calls = seen.setdefault(key, Counter())
         for outcome, count in list(site.outcomes.items()):
-            calls[_shown(site.name, outcome, names)] += count
+            calls[_call_text(site.name, outcome, annotations)] += count
     return [
         {
             "file": file,
@@ -33,26 +33,27 @@ def entries(sites: Iterable[Site], types: Mapping[int, type]) -> list[dict[str, 
             "column": column,
             "caller": caller,
             "function": function,
-            "calls": [{"types": shown, "count": count} for shown, count in _frequent_first(calls)],
+            "calls": [{"types": shown, "count": count} for shown, count in _most_frequent_first(calls)],
         }
         for (file, line, column, caller, function), calls in sorted(seen.items())
     ]
 
 
-def _frequent_first(calls: Counter[str]) -> list[tuple[str, int]]:
+def _most_frequent_first(calls: Counter[str]) -> list[tuple[str, int]]:
     return sorted(calls.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _shown(function: str, outcome: Outcome | None, names: Names) -> str:
+def _call_text(function: str, outcome: Outcome | None, annotations: Annotations) -> str:
     if outcome is None:
         return f"{function}(…)"
     arguments, keywords, raised, result = outcome
-    given = [names.shape(shape) for shape in arguments] + [f"{name}={names.shape(shape)}" for name, shape in keywords]
-    return f"{function}({', '.join(given)}) {'raises' if raised else '->'} {names.shape(result)}"
+    given = [annotations.shape(shape) for shape in arguments]
+    given += [f"{name}={annotations.shape(shape)}" for name, shape in keywords]
+    return f"{function}({', '.join(given)}) {'raises' if raised else '->'} {annotations.shape(result)}"
 
 
 def text(sites: Iterable[Site], types: Mapping[int, type], limit: int | None = None) -> str:
-    """The call sites, and below each the calls that were seen there."""
+    """The call sites, each followed by its calls; at most `limit` call sites."""
     found = entries(sites, types)
     if not found:
         return "call-types: no call was seen"

@@ -1,7 +1,8 @@
 """`CallGraph`: which function calls which, and how often.
 
-One hook, before each call: the caller is the frame that the hook is called from, so nothing has to be kept in
-step with what ends. Each thread counts in a table of its own, without a lock; the tables are added up afterwards.
+The prehook is the only hook: the caller is the frame that calls the hook, so there is no stack to keep. Each thread
+counts in its own table without a lock; the tables are added up afterwards. Knows hooks and frames; must not know how
+graphs are drawn or written.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ _called_from: Final = sys._getframe
 
 
 class Edge:
-    """A caller and a callee, and how often one called the other in one thread."""
+    """A caller and a callee, and the number of calls between them in one thread."""
 
-    __slots__ = ("callee", "caller", "count", "kept")
+    __slots__ = ("callee", "caller", "count", "kept_alive")
 
-    def __init__(self, caller: Function, callee: Function, kept: tuple[Any, ...]) -> None:
+    def __init__(self, caller: Function, callee: Function, kept_alive: tuple[Any, ...]) -> None:
         self.caller = caller
         self.callee = callee
         self.count = 0
-        self.kept = kept  # what the tables know by id(), so that the identity stays theirs
+        self.kept_alive = kept_alive  # the objects to which tables refer by id()
 
 
 class CallGraph(Context, events=Events.CALLS):
@@ -48,11 +49,16 @@ class CallGraph(Context, events=Events.CALLS):
     Parameters
     ----------
     leaves:
-        Whether functions that are not written in Python are shown as well.
+        Whether functions that are not written in Python are shown, too.
     minimum:
-        How many calls there must be for an edge to be shown.
+        The smallest number of calls of an edge that is shown.
     limit:
-        How many edges the list on the terminal shows. Files hold all of them.
+        How many edges the list on the terminal shows. Files have all of them.
+
+    Raises
+    ------
+    ValueError
+        If `minimum` or `limit` is not a number. The message is one line.
 
     Example
     -------
@@ -94,10 +100,10 @@ class CallGraph(Context, events=Events.CALLS):
             _edge(edges, frame, f).count += 1
 
     def graph(self) -> Graph:
-        """What was seen so far, without what the options hide."""
+        """The graph so far, without the functions and edges that the options hide."""
         counts: Counter[tuple[Function, Function]] = Counter()
         for edges in list(self._threads.values()):
-            # An edge may be known by several functions: closures of one `def`, or a class and its `__init__`.
+            # An edge may have several keys: closures of one `def`, or a class and its `__init__`.
             for edge in {id(edge): edge for edge in list(edges.values())}.values():
                 if self._leaves or edge.callee.filename != NOT_PYTHON:
                     counts[edge.caller, edge.callee] += edge.count
@@ -105,7 +111,7 @@ class CallGraph(Context, events=Events.CALLS):
         return Graph(tuple(sorted({function for edge in shown for function in edge})), shown)
 
     def summary(self) -> str:
-        """The edges with the most calls."""
+        """The edges, those with the most calls first, at most `limit` of them."""
         return formats.table(self.graph(), self._limit)
 
     @property
@@ -127,35 +133,35 @@ class CallGraph(Context, events=Events.CALLS):
 
 
 def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:
-    """The edge for a function that is not known by its identity here."""
+    """The edge for a function that the table does not have by its identity."""
     code = frame.f_code
     callee = _callee(function)
     edge = edges.get((id(code), callee))
     if edge is None:
         edge = edges[id(code), callee] = Edge(_caller(frame), callee, (code,))
-    if described(function).lasts:
-        edge.kept += (function,)
+    if described(function).is_long_lived:
+        edge.kept_alive += (function,)
         edges[id(code), id(function)] = edge
     return edge
 
 
 def _caller(frame: FrameType) -> Function:
-    """The function that the frame is of; for a comprehension, the one that it is written in."""
+    """The function that the frame executes; for a comprehension, the function around it."""
     outer: FrameType | None = frame
     while frame.f_code.co_name in _COMPREHENSIONS and outer is not None:
         outer = outer.f_back
-        if outer is not None and _is_written_in(frame.f_code, outer.f_code):
+        if outer is not None and _is_inside(frame.f_code, outer.f_code):
             frame = outer
     return _of_code(frame.f_code, frame.f_globals)
 
 
-def _is_written_in(inner: CodeType, outer: CodeType) -> bool:
+def _is_inside(inner: CodeType, outer: CodeType) -> bool:
     where = "" if outer.co_name == "<module>" else f"{outer.co_qualname}.<locals>."
     return inner.co_filename == outer.co_filename and inner.co_qualname == f"{where}{inner.co_name}"
 
 
 def _callee(function: Any) -> Function:
-    """The Python function that runs, or else what is called itself."""
+    """The Python function that runs; the callee itself if there is none."""
     if type(function) is _LRU_CACHE:
         function = vars(function).get("__wrapped__", function)
     python = python_function(function)

@@ -1,6 +1,6 @@
-"""How a call graph is written down: as a list, for Graphviz, for Mermaid, and as GraphML.
+"""Call graphs as text: a list, Graphviz, Mermaid and GraphML.
 
-Knows the graph; must not know how it was found.
+Knows the graph; must not know how it is recorded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["dot", "escaped", "graphml", "mermaid", "table"]
 
 
 def table(graph: Graph, limit: int | None = None) -> str:
-    """The edges, one a line, the most calls first."""
+    """The edges, one on each line, those with the most calls first; at most `limit` of them."""
     if not graph.calls:
         return "callgraph: no function called another"
     edges = graph.by_calls()
@@ -33,7 +33,7 @@ def table(graph: Graph, limit: int | None = None) -> str:
 
 
 def dot(graph: Graph) -> str:
-    """For Graphviz; a cluster for each module."""
+    """The graph for Graphviz, with a cluster for each module."""
     names = graph.numbered()
     lines = ["digraph calls {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
     for number, (module, functions) in enumerate(_by_module(graph)):
@@ -60,7 +60,7 @@ def _quoted(text: str) -> str:
 
 
 def mermaid(graph: Graph) -> str:
-    """For Mermaid, and so for Markdown."""
+    """The graph for Mermaid, which Markdown viewers show."""
     names = graph.numbered()
     lines = ["flowchart LR"]
     lines += [f'  {name}["{_entities(function.title)}"]' for function, name in names.items()]
@@ -69,14 +69,14 @@ def mermaid(graph: Graph) -> str:
 
 
 def _entities(text: str) -> str:
-    """Text as Mermaid takes it in quotes: with numbered entities."""
+    """Text for quotes in Mermaid: special characters as numbered entities."""
     return "".join(
         character if character.isalnum() or character in "_. " else f"#{ord(character)};" for character in text
     )
 
 
 def graphml(graph: Graph) -> str:
-    """For yEd, Gephi, networkx and the like."""
+    """The graph for yEd, Gephi and networkx."""
     names = graph.numbered()
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -100,7 +100,7 @@ def graphml(graph: Graph) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text as XML can hold it: a name may contain anything.
+    """Text for XML: unprintable characters are replaced, the others escaped.
 
     >>> escaped("<lambda>\\x00")
     '&lt;lambda&gt;?'

@@ -1,7 +1,7 @@
-"""A call graph as a picture: one SVG that needs nothing else, with callers on the left of what they call.
+"""A call graph as a self-contained SVG picture, with callers on the left of their callees.
 
-The functions stand in columns: each one right of its callers, where recursion allows it. In a column they are
-ordered so that edges cross little. Knows the graph; must not know how it was found.
+The functions are in columns: each one is right of its callers, unless they are in a cycle. Within a column they are
+ordered so that few edges cross. Knows the graph; must not know how it is recorded.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from cassette_import.contexts.callgraph.graph import Function, Graph
 
 __all__ = ["svg"]
 
-_CHARACTER: Final = 7.3  # the width of one, in the font below
-_HEIGHT: Final = 40
-_GAP: Final = 18
-_BETWEEN: Final = 110
+_CHARACTER_WIDTH: Final = 7.3  # in the font below
+_BOX_HEIGHT: Final = 40
+_BOX_GAP: Final = 18
+_COLUMN_GAP: Final = 110
 _MARGIN: Final = 24
-_LONGEST: Final = 48
+_LONGEST_NAME: Final = 48
 _SWEEPS: Final = 12
+"""How often the columns are sorted again by the positions of their neighbours."""
 
 _STYLE: Final = """
   text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1c2733; }
@@ -39,7 +40,7 @@ _STYLE: Final = """
 
 
 class Box(NamedTuple):
-    """Where a function stands."""
+    """The position of a function in the picture."""
 
     x: float
     y: float
@@ -51,14 +52,14 @@ class Box(NamedTuple):
 
     @property
     def middle(self) -> float:
-        return self.y + _HEIGHT / 2
+        return self.y + _BOX_HEIGHT / 2
 
 
 def svg(graph: Graph) -> str:
-    """The picture."""
-    boxes = _placed(_ordered(_columns(graph), graph))
+    """The picture of a graph."""
+    boxes = _boxes(_ordered(_columns(graph), graph))
     width = max((box.right for box in boxes.values()), default=200) + _MARGIN + 30
-    height = max((box.y for box in boxes.values()), default=0) + _HEIGHT + 2 * _MARGIN
+    height = max((box.y for box in boxes.values()), default=0) + _BOX_HEIGHT + 2 * _MARGIN
     most = max(graph.calls.values(), default=1)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
@@ -71,24 +72,24 @@ def svg(graph: Graph) -> str:
     ]
     lines += [
         _edge(caller, callee, count, most, boxes)
-        for caller, callee, count in reversed(graph.by_calls())  # the thickest on top
+        for caller, callee, count in reversed(graph.by_calls())  # the thickest one is drawn last, on top
     ]
     lines += [_function(function, box, graph) for function, box in boxes.items()]
     return "\n".join([*lines, "</svg>"])
 
 
-# ---- which column
+# ---- columns
 
 
 def _columns(graph: Graph) -> list[list[Function]]:
-    """Each function in the column after the last of its callers; edges that close a circle do not count."""
+    """Each function in the column after the last of its callers; edges that close a cycle are ignored."""
     callees: dict[Function, list[Function]] = {function: [] for function in graph.functions}
     for caller, callee in sorted(graph.calls):
         if caller != callee:
             callees[caller].append(callee)
     called = {callee for caller, callee in graph.calls if caller != callee}
     starts = [*(function for function in graph.functions if function not in called), *graph.functions]
-    order = _finished_last_first(starts, callees)
+    order = _topological_order(starts, callees)
     place = {function: number for number, function in enumerate(order)}
     column = dict.fromkeys(order, 0)
     for caller in order:
@@ -101,8 +102,11 @@ def _columns(graph: Graph) -> list[list[Function]]:
     return columns
 
 
-def _finished_last_first(starts: Iterable[Function], callees: dict[Function, list[Function]]) -> list[Function]:
-    """Callers before callees; in a circle, in the order in which one gets there. Chains may be of any length."""
+def _topological_order(starts: Iterable[Function], callees: dict[Function, list[Function]]) -> list[Function]:
+    """The functions in topological order: callers before callees, except in a cycle.
+
+    This is a depth-first search without recursion, as call chains may be long.
+    """
     seen: set[Function] = set()
     finished: list[Function] = []
     for start in starts:
@@ -122,11 +126,11 @@ def _finished_last_first(starts: Iterable[Function], callees: dict[Function, lis
     return finished[::-1]
 
 
-# ---- which place in the column
+# ---- order within a column
 
 
 def _ordered(columns: list[list[Function]], graph: Graph) -> list[list[Function]]:
-    """The columns with each function near the middle of those that it is connected with."""
+    """The columns, sorted so that each function is near the mean position of its neighbours."""
     neighbours: dict[Function, list[Function]] = {function: [] for function in graph.functions}
     for caller, callee in graph.calls:
         neighbours[caller].append(callee)
@@ -136,31 +140,33 @@ def _ordered(columns: list[list[Function]], graph: Graph) -> list[list[Function]
         for column in columns if sweep % 2 == 0 else reversed(columns):
             middles = {it: sum(height[other] for other in neighbours[it]) / len(neighbours[it]) for it in column}
             column.sort(key=lambda function: middles[function])
-            # Columns are centred: what counts is the distance from the middle.
+            # Columns are centred, so positions are relative to the middle.
             height.update({function: place - (len(column) - 1) / 2 for place, function in enumerate(column)})
     return columns
 
 
-def _placed(columns: list[list[Function]]) -> dict[Function, Box]:
-    tallest = max(map(len, columns), default=0) * (_HEIGHT + _GAP)
+def _boxes(columns: list[list[Function]]) -> dict[Function, Box]:
+    tallest = max(map(len, columns), default=0) * (_BOX_HEIGHT + _BOX_GAP)
     boxes: dict[Function, Box] = {}
     x = float(_MARGIN)
     for column in columns:
         width = max((_width(function) for function in column), default=0)
-        y = _MARGIN + (tallest - len(column) * (_HEIGHT + _GAP)) / 2
+        y = _MARGIN + (tallest - len(column) * (_BOX_HEIGHT + _BOX_GAP)) / 2
         for function in column:
             boxes[function] = Box(x, y, width)
-            y += _HEIGHT + _GAP
-        x += width + _BETWEEN
+            y += _BOX_HEIGHT + _BOX_GAP
+        x += width + _COLUMN_GAP
     return boxes
 
 
 def _width(function: Function) -> float:
-    return max(len(_cut(function.name)) * _CHARACTER, len(_cut(function.module)) * _CHARACTER * 10 / 12) + 20
+    return (
+        max(len(_cut(function.name)) * _CHARACTER_WIDTH, len(_cut(function.module)) * _CHARACTER_WIDTH * 10 / 12) + 20
+    )
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"…{text[1 - _LONGEST :]}"
+    return text if len(text) <= _LONGEST_NAME else f"…{text[1 - _LONGEST_NAME :]}"
 
 
 # ---- drawing
@@ -174,7 +180,7 @@ def _function(function: Function, box: Box, graph: Graph) -> str:
     module = f'<text class="module" x="{box.x + 10:.1f}" y="{box.y + 31:.1f}">{escaped(_cut(function.module))}</text>'
     return (
         f'<g class="{kind}"><title>{"&#10;".join(map(escaped, about.splitlines()))}</title>'
-        f'<rect class="box" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{_HEIGHT}" rx="5"/>'
+        f'<rect class="box" x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="5"/>'
         f'<text x="{box.x + 10:.1f}" y="{name_at:.1f}">{escaped(_cut(function.name))}</text>'
         f"{module if function.module else ''}</g>"
     )
@@ -191,7 +197,7 @@ def _edge(caller: Function, callee: Function, count: int, most: int, boxes: dict
 
 
 def _path(start: Box, end: Box) -> tuple[str, float, float]:
-    """The curve of an edge, and where its number stands."""
+    """The curve of an edge, and the position of its number."""
     if start == end:  # a loop at the upper right corner
         x, y = start.right, start.y
         return (
@@ -203,10 +209,10 @@ def _path(start: Box, end: Box) -> tuple[str, float, float]:
         x1, y1, x2, y2 = start.right, start.middle, end.x, end.middle
         bend = (x2 - x1) / 2
         path = f"M{x1:.1f} {y1:.1f}C{x1 + bend:.1f} {y1:.1f} {x2 - bend:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
-        # The number stands between the first two columns: further on there may be boxes in front of it.
-        at = min(0.5, _BETWEEN / (x2 - x1) * 0.6)
+        # The number is in the gap after the caller: boxes of later columns may hide the rest of the curve.
+        at = min(0.5, _COLUMN_GAP / (x2 - x1) * 0.6)
         return path, *_on_curve(at, (x1, y1), (x1 + bend, y1), (x2 - bend, y2), (x2, y2 - 3))
-    # Back to the left, or within a column: out of the left side, round, and into the right side.
+    # An edge to the left or within a column leaves on the left side and enters on the right side.
     x1, x2, bend = start.x, end.right, 40 + abs(start.middle - end.middle) / 4
     y1, y2 = start.middle + 8, end.middle + 8
     path = f"M{x1:.1f} {y1:.1f}C{x1 - bend:.1f} {y1 + bend:.1f} {x2 + bend:.1f} {y2 + bend:.1f} {x2:.1f} {y2:.1f}"

@@ -1,4 +1,4 @@
-"""How the ready-made contexts name the functions that they see, without running any code of the program.
+"""Names of functions in the output of contexts, found without running any code of the program.
 
 Knows Python's kinds of callables; must not know any context.
 """
@@ -11,10 +11,10 @@ import threading
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["Label", "Named", "described", "display", "module_of", "parameter_names", "thread_name"]
+__all__ = ["Described", "Label", "described", "display", "module_of", "parameter_names", "thread_name"]
 
 Label: TypeAlias = tuple[str, int, str]
-"""File, line and name, as `pstats` has it; of a builtin, `("~", 0, "<built-in method builtins.len>")`."""
+"""File, line and name, as in `pstats`; for a builtin, `("~", 0, "<built-in method builtins.len>")`."""
 
 _LRU_CACHE: Final = type(functools.lru_cache(len))
 _DESCRIPTORS: Final = frozenset(
@@ -25,76 +25,76 @@ _DESCRIPTORS: Final = frozenset(
     }  # method, slot and class method
 )
 _SYSTEM: Final = os.getpid.__module__
-_type_attribute: Final = type.__getattribute__  # a metaclass may have its own, in Python
+_type_attribute: Final = type.__getattribute__  # a metaclass of the program may override it
 
 
-class Named(NamedTuple):
-    """A function's label; and whether the function lasts, so that it may be remembered by its identity."""
+class Described(NamedTuple):
+    """A function's label, and whether the function is long-lived, so that tables may refer to it by its `id()`."""
 
     label: Label
-    lasts: bool
+    is_long_lived: bool
 
 
-def described(function: Any) -> Named:
-    """The label of a function as cProfile gives it, and whether the same object is likely to come again.
+def described(function: Any) -> Described:
+    """The label of a function as in cProfile, and whether the function is long-lived.
 
-    A closure or a bound method is a new object each time; whoever kept it would keep what it refers to alive.
+    A closure or a bound method is a new object each time. Keeping it would keep alive all objects that it refers to.
 
     >>> described(len)
-    Named(label=('~', 0, '<built-in method builtins.len>'), lasts=True)
+    Described(label=('~', 0, '<built-in method builtins.len>'), is_long_lived=True)
     >>> described(list.append).label
     ('~', 0, "<method 'append' of 'list' objects>")
     """
     kind = type(function)
     if kind is FunctionType:
         code = function.__code__
-        return Named((code.co_filename, code.co_firstlineno, code.co_name), "<" not in function.__qualname__)
+        return Described((code.co_filename, code.co_firstlineno, code.co_name), "<" not in function.__qualname__)
     if issubclass(kind, BuiltinFunctionType):  # that of re.Pattern.match is a subclass
         owner = function.__self__
         if type(owner) is ModuleType:
-            return Named(("~", 0, f"<built-in method {owner.__name__}.{function.__name__}>"), True)
+            return Described(("~", 0, f"<built-in method {owner.__name__}.{function.__name__}>"), True)
         descriptor = _found(type(owner), function.__name__)
         if type(descriptor) in _DESCRIPTORS:
-            return Named(("~", 0, repr(descriptor)), False)
-        return Named(("~", 0, f"<built-in method {function.__name__}>"), False)
+            return Described(("~", 0, repr(descriptor)), False)
+        return Described(("~", 0, f"<built-in method {function.__name__}>"), False)
     if kind in _DESCRIPTORS:
-        return Named(("~", 0, repr(function)), True)
+        return Described(("~", 0, repr(function)), True)
     if kind is _LRU_CACHE:
-        return Named(("~", 0, f"<cached {_wrapped_name(function)}>"), False)
+        return Described(("~", 0, f"<cached {_wrapped_name(function)}>"), False)
     if issubclass(kind, type):
         return _described_class(function)
     method = _found(kind, "__call__")
     if type(method) is FunctionType:
-        return Named(described(method).label, False)
-    return Named(("~", 0, f"<{_class_name(kind)!r} object>"), False)
+        return Described(described(method).label, False)
+    return Described(("~", 0, f"<{_class_name(kind)!r} object>"), False)
 
 
-def _described_class(called: type) -> Named:
-    """Python sees the call of a class as that of its `__init__`, if that is Python."""
-    lasts = "<" not in _type_attribute(called, "__qualname__")
+def _described_class(called: type) -> Described:
+    """The label of the `__init__` or `__new__` that runs, if that is written in Python; else of the class."""
+    is_long_lived = "<" not in _type_attribute(called, "__qualname__")
     for name in ("__init__", "__new__"):
         method = _found(called, name)
         method = getattr(method, "__func__", method) if type(method) is staticmethod else method
         if type(method) is FunctionType:
-            return Named(described(method).label, lasts)
-    return Named(("~", 0, f"<class {_class_name(called)!r}>"), lasts)
+            return Described(described(method).label, is_long_lived)
+    return Described(("~", 0, f"<class {_class_name(called)!r}>"), is_long_lived)
 
 
 def display(function: Any) -> str:
-    """What a function is called where its file does not matter.
+    """The name of a function without its file.
 
     >>> display(list.append), display(len), display(dict)
     ('list.append', 'len', 'dict')
     """
     kind = type(function)
-    if kind is FunctionType and function.__module__ is _SYSTEM:  # `run` has put it in the place of a builtin
+    if kind is FunctionType and function.__module__ is _SYSTEM:  # a replacement of `os._exit` or `os.execv`, see `run`
         return f"{_SYSTEM}.{function.__qualname__}"
     if kind is FunctionType or kind in _DESCRIPTORS:
         return str(function.__qualname__)
     if issubclass(kind, BuiltinFunctionType):
         owner = function.__self__
         module = owner.__name__ if type(owner) is ModuleType else "builtins"
-        # The parts of the standard library that are C are known by the names of those that are Python.
+        # C modules such as `_json` are known by the names of their Python modules.
         prefix = "" if module == "builtins" else f"{module.removeprefix('_')}."
         return f"{prefix}{function.__qualname__}"
     if kind is _LRU_CACHE:
@@ -105,7 +105,7 @@ def display(function: Any) -> str:
 
 
 def module_of(function: Any) -> str:
-    """The module that a function belongs to; for a method, that of its class.
+    """The module that defines a function; for a method in C, that of its class.
 
     >>> module_of(display) == __name__, module_of(list.append), module_of(functools.partial(len))
     (True, 'builtins', 'functools')
@@ -121,7 +121,7 @@ def module_of(function: Any) -> str:
 
 
 def parameter_names(function: Any) -> tuple[str | None, ...]:
-    """The names of the parameters that positional arguments go to, as far as they have any.
+    """The names of the positional parameters of a function or class in Python; none for others.
 
     >>> parameter_names(display), parameter_names(len)
     (('function',), ())
@@ -147,7 +147,7 @@ def _class_name(kind: type) -> str:
 
 
 def _found(kind: type, name: str) -> Any:
-    """The attribute as it stands in the class or one of its bases, not bound to anything."""
+    """The attribute from the `__dict__` of the class or a base class, not bound."""
     for base in type.mro(kind) if type(kind) is type else _type_attribute(kind, "__mro__"):
         namespace = _type_attribute(base, "__dict__")
         if name in namespace:
@@ -157,5 +157,5 @@ def _found(kind: type, name: str) -> Any:
 
 def thread_name(ident: int) -> str:
     """The name of a running thread."""
-    # Not current_thread(): for a thread that `threading` did not start, it leaves an entry behind.
+    # Not `threading.current_thread()`: that registers a thread that `threading` did not start.
     return next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"thread {ident}")
