@@ -19,11 +19,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.activation.activations import inherited_activation
+from cassette_import.importing.post_import import FINDER
 from cassette_import.interpreter.hidden_frames import hidden, hide, unwatched
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import NAMES
@@ -238,68 +238,35 @@ WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "asyncio.base_events": _divert_tasks,
     "asyncio.threads": _divert_to_thread,
 }
-"""The modules with something to divert that have not been seen yet."""
+"""The modules with functions to divert that have not been imported yet, and what diverts them."""
 
 
-class _Finder:
-    """Finds those of the modules that are imported later, by asking the finders behind it, and tells of them."""
-
-    def __init__(self) -> None:
-        self._searching = threading.local()
-
-    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """Part of the protocol of `sys.meta_path`."""
-        if name not in WAITING or getattr(self._searching, "now", False):
-            return None
-        self._searching.now = True
-        try:
-            others = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
-            for other in others:
-                spec = other.find_spec(name, path, target)
-                if spec is not None:
-                    _tell_when_executed(name, spec)
-                    return spec
-        finally:
-            self._searching.now = False
-        return None
-
-
-def _tell_when_executed(name: str, spec: ModuleSpec) -> None:
-    loader: Any = spec.loader
-    execute = loader.exec_module
-
-    @hidden
-    def exec_module(module: ModuleType) -> None:
-        del loader.exec_module
-        execute(module)
-        _divert_module(name, module)
-
-    try:
-        loader.exec_module = exec_module
-    except AttributeError:
-        pass  # a loader that is a class, or has slots: the module stays as it is
+_awaited: Final[set[str]] = set()
+"""Those of them whose import is awaited."""
 
 
 def _divert_module(name: str, module: ModuleType) -> None:
+    """Divert the functions of a module, once."""
     divert = WAITING.pop(name, None)
+    if name in _awaited:
+        _awaited.discard(name)
+        FINDER.forget(name, _divert_module)
     if divert is not None:
         divert(module)
-    if not WAITING and FINDER in sys.meta_path:
-        sys.meta_path.remove(FINDER)
-
-
-FINDER: Final[Any] = _Finder()
 
 
 def watch() -> None:
-    """Divert what is imported already, and see to what will be. Called when a context is about to be entered."""
-    if not WAITING or (sys.meta_path and sys.meta_path[0] is FINDER):
+    """Divert functions of modules that are imported already, and await the others.
+
+    Called when a context is about to be entered.
+    """
+    if not WAITING or (_awaited and FINDER.is_first):
         return
     for name in list(WAITING):
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             _divert_module(name, module)
-    if WAITING:
-        if FINDER in sys.meta_path:
-            sys.meta_path.remove(FINDER)
-        sys.meta_path.insert(0, FINDER)
+        elif name not in _awaited:
+            _awaited.add(name)
+            FINDER.when_imported(name, _divert_module)
+    FINDER.come_first()

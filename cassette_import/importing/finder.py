@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import machinery
@@ -21,6 +20,7 @@ from typing import Any, Final, TypeAlias
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing.decision import Decision, decide, title_of
+from cassette_import.importing.other_finders import OtherFinders
 from cassette_import.importing.selection import Selection
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.specialization.registry import registry
@@ -38,7 +38,7 @@ class Finder:
     def __init__(self) -> None:
         self.selections: tuple[Selection, ...] = ()  # replaced as a whole, never changed (V11)
         self.decisions: dict[str, Decision] = {}  # by module name, in the order of the last import
-        self._searches = _Searches()
+        self._others = OtherFinders(self)
         self._warned: set[str] = set()
 
     def __repr__(self) -> str:
@@ -60,25 +60,8 @@ class Finder:
 
     def search(self, fullname: str, path: _Path, target: ModuleType | None = None) -> tuple[ModuleSpec | None, str]:
         """Ask the finders behind this one; return the spec, and the title of the finder that made it."""
-        # A finder behind this one may ask all finders, this one included. It gets no answer: otherwise it would be
-        # asked again, without end. The guard is for this thread alone: for other threads None would be wrong (F2).
-        if fullname in self._searches.running:
-            return None, ""
-        self._searches.running.add(fullname)
-        try:
-            for other in self._finders_behind():
-                find_spec = getattr(other, "find_spec", None)  # some entries have none (F3)
-                spec = None if find_spec is None else find_spec(fullname, path, target)
-                if spec is not None:
-                    return spec, title_of(other)
-            return None, ""
-        finally:
-            self._searches.running.discard(fullname)
-
-    def _finders_behind(self) -> list[Any]:
-        entries = list(sys.meta_path)  # searching may change the list itself (F3)
-        positions = [position for position, entry in enumerate(entries) if entry is self]
-        return entries[positions[-1] + 1 :] if positions else entries
+        spec, other = self._others.search(fullname, path, target)
+        return spec, "" if other is None else title_of(other)
 
     def _prepare(self, spec: ModuleSpec, decision: Decision) -> None:
         """Replace the loader of a spec where the registry is to provide the module's code."""
@@ -151,13 +134,6 @@ class Finder:
         if text not in self._warned:
             self._warned.add(text)
             warnings.warn_explicit(text, CassetteWarning, decision.origin or decision.name, 1, decision.name)
-
-
-class _Searches(threading.local):
-    """The modules that a thread is searching for."""
-
-    def __init__(self) -> None:
-        self.running: set[str] = set()
 
 
 class Loader(SourceFileLoader):

@@ -12,11 +12,10 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
+from cassette_import.importing.post_import import FINDER
 from cassette_import.interpreter.callables import underlying
 
 __all__ = ["Found", "boundary", "watch"]
@@ -25,6 +24,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 _marked: Final[list[tuple[str, Any]]] = []
+_awaited: Final[set[str]] = set()
 _watchers: Final[weakref.WeakSet[_Watcher]] = weakref.WeakSet()
 
 
@@ -69,8 +69,9 @@ class _Watcher:
         self._known: set[int] = set()
         self._report = report
         _watchers.add(self)
-        if not any(type(finder) is _Imports for finder in sys.meta_path):
-            sys.meta_path.insert(0, _Imports())
+        for name in self._waiting:
+            _await_modules(name)
+        FINDER.come_first()
         self.look()
 
     def lacks(self, name: str) -> bool:
@@ -95,6 +96,25 @@ class _Watcher:
                 new.append(one)
         if new:
             self._report(new)
+
+
+def _await_modules(name: str) -> None:
+    """Await the modules that may have the function of a dotted name."""
+    module = name.rpartition(".")[0]
+    while module:
+        if module not in _awaited:
+            _awaited.add(module)
+            FINDER.when_imported(module, _look_in)
+        module = module.rpartition(".")[0]
+
+
+def _look_in(name: str, module: ModuleType) -> None:
+    """Have the watchers look for functions of a module that has just been executed."""
+    for watcher in list(_watchers):
+        watcher.look(name)
+    if not any(function.startswith(name + ".") for watcher in list(_watchers) for function in watcher._waiting):
+        _awaited.discard(name)
+        FINDER.forget(name, _look_in)
 
 
 def watch(names: Iterable[str], report: Callable[[Sequence[Found]], None]) -> _Watcher:
@@ -125,60 +145,3 @@ def _located(name: str) -> Any:
                     return None
             return found if callable(found) else None
     return None
-
-
-class _Imports(MetaPathFinder):
-    """A finder that finds nothing, and tells when a module that others have found is loaded."""
-
-    def __init__(self) -> None:
-        self._searching: set[str] = set()
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if fullname in self._searching or not _is_awaited(fullname):
-            return None
-        self._searching.add(fullname)
-        try:
-            for finder in sys.meta_path:
-                spec = None if finder is self else _asked(finder, fullname, path, target)
-                if spec is not None:
-                    if spec.loader is not None:
-                        _announce_after_loading(spec)
-                    return spec
-        finally:
-            self._searching.discard(fullname)
-        return None
-
-
-def _asked(finder: Any, fullname: str, path: Any, target: Any) -> ModuleSpec | None:
-    find: Any = getattr(finder, "find_spec", None)
-    return None if find is None else find(fullname, path, target)
-
-
-def _is_awaited(module: str) -> bool:
-    return any(name.startswith(module + ".") for watcher in list(_watchers) for name in watcher._waiting)
-
-
-class _Announcing(Loader):
-    """Another loader, which is put back in its place before it loads; then the watchers are told."""
-
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        module: ModuleType | None = self._loader.create_module(spec)
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        spec = module.__spec__
-        assert spec is not None
-        spec.loader = self._loader
-        if vars(module).get("__loader__") is self:
-            module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        for watcher in list(_watchers):
-            watcher.look(spec.name)
-
-
-def _announce_after_loading(spec: ModuleSpec) -> None:
-    if hasattr(spec.loader, "exec_module") and hasattr(spec.loader, "create_module"):
-        spec.loader = _Announcing(spec.loader)
