@@ -1,7 +1,8 @@
-"""`Substitute`: other functions in the place of some, wherever overdubbed code calls them.
+"""`Substitute`: replaces functions, as a mock does, wherever overdubbed code calls them.
 
-It does not matter how the calling code got hold of a function: by `import`, by `from … import`, as a default
-argument, as an attribute. Nothing is patched, so nobody else notices.
+It does not matter how the calling code refers to a function: by `import`, by `from … import`, as a default argument, as
+an attribute. Nothing is patched, so all other code calls the function itself. Knows targets and replacements; must not
+know how calls are intercepted.
 """
 
 from __future__ import annotations
@@ -12,30 +13,31 @@ from typing import Any
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, import_path, resolve_target
+from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Substitute"]
 
 
 class Substitute(TargetedContext):
-    """Calls other functions in the place of some.
+    """Replaces calls of chosen functions by calls of others.
 
     Parameters
     ----------
     replacements:
-        What to call, by what it stands in for. Both are callables, or text: ``"package.module.function"``.
-        A replacement gets what the target would get: for `Session.send` the session comes first; for a target
-        that is bound already, such as `random.random` or `datetime.now`, the receiver is left out, and calls
-        on other receivers stay as they are.
+        The replacement of each target. Both are callables, or text: ``"package.module.function"``.
+        A replacement gets the arguments of the target. For a method, such as `Session.send`, the first argument is the
+        receiver. For a bound method, such as `random.random` or `datetime.now`, the receiver is left out, and calls
+        with other receivers stay as they are.
 
     Raises
     ------
     ValueError
-        If text leads nowhere, or to something that is not called. The message is one line.
+        If a text names nothing, or an object that is not callable. The message is one line.
 
     On the command line, ``-c substitute:time.time=fakes.noon,random.random=fakes.half``.
 
-    What a replacement calls is real: it runs with the substitution suspended.
+    A replacement runs with the substitution suspended: if it calls the target, it calls the function itself.
 
     Example
     -------
@@ -75,18 +77,14 @@ class Substitute(TargetedContext):
         return self._replacements[id(target)](*(arguments[1:] if target.is_bound else arguments), **keywords)
 
     def summary(self) -> str:
-        """How often each target was called."""
+        """The number of calls of each target."""
         lines = [f"{name}: {_times(count)}" for name, count in self.calls.items()]
         return ("substitute: " if len(lines) == 1 else "substitute:\n  ") + "\n  ".join(lines)
 
     @property
     def formats(self) -> Mapping[str, Writer]:
         """`.txt` for the counts."""
-        return {".txt": self._write}
-
-    def _write(self, path: str) -> None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.summary() + "\n")
+        return {".txt": text_writer(self.summary)}
 
 
 def _checked(replacements: Any) -> Mapping[Any, Target]:
@@ -106,4 +104,4 @@ def _replacement(target: ResolvedTarget, given: Any) -> Any:
 
 
 def _times(count: int) -> str:
-    return f"{count} call{'' if count == 1 else 's'}" if count else "never called"
+    return plural(count, "call") if count else "never called"

@@ -1,4 +1,4 @@
-"""`Faults`: calls that fail, take long, or give something wrong."""
+"""`Faults`: calls that raise, take longer, or return another result."""
 
 import asyncio
 import json
@@ -77,15 +77,15 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("chosen", "met"),
+    ("chosen", "failing"),
     [({}, {1, 2, 3, 4, 5, 6}), ({"nth": 2}, {2}), ({"nth": (1, 4)}, {1, 4}), ({"every": 3}, {3, 6})],
 )
-def test_the_calls_that_were_asked_for_are_met(program, chosen, met):
+def test_the_chosen_calls_fail(program, chosen, failing):
     results = overdub(Faults(program.fetch, raises=OSError, **chosen), program.attempts, 6)
-    assert results == ["OSError" if number in met else number for number in range(1, 7)]
+    assert results == ["OSError" if number in failing else number for number in range(1, 7)]
 
 
-def test_chance_is_the_same_for_the_same_seed(program):
+def test_random_choices_are_the_same_for_the_same_seed(program):
     def run(seed, probability=0.5):
         return overdub(Faults(program.fetch, raises=OSError, probability=probability, seed=seed), program.attempts, 40)
 
@@ -95,7 +95,7 @@ def test_chance_is_the_same_for_the_same_seed(program):
     assert run(1, 1) == ["OSError"] * 40
 
 
-def test_chance_does_not_touch_the_programs_own(program):
+def test_random_choices_do_not_affect_the_random_numbers_of_the_program(program):
     random.seed(3)
     expected = random.random()
     random.seed(3)
@@ -103,7 +103,7 @@ def test_chance_does_not_touch_the_programs_own(program):
     assert random.random() == expected
 
 
-def test_each_target_is_counted_by_itself(program):
+def test_each_target_is_counted_separately(program):
     faults = Faults(program.fetch, program.Client.get, raises=OSError, nth=2)
     overdub(faults, program.attempts, 2)
     with pytest.raises(OSError, match=r"call 2 of .*Client\.get"):
@@ -129,7 +129,7 @@ def test_calls_are_counted_over_all_threads(program):
     assert (found["calls"], found["faults"], found["first"]) == (1600, 800, list(range(2, 22, 2)))
 
 
-# ---- what goes wrong
+# ---- faults
 
 
 def test_an_exception_says_that_it_was_injected(program):
@@ -153,7 +153,7 @@ def test_a_call_that_is_to_raise_does_not_happen(program):
 
 
 def test_a_delay_comes_before_the_call(program, monkeypatch):
-    from cassette_import.contexts import faults as module
+    from cassette_import.contexts.faults import context as module
 
     slept = []
     monkeypatch.setattr(module, "sleep", slept.append)
@@ -182,7 +182,7 @@ def test_a_random_corruption_is_another_value_of_the_same_type(value):
         assert wrong != value
 
 
-def test_what_is_unknown_or_empty_is_corrupted_into_none():
+def test_values_of_other_types_and_empty_ones_are_corrupted_into_none():
     from cassette_import.contexts.faults.options import corrupted
 
     assert [corrupted(value, random.Random(1)) for value in (None, object(), [], "")] == [None] * 4
@@ -199,20 +199,20 @@ def test_coroutines_fail_when_they_are_awaited_and_the_others_go_on(program):
     ]
 
 
-def test_a_coroutine_that_is_met_is_a_coroutine(program):
+def test_a_coroutine_with_a_fault_is_a_coroutine(program):
     made = overdub(Faults(program.fetch_later, raises=OSError), program.fetch_later, 1)
     assert asyncio.iscoroutine(made)
     assert made.__name__ == "fetch_later"
     made.close()
 
 
-def test_calls_that_are_not_met_reach_the_contexts_further_out(program):
+def test_calls_without_a_fault_reach_the_outer_contexts(program):
     with Substitute({program.fetch: lambda number: {"number": -number}}):
         results = overdub(Faults(program.fetch, raises=OSError, nth=2), lambda: program.attempts(3))
     assert results == [-1, "OSError", -3]
 
 
-def test_inherited_methods_are_met_on_every_receiver(program):
+def test_inherited_methods_are_intercepted_on_every_receiver(program):
     faults = Faults(program.Client.get, corrupt=lambda result: -result)
     assert overdub(faults, program.clients) == (-1, -2)
 
@@ -234,7 +234,7 @@ def test_the_summary_says_what_happened_to_each_target(program):
     ("arguments", "options", "message"),
     [
         ([], {"raises": OSError}, "no target is given"),
-        (["math.floor"], {}, "what is to go wrong? give raises=, delay= or corrupt="),
+        (["math.floor"], {}, "no fault is given: give raises=, delay= or corrupt="),
         (["math.floor"], {"raises": OSError, "corrupt": True}, "give raises= or corrupt=, not both"),
         (["math.floor"], {"raises": "Nope"}, "raises is an exception or a type of exceptions, not 'Nope'"),
         (["math.floor"], {"raises": int}, "raises is an exception or a type of exceptions"),
@@ -249,7 +249,7 @@ def test_the_summary_says_what_happened_to_each_target(program):
         (["math.flor"], {"delay": 1}, "module math has no attribute 'flor'"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(arguments, options, message):
+def test_wrong_arguments_are_refused(arguments, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         Faults(*arguments, **options)
 
@@ -268,7 +268,7 @@ def test_a_program_runs_with_faults(folder):
     assert (done.status, done.stderr) == (0, "faults: net.fetch: 4 calls, 2 faults (calls 2, 4)\n")
 
 
-def test_what_was_found_is_written_as_json(folder):
+def test_the_results_are_written_as_json(folder):
     options = "run", "-c", "faults:target=net.fetch+json.dumps,corrupt=True,nth=1", "-o", "out.json"
     assert cassette(*options, "app.py", folder=folder).stderr == ""
     assert json.loads((folder / "out.json").read_text()) == {
@@ -300,7 +300,7 @@ def test_the_report_is_there_when_the_program_is_interrupted(folder):
     ("options", "message"),
     [
         ("", "missing a required .*argument: 'target'; it takes target"),
-        (":target=net.fetch", "what is to go wrong\\? .*"),
+        (":target=net.fetch", "no fault is given: .*"),
         (":target=net.fetch,raises=Nope", "raises is an exception or a type of exceptions, not 'Nope'"),
         (":target=net.fetch,raises=OSError,nth=first", "nth counts calls from 1, and is not 'first'"),
         (":target=net.fetch,rises=OSError", ".*unexpected keyword argument 'rises'.*"),

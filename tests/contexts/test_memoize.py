@@ -1,4 +1,4 @@
-"""`Memoize`: what is remembered is what would have been computed, or nothing is remembered."""
+"""`Memoize`: a cached result is the result that the call would have, or it is not cached."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from helpers.command_line import cassette
 
 from cassette_import import overdub
 from cassette_import.contexts import Memoize, Substitute
-from cassette_import.contexts.memoize.argument_keys import CannotRemember, Key
+from cassette_import.contexts.memoize.argument_keys import CannotCache, Key
 
 PROGRAM = """
     import asyncio
@@ -137,10 +137,10 @@ def folder(tmp_path):
 
 def figures(memoize):
     (found,) = memoize.statistics().values()
-    return found["calls"], found["remembered"], found["made"]
+    return found["calls"], found["hits"], found["misses"]
 
 
-# ---- remembering
+# ---- caching
 
 
 def test_a_call_that_was_made_is_not_made_again(program):
@@ -149,7 +149,7 @@ def test_a_call_that_was_made_is_not_made_again(program):
     assert figures(memoize) == (119, 58, 61)
 
 
-def test_nothing_is_remembered_outside_of_the_context(program):
+def test_nothing_is_cached_outside_of_the_context(program):
     overdub(Memoize(program.doubled), program.each, program.doubled, [([1],)])
     program.doubled([1])
     assert program.made == [[1], [1]]
@@ -170,7 +170,7 @@ def test_the_order_of_keywords_does_not_matter_but_their_names_do(program):
     assert len(program.made) == 3
 
 
-def test_arguments_that_cannot_be_hashed_are_known_by_what_they_hold(program):
+def test_unhashable_arguments_are_compared_by_their_contents(program):
     results = overdub(
         Memoize(program.doubled), program.each, program.doubled, [([1, 2],), ([1, 2],), ({1: 2},), ({3},)]
     )
@@ -178,12 +178,12 @@ def test_arguments_that_cannot_be_hashed_are_known_by_what_they_hold(program):
     assert program.made == [[1, 2], {1: 2}, {3}]
 
 
-def test_arguments_that_have_changed_are_other_arguments(program):
+def test_changed_arguments_are_other_arguments(program):
     assert overdub(Memoize(program.doubled), program.alternating, [1]) == ([2, "mine"], [2, 18], [2])
     assert len(program.made) == 2
 
 
-def test_a_result_is_nobody_elses(program):
+def test_a_mutable_result_is_a_new_copy_each_time(program):
     first, second = overdub(Memoize(program.doubled), program.each, program.doubled, [([1],), ([1],)])
     assert first == second
     assert first is not second
@@ -193,10 +193,10 @@ def test_a_call_that_changes_its_arguments_is_made_each_time(program):
     values = []
     memoize = Memoize(program.grown)
     assert overdub(memoize, program.each, program.grown, [(values,), (values,), ([],)]) == [1, 2, 1]
-    assert memoize.statistics()[f"{program.__name__}.grown"]["not_rememberable"] == {"it changes its arguments": 3}
+    assert memoize.statistics()[f"{program.__name__}.grown"]["uncacheable"] == {"it changes its arguments": 3}
 
 
-def test_a_call_that_gives_out_its_argument_is_made_each_time(program):
+def test_a_call_that_returns_its_argument_is_made_each_time(program):
     values = [1]
     memoize = Memoize(program.wrapped)
     results = overdub(memoize, program.each, program.wrapped, [(values,), (values,)])
@@ -204,62 +204,62 @@ def test_a_call_that_gives_out_its_argument_is_made_each_time(program):
     assert figures(memoize) == (2, 0, 0)
 
 
-def test_methods_know_their_receiver_by_its_state(program):
+def test_the_receivers_of_methods_are_compared_by_state(program):
     assert overdub(Memoize(program.Point.squared), program.points) == (4, 9, 9)
     assert program.made == [2, 3]
 
 
-def test_class_methods_know_their_class(program):
+def test_class_methods_of_different_classes_are_told_apart(program):
     assert overdub(Memoize(program.Point.named), program.classes) == ("Point", "Other", "Point", "Other")
     assert len(program.made) == 2
 
 
-def test_closures_are_known_by_their_identity(program):
+def test_closures_are_compared_by_identity(program):
     assert overdub(Memoize(program.applied), program.closures) == [2, 3, 2, 3]
     assert program.made == [1, 1]
 
 
-def test_objects_without_state_are_known_by_their_identity(program):
+def test_objects_without_state_are_compared_by_identity(program):
     one, other = object(), object()
     values = [one, other, one, other, program.Colour.RED, program.Colour.BLUE, program.Colour.RED, len, int]
     overdub(Memoize(program.kind), program.each, program.kind, [(value,) for value in values])
     assert program.made == [one, other, program.Colour.RED, program.Colour.BLUE, len, int]
 
 
-def test_what_cannot_be_told_apart_is_not_remembered(program, tmp_path):
+def test_a_call_with_an_argument_that_cannot_be_compared_is_not_cached(program, tmp_path):
     with open(tmp_path / "file", "w") as file:
         memoize = Memoize(program.kind)
         overdub(memoize, program.each, program.kind, [(file,), (file,), ((n for n in ()),)])
     assert len(program.made) == 3
     assert figures(memoize) == (3, 0, 0)
-    assert "3 not rememberable:\n    2 × an argument cannot be told apart: cannot pickle" in memoize.summary()
+    assert "3 uncacheable:\n    2 × an argument cannot be compared: cannot pickle" in memoize.summary()
 
 
-def test_a_circle_is_known_by_its_shape(program):
-    circle, other = [1], [1]
-    circle.append(circle)
+def test_cycles_are_compared_by_shape(program):
+    cycle, other = [1], [1]
+    cycle.append(cycle)
     other.append(other)
-    overdub(Memoize(program.kind), program.each, program.kind, [(circle,), (other,)])
+    overdub(Memoize(program.kind), program.each, program.kind, [(cycle,), (other,)])
     assert len(program.made) == 1
 
 
-def test_which_elements_are_one_and_the_same_matters(program):
+def test_whether_elements_are_the_same_object_matters(program):
     one = [1]
     overdub(Memoize(program.kind), program.each, program.kind, [([one, one],), ([one, [1]],)])
     assert len(program.made) == 2
 
 
-def test_an_exception_is_not_remembered(program):
+def test_an_exception_is_not_cached(program):
     assert overdub(Memoize(program.failing), program.catching) == [(1,), (1,)]
     assert program.made == [1, 1]
 
 
-def test_what_a_coroutine_gives_is_remembered(program):
+def test_the_result_of_a_coroutine_is_cached(program):
     assert overdub(Memoize(program.later), lambda: asyncio.run(program.twice_later())) == ([1, "mine"], [1])
     assert program.made == [1]
 
 
-def test_functions_in_c_are_remembered(make_program):
+def test_functions_in_c_are_cached(make_program):
     program = make_program("import math\ndef main():\n    return [math.factorial(5) for _ in range(3)]\n")
     memoize = Memoize("math.factorial")
     assert overdub(memoize, program.main) == [120] * 3
@@ -274,7 +274,7 @@ def test_calls_that_are_made_reach_the_contexts_further_out(program):
     assert figures(memoize) == (2, 1, 1)
 
 
-def test_threads_share_what_is_remembered_and_are_counted_together(program):
+def test_threads_share_the_cache_and_are_counted_together(program):
     memoize = Memoize(program.doubled)
     results = []
 
@@ -288,9 +288,9 @@ def test_threads_share_what_is_remembered_and_are_counted_together(program):
     for thread in threads:
         thread.join()
     assert results == [[n % 10 * 2] for n in range(200)] * 8
-    calls, remembered, made = figures(memoize)
-    assert (calls, remembered) == (1600, 1600 - made)
-    assert made == len(program.made) <= 80
+    calls, hits, misses = figures(memoize)
+    assert (calls, hits) == (1600, 1600 - misses)
+    assert misses == len(program.made) <= 80
 
 
 def test_recursion_is_as_deep_as_some_hundred_calls(program):
@@ -299,16 +299,16 @@ def test_recursion_is_as_deep_as_some_hundred_calls(program):
     assert overdub(memoize, lambda: program.fib(depth)) > 0
 
 
-# ---- forgetting
+# ---- deleting
 
 
-def test_with_a_limit_what_was_not_asked_for_longest_is_forgotten(program):
+def test_with_a_limit_the_least_recently_used_result_is_deleted(program):
     memoize = Memoize(program.shown, limit=2)
     overdub(memoize, program.each, program.shown, [(1,), (2,), (1,), (3,), (1,), (2,)])
     assert program.made == [(1,), (2,), (3,), (2,)]
 
 
-def test_everything_can_be_forgotten(program):
+def test_all_results_can_be_deleted(program):
     memoize = Memoize(program.shown)
     for _ in range(2):
         overdub(memoize, program.each, program.shown, [(1,)])
@@ -319,38 +319,41 @@ def test_everything_can_be_forgotten(program):
 # ---- keys
 
 
-def test_a_key_that_lasts_refuses_what_has_neither_name_nor_state():
-    with pytest.raises(CannotRemember, match=r"neither name nor state: .*lambda"):
-        Key((lambda: 1,), {}, lasts=True)
-    with pytest.raises(CannotRemember, match="neither name nor state: object object"):
-        Key((object(),), {}, lasts=True)
-    assert Key((len, int, {"a": [1]}), {}, lasts=True).value == Key((len, int, {"a": [1]}), {}, lasts=True).value
+def test_a_persistent_key_refuses_objects_with_neither_name_nor_state():
+    with pytest.raises(CannotCache, match=r"neither name nor state: .*lambda"):
+        Key((lambda: 1,), {}, is_persistent=True)
+    with pytest.raises(CannotCache, match="neither name nor state: object object"):
+        Key((object(),), {}, is_persistent=True)
+    assert (
+        Key((len, int, {"a": [1]}), {}, is_persistent=True).value
+        == Key((len, int, {"a": [1]}), {}, is_persistent=True).value
+    )
 
 
 # ---- on the command line
 
 
-def test_a_program_runs_with_a_memory(folder):
+def test_a_program_runs_with_a_cache_in_memory(folder):
     done = cassette("run", "-c", "memoize:functions=work.slow", "app.py", folder=folder)
     assert done.stdout == "working\nworking\n[1] [1] [2]\n"
-    assert (done.status, done.stderr) == (0, "memoize: work.slow: 3 calls, 1 remembered, 2 made\n")
+    assert (done.status, done.stderr) == (0, "memoize: work.slow: 3 calls, 1 hit, 2 misses\n")
 
 
-def test_a_recursive_function_of_the_script_is_remembered(folder):
+def test_a_recursive_function_of_the_script_is_cached(folder):
     (folder / "app.py").write_text("def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nprint(fib(50))\n")
     done = cassette("run", "-c", "memoize:functions=app.fib", "app.py", folder=folder)
-    assert done == (0, "12586269025\n", "memoize: __main__.fib: 99 calls, 48 remembered, 51 made\n")
+    assert done == (0, "12586269025\n", "memoize: __main__.fib: 99 calls, 48 hits, 51 misses\n")
 
 
-def test_a_folder_remembers_from_run_to_run(folder):
+def test_a_folder_keeps_results_from_run_to_run(folder):
     pytest.importorskip("diskcache")
     options = "run", "-c", "memoize:functions=work.slow,folder=kept", "app.py"
     assert cassette(*options, folder=folder).stdout == "working\nworking\n[1] [1] [2]\n"
     again = cassette(*options, folder=folder, PYTHONHASHSEED="7")
-    assert again == (0, "[1] [1] [2]\n", "memoize: work.slow: 3 calls, 3 remembered, 0 made\n")
+    assert again == (0, "[1] [1] [2]\n", "memoize: work.slow: 3 calls, 3 hits, 0 misses\n")
 
 
-def test_a_function_that_was_changed_begins_anew_in_a_folder(folder):
+def test_a_changed_function_starts_anew_in_a_folder(folder):
     pytest.importorskip("diskcache")
     options = "run", "-c", "memoize:functions=work.slow,folder=kept", "app.py"
     cassette(*options, folder=folder)
@@ -376,7 +379,7 @@ def test_the_statistics_are_written_as_json_when_the_program_is_interrupted(fold
     done = cassette("run", "-c", "memoize:functions=work.slow", "-o", "out.json", "app.py", folder=folder)
     assert done.status in (-signal.SIGINT, 130)
     assert json.loads((folder / "out.json").read_text()) == {
-        "work.slow": {"calls": 1, "remembered": 0, "made": 1, "not_rememberable": {}}
+        "work.slow": {"calls": 1, "hits": 0, "misses": 1, "uncacheable": {}}
     }
 
 
@@ -385,10 +388,13 @@ def test_the_statistics_are_written_as_json_when_the_program_is_interrupted(fold
     [
         ("", "missing a required .*argument: 'functions'; it takes functions"),
         (":functions=work.nope", "module work has no attribute 'nope'"),
-        (":functions=work.gen", "work.gen gives generators, which can be used only once, so they cannot be remembered"),
+        (
+            ":functions=work.gen",
+            "work.gen is a generator function: generators can be used only once, so they cannot be cached",
+        ),
         (":functions=work.slow,limit=0", "limit is a number of results, from 1 on, not 0"),
         (":functions=work.slow,limit=many", "limit is a number of results, from 1 on, not 'many'"),
-        (":functions=work.slow,limit=3,folder=kept", "a folder keeps everything: give limit= or folder=, not both"),
+        (":functions=work.slow,limit=3,folder=kept", "a folder stores all results: give limit= or folder=, not both"),
         (":functions=work.slow,folder=app.py", "the folder app.py cannot be used: .*"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`Substitute`: other functions in the place of some, however the calling code got hold of them."""
+"""`Substitute`: replaces functions, however the calling code refers to them."""
 
 import datetime
 import random
@@ -62,7 +62,7 @@ def test_a_function_is_replaced_however_it_was_imported(program):
     assert overdub(Substitute({time.time: lambda: 12.0}), program.every_way) == [12.0] * 6
 
 
-def test_nobody_else_notices(program):
+def test_calls_outside_of_the_context_are_not_replaced(program):
     with Substitute({time.time: lambda: 12.0}):
         assert time.time() > 12.0
     assert program.every_way()[0] > 12.0
@@ -94,7 +94,7 @@ def test_a_class_is_replaced_where_it_is_called(program):
     assert overdub(Substitute({program.Clock: lambda *_: "another"}), program.make) == "another"
 
 
-def test_a_replacement_calls_the_real_thing(program):
+def test_a_replacement_that_calls_the_target_calls_the_function_itself(program):
     substitute = Substitute({time.time: lambda: time.time() - 1e9})
     assert abs(overdub(substitute, program.every_way)[0] + 1e9 - time.time()) < 60
     assert substitute.calls == {"time.time": 6}
@@ -160,12 +160,12 @@ def test_the_summary_says_how_often_each_target_was_called(program):
         ({time.time: 3}, "3, given for time.time, is not callable"),
     ],
 )
-def test_what_cannot_be_substituted_is_refused(replacements, message):
+def test_wrong_targets_and_replacements_are_refused(replacements, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         Substitute(replacements)
 
 
-def test_something_that_is_no_mapping_is_refused():
+def test_an_argument_that_is_not_a_mapping_is_refused():
     with pytest.raises(TypeError, match="takes a mapping"):
         Substitute(time.time)
 

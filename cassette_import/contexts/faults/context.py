@@ -1,6 +1,7 @@
-"""`Faults`: calls that fail, take long, or give something wrong, so that one sees what a program makes of it.
+"""`Faults`: injects faults into chosen calls, to test how a program handles them.
 
-Which calls are met is counted for each target by itself, in the order in which they begin, threads together.
+A fault is an exception, a delay, or a changed result. Calls are counted for each target separately, in the order in
+which they begin, over all threads. Knows calls and their numbers; must not know what the options mean.
 """
 
 from __future__ import annotations
@@ -16,52 +17,53 @@ from typing import Any, Final
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
+from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.faults.options import corruption_from, exception_from, seconds_from, selection_from
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Faults"]
 
-_REMEMBERED: Final = 10
-"""How many numbers of calls a report names."""
+_SHOWN_CALLS: Final = 10
+"""How many numbers of calls a report shows."""
 
 
-class _Record:
-    """What became of the calls of one target."""
+class _Counts:
+    """The calls of one target, its faults, and the generator that chooses calls at random."""
 
-    __slots__ = ("calls", "met", "random", "times")
+    __slots__ = ("calls", "faults", "first_faults", "random")
 
     def __init__(self, random: Random) -> None:
-        self.calls = self.times = 0
-        self.met: list[int] = []  # the first of them
+        self.calls = self.faults = 0
+        self.first_faults: list[int] = []  # the numbers of the first calls with a fault
         self.random = random
 
 
 class Faults(TargetedContext):
-    """Makes calls of some functions raise, take longer, or give something else.
+    """Makes calls of chosen functions raise, take longer, or return another result.
 
     Parameters
     ----------
     targets:
         The functions: callables, or text, ``"package.module.function"``.
     raises:
-        An exception, or a type of exceptions, to raise in the place of the call.
+        An exception, or a type of exceptions, that is raised in the place of the call.
     delay:
         Seconds to wait before the call.
     corrupt:
-        What makes another result of the right one: a function, or True for a small random change.
+        A function that changes the result, or True for a small random change.
     nth:
-        The number of the call that is met, counted from 1, or several of them.
+        The number of the call with the fault, counted from 1, or several numbers.
     every:
-        That each call of this number is met: the third, sixth, … for 3.
+        Every how many calls there is a fault: 3 means the third, the sixth, …
     probability:
-        How likely each call is to be met, from 0 to 1. Without any of the three, every call is.
+        The probability of a fault in each call, from 0 to 1. Without any of these three, every call has a fault.
     seed:
-        What chance begins with. The same seed gives the same choices.
+        The seed of the random choices. The same seed gives the same choices.
 
     Raises
     ------
     ValueError
-        If the arguments make no sense together, or text leads nowhere. The message is one line.
+        If the arguments contradict each other, or a text names no function. The message is one line.
 
     On the command line, ``-c faults:target=socket.create_connection,raises=TimeoutError,nth=2``; several targets are
     separated by ``+``.
@@ -100,14 +102,14 @@ class Faults(TargetedContext):
     ) -> None:
         super().__init__()
         if raises is None and delay is None and not corrupt:
-            raise ValueError("what is to go wrong? give raises=, delay= or corrupt=")
+            raise ValueError("no fault is given: give raises=, delay= or corrupt=")
         if raises is not None and corrupt:
             raise ValueError("a call that raises has no result to corrupt: give raises= or corrupt=, not both")
         self._chosen = selection_from(nth, every, probability)
         self._raises = exception_from(raises)
         self._delay = seconds_from(delay)
         self._corrupt = corruption_from(corrupt)
-        self._records = {id(target): _Record(Random(f"{seed}/{target.name}")) for target in self._targets}
+        self._counts = {id(target): _Counts(Random(f"{seed}/{target.name}")) for target in self._targets}
 
     @classmethod
     def from_options(cls, *, target: str, **options: Any) -> Faults:
@@ -116,25 +118,25 @@ class Faults(TargetedContext):
 
     @hidden
     def intercept(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        """Let the call pass, or have something go wrong with it."""
+        """Make the call, with a fault if it is chosen."""
         target = self.target_of(function, arguments)
         if target is None:
             return self.proceed(function, arguments, keywords)
         with self._lock:
-            record = self._records[id(target)]
-            record.calls = number = record.calls + 1
-            is_met = self._chosen(number, record.random)
-            random = Random(record.random.random()) if is_met else record.random
-            if is_met:
-                record.times += 1
-                record.met += [number] if len(record.met) < _REMEMBERED else []
-        if not is_met:
+            counts = self._counts[id(target)]
+            counts.calls = number = counts.calls + 1
+            is_chosen = self._chosen(number, counts.random)
+            random = Random(counts.random.random()) if is_chosen else counts.random
+            if is_chosen:
+                counts.faults += 1
+                counts.first_faults += [number] if len(counts.first_faults) < _SHOWN_CALLS else []
+        if not is_chosen:
             return self.proceed(function, arguments, keywords)
         if inspect.iscoroutinefunction(function):
             call = None if self._raises else self.proceed(function, arguments, keywords)
-            later: Any = self._met_later(target, number, random, call)
-            later.__name__, later.__qualname__ = function.__name__, function.__qualname__
-            return later
+            coroutine: Any = self._with_fault_when_awaited(target, number, random, call)
+            coroutine.__name__, coroutine.__qualname__ = function.__name__, function.__qualname__
+            return coroutine
         if self._delay:
             sleep(self._delay)
         if self._raises is not None:
@@ -142,8 +144,8 @@ class Faults(TargetedContext):
         result = self.proceed(function, arguments, keywords)
         return result if self._corrupt is None else self._corrupt(result, random)
 
-    async def _met_later(self, target: ResolvedTarget, number: int, random: Random, call: Any) -> Any:
-        """What goes wrong with a coroutine goes wrong when it is awaited, and others run meanwhile."""
+    async def _with_fault_when_awaited(self, target: ResolvedTarget, number: int, random: Random, call: Any) -> Any:
+        """A coroutine whose fault happens when it is awaited. Other tasks run during a delay."""
         if self._delay:
             await asyncio.sleep(self._delay)
         if self._raises is not None:
@@ -152,22 +154,24 @@ class Faults(TargetedContext):
         return result if self._corrupt is None else self._corrupt(result, random)
 
     def found(self) -> dict[str, dict[str, Any]]:
-        """For each target, how often it was called, how often something went wrong, and in which calls at first."""
+        """For each target: how many `calls` and `faults` it had, and the numbers of the `first` calls with a fault."""
         with self._lock:
-            records = [(target.name, self._records[id(target)]) for target in self._targets]
-            return {name: {"calls": it.calls, "faults": it.times, "first": list(it.met)} for name, it in records}
+            counts = [(target.name, self._counts[id(target)]) for target in self._targets]
+            return {
+                name: {"calls": it.calls, "faults": it.faults, "first": list(it.first_faults)} for name, it in counts
+            }
 
     def summary(self) -> str:
-        """How often each target was called and met."""
+        """How often each target was called, and the calls with a fault."""
         lines = [_line(name, **figures) for name, figures in self.found().items()]
         return ("faults: " if len(lines) == 1 else "faults:\n  ") + "\n  ".join(lines)
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.txt` for the summary, `.json` for what `found` gives."""
+        """`.txt` for the summary, `.json` for the result of `found`."""
         return {
-            ".txt": lambda path: _write(path, self.summary()),
-            ".json": lambda path: _write(path, json.dumps(self.found(), indent=2)),
+            ".txt": text_writer(self.summary),
+            ".json": text_writer(lambda: json.dumps(self.found(), indent=2)),
         }
 
 
@@ -176,13 +180,4 @@ def _line(name: str, calls: int, faults: int, first: list[int]) -> str:
         return f"{name}: never called"
     numbers = ", ".join(map(str, first)) + (", …" if faults > len(first) else "")
     where = f" (call{'' if faults == 1 else 's'} {numbers})" if faults else ""
-    return f"{name}: {_plural(calls, 'call')}, {_plural(faults, 'fault')}{where}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
+    return f"{name}: {plural(calls, 'call')}, {plural(faults, 'fault')}{where}"

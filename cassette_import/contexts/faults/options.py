@@ -1,4 +1,4 @@
-"""What the options of `faults` mean: which calls are chosen, what is raised, how a result is changed.
+"""The options of `faults`: which calls are chosen, which exception is raised, how a result is changed.
 
 Knows options; must not know calls.
 """
@@ -25,13 +25,13 @@ __all__ = [
 ]
 
 Selection: TypeAlias = Callable[[int, Random], bool]
-"""Whether something happens in the call of this number."""
+"""Whether the call of this number has a fault."""
 Corruption: TypeAlias = Callable[[Any, Random], Any]
-"""Makes another result of the right one."""
+"""Returns another value in the place of a result."""
 
 
 def selection_from(nth: Any, every: Any, probability: Any) -> Selection:
-    """Which calls are chosen; at most one of the three is given.
+    """The selection of calls; at most one of the three arguments may be given.
 
     >>> second = selection_from(2, None, None)
     >>> [second(number, Random(0)) for number in (1, 2, 3)]
@@ -60,7 +60,7 @@ def _check_positive(option: str, number: object) -> None:
 
 
 def seconds_from(given: Any) -> float:
-    """The seconds to wait; none if nothing is given."""
+    """The seconds of a delay; 0 if none is given."""
     if given is None:
         return 0
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given < math.inf:
@@ -69,7 +69,7 @@ def seconds_from(given: Any) -> float:
 
 
 def exception_from(given: Any) -> Callable[[str], BaseException] | None:
-    """What makes the exception to raise, from a message.
+    """A function that makes the exception to raise from a message; None if none is given.
 
     >>> exception_from("OSError")("no")
     OSError('no')
@@ -83,8 +83,8 @@ def exception_from(given: Any) -> Callable[[str], BaseException] | None:
         raise ValueError(f"raises is an exception or a type of exceptions, not {given!r}")
     try:
         found("a message")
-    except Exception as error:  # whatever its constructor thinks of that
-        raise ValueError(f"{found.__qualname__} is not made of a message alone ({error}); give an instance") from None
+    except Exception as error:  # a constructor may raise anything
+        raise ValueError(f"{found.__qualname__} takes more than a message ({error}); give an instance") from None
     return found
 
 
@@ -93,7 +93,7 @@ def _exception_named(name: str) -> Any:
 
 
 def _fresh(exception: BaseException) -> BaseException:
-    """The exception with nothing of an earlier raising about it; several threads may raise it at once."""
+    """A copy without traceback and context of an earlier `raise`, because several threads may raise it at once."""
     try:
         made = copy.copy(exception)
     except Exception:  # not every exception can be copied
@@ -103,52 +103,75 @@ def _fresh(exception: BaseException) -> BaseException:
 
 
 def corruption_from(given: Any) -> Corruption | None:
-    """What changes a result: a function of it, or True for `corrupted`."""
+    """How a result is changed: by a given function, or for True by `corrupted`."""
     if given is None or given is False:
         return None
     if given is True:
         return corrupted
     found = import_path(given) if isinstance(given, str) else given
     if not callable(found):
-        raise ValueError(f"corrupt is a function that makes another result of the right one, or True, not {given!r}")
+        raise ValueError(f"corrupt is a function that changes a result, or True, not {given!r}")
     return lambda result, random: found(result)
 
 
-_SIZED: Final = (bytes, bytearray, str, list, tuple)
-
-
 def corrupted(value: Any, random: Random) -> Any:
-    """Another value of the same type, a little wrong; None where nothing is known of the type.
-
-    The value itself stays as it is.
+    """A slightly changed value of the same type; None for other types. The value itself is not changed.
 
     >>> corrupted(True, Random(1))
     False
     >>> corrupted("cassette", Random(1)) != "cassette"
     True
     """
-    kind = type(value)
-    if kind is bool:
-        return not value
-    if kind is int:
-        return value ^ (1 << random.randrange(max(1, value.bit_length())))
-    if kind is float:
-        return value * random.choice((-1, 2, 0.5)) if value and math.isfinite(value) else 1.0
-    if kind in _SIZED and value:
-        return _one_element_wrong(value, random)
-    if kind in (dict, set, frozenset) and value:
-        left_out = random.choice(sorted(value, key=repr))
-        if kind is dict:
-            return {key: item for key, item in value.items() if key != left_out}
-        return kind(item for item in value if item != left_out)
-    return None
+    change = _CHANGES.get(type(value))
+    if change is None or (isinstance(value, Collection) and not value):
+        return None
+    return change(value, random)
 
 
-def _one_element_wrong(value: Any, random: Random) -> Any:
+def _one_bit_flipped(value: int, random: Random) -> int:
+    return value ^ (1 << random.randrange(max(1, value.bit_length())))
+
+
+def _scaled(value: float, random: Random) -> float:
+    return value * random.choice((-1, 2, 0.5)) if value and math.isfinite(value) else 1.0
+
+
+def _one_character_wrong(value: str, random: Random) -> str:
     place = random.randrange(len(value))
-    before, element, after = value[:place], value[place], value[place + 1 :]
-    if isinstance(value, str):
-        return before + chr(ord(element) ^ 1) + after
-    if isinstance(value, (bytes, bytearray)):
-        return before + bytes([element ^ (1 << random.randrange(8))]) + after
-    return before + after  # of a list or tuple, the element is missing
+    return value[:place] + chr(ord(value[place]) ^ 1) + value[place + 1 :]
+
+
+def _one_byte_wrong(value: Any, random: Random) -> Any:
+    place = random.randrange(len(value))
+    return value[:place] + bytes([value[place] ^ (1 << random.randrange(8))]) + value[place + 1 :]
+
+
+def _one_element_missing(value: Any, random: Random) -> Any:
+    place = random.randrange(len(value))
+    return value[:place] + value[place + 1 :]
+
+
+def _one_key_missing(value: dict[Any, Any], random: Random) -> dict[Any, Any]:
+    left_out = random.choice(sorted(value, key=repr))
+    return {key: item for key, item in value.items() if key != left_out}
+
+
+def _one_member_missing(value: Any, random: Random) -> Any:
+    left_out = random.choice(sorted(value, key=repr))
+    return type(value)(item for item in value if item != left_out)
+
+
+_CHANGES: Final[dict[type, Corruption]] = {
+    bool: lambda value, random: not value,
+    int: _one_bit_flipped,
+    float: _scaled,
+    str: _one_character_wrong,
+    bytes: _one_byte_wrong,
+    bytearray: _one_byte_wrong,
+    list: _one_element_missing,
+    tuple: _one_element_missing,
+    dict: _one_key_missing,
+    set: _one_member_missing,
+    frozenset: _one_member_missing,
+}
+"""How a value of each type is changed. Containers are not empty."""

@@ -1,8 +1,8 @@
-"""How `memoize` tells arguments apart, and how it keeps results from being changed.
+"""The keys of cached calls, and cached results that the program cannot change.
 
-Arguments are the same if pickle writes the same of them: type, state, order, and which objects are one and the
-same. Closures, and objects without any state, are the same only if they are the same object. Knows pickle; must not
-know functions or contexts.
+Arguments are equal if pickle writes the same bytes for them: the same types, states and order, and the same objects in
+several places. Closures, and objects without any state, are equal only if they are the same object. Knows pickle; must
+not know functions or contexts.
 """
 
 from __future__ import annotations
@@ -15,25 +15,36 @@ import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-__all__ = ["CannotRemember", "Key", "Remembered", "remembered"]
+__all__ = ["CachedResult", "CannotCache", "Key", "cached_result"]
 
 _PROTOCOL: Final = 4
 _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(None)})
-"""Types whose values are the same if they are equal, and cannot change."""
-_UNCHANGEABLE: Final = _PLAIN | {complex, type(Ellipsis), type(NotImplemented), range}
+"""Immutable types whose values are interchangeable if they are equal and of the same type."""
+_IMMUTABLE: Final = _PLAIN | {complex, type(Ellipsis), type(NotImplemented), range}
 _NAMED: Final = (FunctionType, BuiltinFunctionType, type, ModuleType)
-_SHARED_FREELY: Final[tuple[type, ...]] = (*_UNCHANGEABLE, *_NAMED, tuple, frozenset)
+_SHAREABLE: Final[tuple[type, ...]] = (*_IMMUTABLE, *_NAMED, tuple, frozenset)
 
 
-class CannotRemember(Exception):
-    """A call cannot be remembered; says why, in a few words."""
+class CannotCache(Exception):
+    """A call cannot be cached. The message is the reason, in a few words."""
 
 
 class Key:
     """The arguments of a call, as they were when it began.
 
-    `lasts` says that the key is to mean the same in another run. Raises `CannotRemember` if there are arguments that
-    cannot be told apart.
+    Parameters
+    ----------
+    arguments:
+        The positional arguments.
+    keywords:
+        The keyword arguments.
+    is_persistent:
+        Whether the key must be the same in another run.
+
+    Raises
+    ------
+    CannotCache
+        If there are arguments that cannot be compared.
 
     >>> Key((1,), {}).value == Key((True,), {}).value
     False
@@ -41,21 +52,21 @@ class Key:
     True
     """
 
-    __slots__ = ("_arguments", "_keywords", "_lasts", "_memo", "kept", "value")
+    __slots__ = ("_arguments", "_is_persistent", "_keywords", "_memo", "kept_alive", "value")
 
-    def __init__(self, arguments: tuple[Any, ...], keywords: dict[str, Any], lasts: bool = False) -> None:
+    def __init__(self, arguments: tuple[Any, ...], keywords: dict[str, Any], is_persistent: bool = False) -> None:
         self._arguments = arguments
         self._keywords = keywords
-        self._lasts = lasts
+        self._is_persistent = is_persistent
         self._memo: dict[int, Any] | None = None
-        self.kept: list[Any] = []  # what the key names by identity
-        self.value: Any = self._fast()
+        self.kept_alive: list[Any] = []  # the objects that the key contains by identity
+        self.value: Any = self._plain_key()
         if self.value is None:
             self.value = self._pickled()
 
-    def _fast(self) -> Any:
-        """The arguments themselves, if that is enough."""
-        if self._lasts:
+    def _plain_key(self) -> Any:
+        """A key of the arguments themselves, if all of them are plain values."""
+        if self._is_persistent:
             return None
         types = tuple(map(type, self._arguments))
         if float in types and 0 in self._arguments:
@@ -69,13 +80,15 @@ class Key:
         return (self._arguments, items, types) if _PLAIN.issuperset(types) else None
 
     def _pickled(self) -> Any:
-        """What pickle writes of the arguments; what goes by identity is kept beside it, so that nobody takes its
-        place."""
-        pickler = _Pickler(self._lasts)
-        pickled = pickler.written((self._arguments, sorted(self._keywords.items(), key=lambda item: item[0])))
-        self.kept = pickler.by_identity
+        """The bytes that pickle writes for the arguments, and the objects that are compared by identity.
+
+        These objects are kept alive, so that no other object gets their identity.
+        """
+        pickler = _Pickler(self._is_persistent)
+        pickled = pickler.pickled((self._arguments, sorted(self._keywords.items(), key=lambda item: item[0])))
+        self.kept_alive = pickler.by_identity
         self._memo = pickler.memo.copy()
-        return (pickled, _Kept(self.kept)) if self.kept else pickled
+        return (pickled, _Identities(self.kept_alive)) if self.kept_alive else pickled
 
     def check_unchanged(self) -> None:
         """Raise if the call has changed its arguments."""
@@ -83,19 +96,19 @@ class Key:
             return
         before, memo = self.value, self._memo
         if self._pickled() != before:
-            raise CannotRemember("it changes its arguments")
+            raise CannotCache("it changes its arguments")
         self._memo = memo
 
     def check_not_in(self, memo: dict[int, Any]) -> None:
-        """Raise if a result gives out an argument that can change; `memo` is what pickle met in the result."""
+        """Raise if a result contains a mutable argument. `memo` holds the objects that pickle found in the result."""
         for identity in (self._memo or {}).keys() & memo.keys():
-            met = memo[identity][1]
-            if not isinstance(met, _SHARED_FREELY) and met is not self._arguments:
-                raise CannotRemember("its result holds one of its arguments")
+            found = memo[identity][1]
+            if not isinstance(found, _SHAREABLE) and found is not self._arguments:
+                raise CannotCache("its result contains one of its arguments")
 
 
-class _Kept:
-    """Objects that are told apart by identity; equal if they are the same ones."""
+class _Identities:
+    """Objects that are compared by identity."""
 
     __slots__ = ("_objects",)
 
@@ -103,32 +116,32 @@ class _Kept:
         self._objects = objects
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Kept) and list(map(id, self._objects)) == list(map(id, other._objects))
+        return isinstance(other, _Identities) and list(map(id, self._objects)) == list(map(id, other._objects))
 
     def __hash__(self) -> int:
         return hash(tuple(map(id, self._objects)))
 
 
 class _Pickler(pickle.Pickler):
-    """Writes the state of arguments, to be compared and never to be read."""
+    """Writes the state of arguments. The bytes are only compared, and never read."""
 
-    def __init__(self, lasts: bool) -> None:
+    def __init__(self, is_persistent: bool) -> None:
         self._file = io.BytesIO()
         super().__init__(self._file, _PROTOCOL)
-        self._lasts = lasts
+        self._is_persistent = is_persistent
         self.by_identity: list[Any] = []
 
-    def written(self, value: Any) -> bytes:
+    def pickled(self, value: Any) -> bytes:
         try:
             self.dump(value)
-        except CannotRemember:
+        except CannotCache:
             raise
-        except Exception as error:  # whatever a class has to say about being pickled
-            raise CannotRemember(f"an argument cannot be told apart: {_on_one_line(error)}") from None
+        except Exception as error:  # a class may raise anything while it is pickled
+            raise CannotCache(f"an argument cannot be compared: {_on_one_line(error)}") from None
         return self._file.getvalue()
 
     def reducer_override(self, obj: Any) -> Any:
-        """Have what has no name and no state go by its identity."""
+        """Write an object that has neither a name nor a state as its identity."""
         if isinstance(obj, (FunctionType, type)):
             if _is_found_by_name(obj):
                 return NotImplemented
@@ -136,14 +149,14 @@ class _Pickler(pickle.Pickler):
             return _identity, (obj.__name__,)
         elif isinstance(obj, (BuiltinFunctionType, MethodType)) or not _is_without_state(obj):
             return NotImplemented
-        if self._lasts:
-            raise CannotRemember(f"an argument has neither name nor state: {_kind(obj)}")
+        if self._is_persistent:
+            raise CannotCache(f"an argument has neither name nor state: {_kind(obj)}")
         self.by_identity.append(obj)
         return _identity, (len(self.by_identity),)
 
 
 def _identity(what: object) -> None:
-    """Stands for an object in a key, which nobody reads."""
+    """Stands for an object in a key. It is never called, because keys are not read."""
 
 
 def _is_found_by_name(obj: Any) -> bool:
@@ -168,45 +181,45 @@ def _kind(obj: Any) -> str:
     return obj.__qualname__ if isinstance(obj, (FunctionType, type)) else f"{type(obj).__qualname__} object"
 
 
-class Remembered:
-    """A result as it is kept: a value that cannot change, or what pickle writes of it."""
+class CachedResult:
+    """A result in the cache: an immutable value, or the bytes that pickle writes for it."""
 
-    __slots__ = ("is_pickled", "kept")
+    __slots__ = ("is_pickled", "stored")
 
-    def __init__(self, kept: Any, is_pickled: bool) -> None:
-        self.kept = kept
+    def __init__(self, stored: Any, is_pickled: bool) -> None:
+        self.stored = stored
         self.is_pickled = is_pickled
 
     def value(self) -> Any:
-        """The result, nobody else's."""
-        return pickle.loads(self.kept) if self.is_pickled else self.kept
+        """The result; if it is mutable, a new copy."""
+        return pickle.loads(self.stored) if self.is_pickled else self.stored
 
     def pickled(self) -> bytes:
-        """What can be written to a file."""
-        return self.kept if self.is_pickled else pickle.dumps(self.kept, _PROTOCOL)
+        """The result as bytes for a file."""
+        return self.stored if self.is_pickled else pickle.dumps(self.stored, _PROTOCOL)
 
 
-def remembered(result: Any, key: Key) -> Remembered:
-    """The result in a form that can be kept.
+def cached_result(result: Any, key: Key) -> CachedResult:
+    """A result in a form that can be cached.
 
     Raises
     ------
-    CannotRemember
-        If it cannot be copied, or holds an argument, which a copy would not.
+    CannotCache
+        If it cannot be copied, or contains an argument: a copy would not contain the same object.
     """
-    if type(result) in _UNCHANGEABLE or isinstance(result, (FunctionType, type)):
-        return Remembered(result, is_pickled=False)
+    if type(result) in _IMMUTABLE or isinstance(result, (FunctionType, type)):
+        return CachedResult(result, is_pickled=False)
     file = io.BytesIO()
     pickler = pickle.Pickler(file, _PROTOCOL)
     try:
         pickler.dump(result)
         pickle.loads(file.getvalue())
-    except Exception as error:  # whatever a class has to say about being pickled
-        raise CannotRemember(f"its result cannot be copied: {_on_one_line(error)}") from None
+    except Exception as error:  # a class may raise anything while it is pickled
+        raise CannotCache(f"its result cannot be copied: {_on_one_line(error)}") from None
     key.check_not_in(pickler.memo.copy())
-    if type(result) is tuple and all(type(item) in _UNCHANGEABLE for item in result):
-        return Remembered(result, is_pickled=False)
-    return Remembered(file.getvalue(), is_pickled=True)
+    if type(result) is tuple and all(type(item) in _IMMUTABLE for item in result):
+        return CachedResult(result, is_pickled=False)
+    return CachedResult(file.getvalue(), is_pickled=True)
 
 
 def _on_one_line(error: Exception) -> str:

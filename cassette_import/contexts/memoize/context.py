@@ -1,8 +1,8 @@
-"""`Memoize`: chosen functions are run once for each set of arguments, and remembered from then on.
+"""`Memoize`: chosen functions run once for each set of arguments; further calls return the cached result.
 
-What is remembered is correct or not remembered at all: arguments are told apart by type and state, also if they
-are mutable; results that can be changed are handed out as fresh copies; a call that changes its arguments, that
-gives out one of them, or that has to do with things that cannot be told apart, is made each time.
+A result is cached only where this is correct. Arguments are compared by type and state, mutable ones too. Mutable
+results are returned as new copies. A call that changes its arguments, returns one of them, or has arguments that cannot
+be compared is never cached. Knows calls and their keys; must not know how results are stored.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from cassette_import import current, recurse
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
-from cassette_import.contexts.memoize.argument_keys import CannotRemember, Key, Remembered, remembered
+from cassette_import.contexts.common.text import plural, text_writer
+from cassette_import.contexts.memoize.argument_keys import CachedResult, CannotCache, Key, cached_result
 from cassette_import.contexts.memoize.stores import Folder, Memory, Store
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Memoize"]
 
-_REASONS: Final = 5
-"""How many different reasons for not remembering a summary names."""
+_SHOWN_REASONS: Final = 5
+"""How many different reasons for not caching a summary shows."""
 
 
 class _Statistics:
-    """What became of the calls of one function."""
+    """Hits and misses of the calls of one function."""
 
     __slots__ = ("calls", "hits", "reasons")
 
@@ -42,26 +43,27 @@ class _Statistics:
 
 
 class Memoize(TargetedContext):
-    """Remembers what chosen functions give, and does not run them again.
+    """Caches the results of chosen functions, and does not run them again for the same arguments.
 
     Parameters
     ----------
     functions:
         The functions: callables, or text, ``"package.module.function"``.
     limit:
-        How many results are kept in memory; the one that was not asked for longest goes first. All if not given.
+        How many results are cached in memory; the least recently used one is deleted first. By default all are.
     folder:
-        Where to keep results from run to run, instead of in memory. Needs the extra `memoize`. A function whose
-        source has changed begins anew; one that calls a changed one does not, so remove the folder then.
+        A folder in which to cache results for later runs, instead of in memory. Needs the extra `memoize`. The results
+        of a function whose source has changed are not used. Those of its callers are: delete the folder then.
 
     Raises
     ------
     ValueError
-        If text leads nowhere, a function gives generators, or the folder cannot be used. The message is one line.
+        If a text names no function, a function is a generator function, or the folder cannot be used. The message is
+        one line.
 
     On the command line, ``-c memoize:functions=package.f+package.g,limit=1000``.
 
-    Only functions whose results depend on their arguments alone should be chosen. Exceptions are not remembered.
+    Choose only functions whose results depend on nothing but their arguments. Exceptions are not cached.
 
     Example
     -------
@@ -72,13 +74,13 @@ class Memoize(TargetedContext):
     >>> greys
     [(0.0, 0.5, 0.0), (0.0, 0.5, 0.0), (0.0, 0.5, 0.0)]
     >>> print(memoize.summary())
-    memoize: colorsys.rgb_to_hls: 3 calls, 2 remembered, 1 made
+    memoize: colorsys.rgb_to_hls: 3 calls, 2 hits, 1 miss
     """
 
     def __new__(cls, *functions: Target, **options: Any) -> Memoize:
         """Make an instance of the type that overloads these functions."""
         if not functions:
-            raise ValueError("no function is given: name those to be remembered, as module.function")
+            raise ValueError("no function is given: name those to cache, as module.function")
         return cls.for_targets([_checked(resolve_target(function)) for function in functions])
 
     def __init__(self, *functions: Target, limit: int | None = None, folder: str | None = None) -> None:
@@ -86,7 +88,7 @@ class Memoize(TargetedContext):
         if limit is not None:
             _check_limit(limit)
         if limit is not None and folder is not None:
-            raise ValueError("a folder keeps everything: give limit= or folder=, not both")
+            raise ValueError("a folder stores all results: give limit= or folder=, not both")
         self._store: Store = Memory(limit) if folder is None else Folder(str(folder))
         self._identities: dict[int, Hashable] = {}
         self._statistics = {id(target): _Statistics() for target in self._targets}
@@ -98,12 +100,12 @@ class Memoize(TargetedContext):
 
     @hidden
     def intercept(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        """Give what is remembered, or make the call and remember."""
+        """Return the cached result, or make the call and cache its result."""
         target = self.target_of(function, arguments)
         key = None if target is None else self._key(target, arguments, keywords)
-        known = None if key is None else self._known(target, key)
-        if known is None:
-            # As `proceed` has it, in this frame: what is remembered is often recursive.
+        cached = None if key is None else self._cached(target, key)
+        if cached is None:
+            # As in `proceed`, but without its frame: cached functions are often recursive.
             if current() is None:
                 with self:
                     result = function(*arguments, **keywords)
@@ -113,70 +115,70 @@ class Memoize(TargetedContext):
                 return result
             if inspect.iscoroutinefunction(function):
                 return self._awaited(target, key, result)
-            self._remember(target, key, result)
+            self._cache(target, key, result)
             return result
-        return _already(known) if inspect.iscoroutinefunction(function) else known.value()
+        return _as_coroutine(cached) if inspect.iscoroutinefunction(function) else cached.value()
 
     def _key(self, target: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Key | None:
         statistics = self._statistics[id(target)]
         with self._lock:
             statistics.calls += 1
         try:
-            return Key(arguments, keywords, self._store.lasts)
-        except CannotRemember as reason:
-            self._not_remembered(statistics, reason)
+            return Key(arguments, keywords, self._store.is_persistent)
+        except CannotCache as reason:
+            self._not_cached(statistics, reason)
             return None
 
-    def _known(self, target: Any, key: Key) -> Remembered | None:
-        known = self._store.get(self._identity(target), key.value)
-        if known is not None:
+    def _cached(self, target: Any, key: Key) -> CachedResult | None:
+        cached = self._store.get(self._identity(target), key.value)
+        if cached is not None:
             with self._lock:
                 self._statistics[id(target)].hits += 1
-        return known
+        return cached
 
     def _identity(self, target: Any) -> Hashable:
-        """What stands for the function in the store."""
+        """The key of the function in the store."""
         try:
             return self._identities[id(target)]
         except KeyError:  # at the first call
             return self._identities.setdefault(id(target), self._store.identity(target.function))
 
-    def _remember(self, target: Any, key: Key, result: Any) -> None:
+    def _cache(self, target: Any, key: Key, result: Any) -> None:
         try:
             key.check_unchanged()
-            self._store.put(self._identity(target), key.value, remembered(result, key))
-        except CannotRemember as reason:
-            self._not_remembered(self._statistics[id(target)], reason)
+            self._store.put(self._identity(target), key.value, cached_result(result, key))
+        except CannotCache as reason:
+            self._not_cached(self._statistics[id(target)], reason)
 
     async def _awaited(self, target: Any, key: Key, call: Any) -> Any:
         result = await call
-        self._remember(target, key, result)
+        self._cache(target, key, result)
         return result
 
-    def _not_remembered(self, statistics: _Statistics, reason: CannotRemember) -> None:
+    def _not_cached(self, statistics: _Statistics, reason: CannotCache) -> None:
         with self._lock:
             statistics.reasons[str(reason)] += 1
 
     def clear(self) -> None:
-        """Forget everything that is remembered; the statistics stay."""
+        """Delete all cached results; the statistics stay."""
         self._store.clear()
 
     def statistics(self) -> dict[str, dict[str, Any]]:
-        """For each function: `calls`, of them `remembered`, `made`, and `not_rememberable` by reason."""
+        """For each function: its `calls`, of them `hits` and `misses`, and the `uncacheable` ones by reason."""
         with self._lock:
             return {
                 target.name: {
                     "calls": it.calls,
-                    "remembered": it.hits,
-                    "made": it.misses,
-                    "not_rememberable": dict(it.reasons.most_common()),
+                    "hits": it.hits,
+                    "misses": it.misses,
+                    "uncacheable": dict(it.reasons.most_common()),
                 }
                 for target in self._targets
                 for it in (self._statistics[id(target)],)
             }
 
     def summary(self) -> str:
-        """How often each function was called, and how often it had to be run."""
+        """The hits and misses of each function, and why calls were not cached."""
         lines: list[str] = []
         for name, figures in self.statistics().items():
             lines += _lines(name, **figures)
@@ -186,8 +188,8 @@ class Memoize(TargetedContext):
     def formats(self) -> Mapping[str, Writer]:
         """`.txt` for the summary, `.json` for the statistics."""
         return {
-            ".txt": lambda path: _write(path, self.summary()),
-            ".json": lambda path: _write(path, json.dumps(self.statistics(), indent=2)),
+            ".txt": text_writer(self.summary),
+            ".json": text_writer(lambda: json.dumps(self.statistics(), indent=2)),
         }
 
 
@@ -196,29 +198,26 @@ def _check_limit(limit: Any) -> None:
         raise ValueError(f"limit is a number of results, from 1 on, not {limit!r}")
 
 
-async def _already(known: Remembered) -> Any:
-    return known.value()
+async def _as_coroutine(cached: CachedResult) -> Any:
+    return cached.value()
 
 
 def _checked(target: ResolvedTarget) -> ResolvedTarget:
     if inspect.isgeneratorfunction(target.function) or inspect.isasyncgenfunction(target.function):
-        raise ValueError(f"{target.name} gives generators, which can be used only once, so they cannot be remembered")
+        raise ValueError(
+            f"{target.name} is a generator function: generators can be used only once, so they cannot be cached"
+        )
     return target
 
 
-def _lines(name: str, calls: int, remembered: int, made: int, not_rememberable: Mapping[str, int]) -> list[str]:
+def _lines(name: str, calls: int, hits: int, misses: int, uncacheable: Mapping[str, int]) -> list[str]:
     if not calls:
         return [f"{name}: never called"]
-    lines = [f"{name}: {calls} call{'' if calls == 1 else 's'}, {remembered} remembered, {made} made"]
-    if not_rememberable:
-        lines[0] += f", {sum(not_rememberable.values())} not rememberable:"
-        shown = list(not_rememberable.items())
-        lines += [f"  {count} × {reason}" for reason, count in shown[:_REASONS]]
-        if len(shown) > _REASONS:
-            lines.append(f"  … {len(shown) - _REASONS} further reasons")
+    lines = [f"{name}: {plural(calls, 'call')}, {plural(hits, 'hit')}, {misses} miss{'' if misses == 1 else 'es'}"]
+    if uncacheable:
+        lines[0] += f", {sum(uncacheable.values())} uncacheable:"
+        reasons = list(uncacheable.items())
+        lines += [f"  {count} × {reason}" for reason, count in reasons[:_SHOWN_REASONS]]
+        if len(reasons) > _SHOWN_REASONS:
+            lines.append(f"  … {len(reasons) - _SHOWN_REASONS} further reasons")
     return lines
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
