@@ -1,34 +1,28 @@
-"""How specialising goes on: lines on the terminal while a first run under a context waits for it, and its time.
+"""Progress of specialising: lines on the terminal while the first run under a context waits for compiled bodies.
 
-Knows terminals, and that bodies are made one at a time; must not know how.
+Knows terminals, and that bodies are compiled one at a time. Must not know how.
 """
 
 from __future__ import annotations
 
 import os
-import weakref
-from collections.abc import Callable, Sequence
-from time import perf_counter
-from types import CodeType
-from typing import IO, Any, Final, Protocol
+from typing import IO, Final
 
-from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.body_compiler import bodies
-from cassette_import.specialization.function_unit import Unit
+from cassette_import.specialization.body_compiler import body_compiler
 
-__all__ = ["add_listener", "show"]
+__all__ = ["show"]
 
 _PATIENCE: Final = 2.0
-"""Seconds of specialising after which somebody may wonder; then twice as many, and so on."""
+"""The seconds of specialising before the first line. Each further line comes after twice the time of the last one."""
 
 
 def show(terminal: IO[str] | None, patience: float = _PATIENCE) -> None:
-    """From now on, tell how specialising goes on, each time that it has taken twice as long as the last time.
+    """From now on, report the progress of specialising, each time that it has taken twice as long as the last time.
 
     Parameters
     ----------
     terminal:
-        Where to; anything but a terminal is told nothing, because somebody may compare what is in it.
+        The stream for the lines. Nothing is written to anything but a terminal, because its content may be compared.
     patience:
         The seconds before the first line.
     """
@@ -37,60 +31,36 @@ def show(terminal: IO[str] | None, patience: float = _PATIENCE) -> None:
             return
     except ValueError:  # closed
         return
-    bodies.make = _watched(bodies.make, terminal, patience)  # type: ignore[method-assign]
+    progress = _Progress(terminal, patience)
+    _shown.append(progress)
+    body_compiler.listeners.add(progress)
 
 
-class _Listener(Protocol):
+class _Progress:
+    """Counts compiled bodies and their time, and writes lines in the process that began to count."""
+
+    def __init__(self, terminal: IO[str], patience: float) -> None:
+        self._terminal = terminal
+        self._patience = patience
+        self._process = os.getpid()
+        self._count = 0
+        self._seconds = 0.0
+
     def body_made(self, seconds: float) -> None:
-        """A body was made, in this thread, and took so long."""
+        """Called by the body compiler."""
+        self._count += 1
+        self._seconds += seconds
+        if self._seconds >= self._patience and os.getpid() == self._process:
+            self._patience = 2 * self._seconds
+            self._write(f"cassette_import: {self._count} functions specialised in {self._seconds:.0f} seconds, so far")
 
-
-_listeners: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
-
-
-def add_listener(listener: _Listener) -> None:
-    """From now on, tell of each body that is made, as long as the listener is there."""
-    if not hasattr(bodies.make, "tells"):
-        bodies.make = _told(bodies.make)  # type: ignore[method-assign]
-    _listeners.add(listener)
-
-
-def _told(make: Callable[..., CodeType | None]) -> Any:
-    def made(unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
-        start = perf_counter()
+    def _write(self, text: str) -> None:
         try:
-            return make(unit, variants)
-        finally:
-            seconds = perf_counter() - start
-            for listener in list(_listeners):
-                listener.body_made(seconds)
-
-    made.tells = True  # type: ignore[attr-defined]
-    return made
+            self._terminal.write(text + "\n")
+            self._terminal.flush()
+        except (OSError, ValueError):
+            pass
 
 
-def _watched(make: Callable[..., CodeType | None], terminal: IO[str], patience: float) -> Any:
-    process = os.getpid()
-    count, spent = 0, 0.0
-
-    def made(unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
-        nonlocal count, spent, patience
-        start = perf_counter()
-        try:
-            return make(unit, variants)
-        finally:
-            count += 1
-            spent += perf_counter() - start
-            if spent >= patience and os.getpid() == process:
-                patience = 2 * spent
-                _tell(terminal, f"cassette_import: {count} functions specialised in {spent:.0f} seconds, so far")
-
-    return made
-
-
-def _tell(terminal: IO[str], text: str) -> None:
-    try:
-        terminal.write(text + "\n")
-        terminal.flush()
-    except (OSError, ValueError):
-        pass
+_shown: Final[list[_Progress]] = []
+"""The body compiler does not keep its listeners alive."""

@@ -18,7 +18,7 @@ from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.body_compiler import bodies
+from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.instrumentation import Instrumentation
@@ -155,7 +155,7 @@ class Registry:
                 everything = self.wants_module_level(filename)
                 if everything:
                     record.source.refresh(module_name, source=source)
-                made = bodies.module_level(record, variant, source, plain) if variant is not None else plain
+                made = body_compiler.module_level_of(record, variant, source, plain) if variant is not None else plain
                 return self.index.with_trampolines(made, everything)
         finally:
             ACTIVE.reset(token)

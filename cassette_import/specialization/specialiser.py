@@ -15,7 +15,7 @@ from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.interpreter.observers import pause_observers
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.body_compiler import bodies
+from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.code_consumers import patch_readers, update_keepers
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.fresh_stack import on_a_fresh_stack
@@ -128,7 +128,7 @@ class Specialiser:
         if unit.code is not None and all(other in unit.variants for other in wanted):
             return unit.code
         try:
-            code = on_a_fresh_stack(lambda: bodies.make(unit, wanted))
+            code = on_a_fresh_stack(lambda: body_compiler.body_of(unit, wanted))
         except PassError:
             raise
         except Exception as error:

@@ -310,7 +310,7 @@ def test_long_specialising_is_told_on_a_terminal_and_nowhere_else(folder):
         folder,
         app="""
         import io, sys
-        from cassette_import import progress
+        from cassette_import.specialization import progress
         from cassette_import.contexts import Noop
         progress.show(sys.stderr, patience=0)
         import cassette_import, colorsys

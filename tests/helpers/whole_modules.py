@@ -10,7 +10,7 @@ from cassette_import import Context, Events
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import Key
 from cassette_import.rewriting.trees.code_matching import nested_functions
-from cassette_import.specialization.body_compiler import Bodies
+from cassette_import.specialization.body_compiler import BodyCompiler
 from cassette_import.specialization.function_unit import FileRecord, Unit
 
 FILENAME = "<rewritten>"
@@ -90,13 +90,6 @@ SHAPES = {
 """Variants by what is remarkable about them; several stand in one body together."""
 
 
-class Uncached(Bodies):
-    """Makes each body anew, and keeps none."""
-
-    def _file(self, record, variants):
-        return None
-
-
 class Rewritten:
     """A source, and what it becomes.
 
@@ -117,11 +110,11 @@ class Rewritten:
     def problems(self, variants):
         """What is wrong with the bodies for these variants."""
         found = []
-        bodies = Uncached()
+        compiler = BodyCompiler(cache=None)
         for unit in self.units:
             where = f"{unit.plain.co_qualname}, line {unit.plain.co_firstlineno}"
             try:
-                code = bodies.make(unit, variants)
+                code = compiler.body_of(unit, variants)
             except Exception as error:
                 found.append(f"{where}: {type(error).__name__}: {error}")
                 continue
@@ -134,7 +127,7 @@ class Rewritten:
         tree = self.record.source.parse(self.source)
         for variant in variants:
             try:
-                code = bodies.module_level(self.record, variant, self.source, self.plain)
+                code = compiler.module_level_of(self.record, variant, self.source, self.plain)
             except Exception as error:
                 found.append(f"module level: {type(error).__name__}: {error}")
                 continue

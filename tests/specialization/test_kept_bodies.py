@@ -1,4 +1,4 @@
-"""Bodies are kept on disk: a second process compiles nothing, whatever it hashes, and does the same."""
+"""BodyCompiler are kept on disk: a second process compiles nothing, whatever it hashes, and does the same."""
 
 import textwrap
 
@@ -46,16 +46,16 @@ MODULE = """
 DRIVER = """
     import os, sys
     import cassette_import
-    from cassette_import.specialization.body_compiler import Bodies
+    from cassette_import.specialization.body_compiler import BodyCompiler
 
     compiled = []
-    make = Bodies._compile
+    make = BodyCompiler._compile
 
     def _compile(self, unit, variants):
         compiled.append(unit.plain.co_qualname)
         return make(self, unit, variants)
 
-    Bodies._compile = _compile
+    BodyCompiler._compile = _compile
     from contexts_of_mine import *
 
     cassette_import.install(["shapes"])

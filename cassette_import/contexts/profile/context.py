@@ -33,7 +33,7 @@ from cassette_import.contexts.profile.call_tree import (
 )
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.specialization.progress import add_listener
+from cassette_import.specialization.body_compiler import body_compiler
 
 __all__ = ["Profile"]
 
@@ -95,7 +95,7 @@ class Profile(Context, events=Events.CALLS):
         self.subtracts_overhead = overhead
         self._here = _Here()
         self._threads: dict[int, Thread] = {}
-        add_listener(self)
+        body_compiler.listeners.add(self)
         # Nodes refer to functions and code by id(), which is valid as long as these are alive.
         self._kept_alive: dict[int, Any] = {}
 

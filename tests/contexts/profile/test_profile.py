@@ -17,8 +17,8 @@ from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import context as profile_context
 from cassette_import.contexts.profile import overhead_calibration, overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
-from cassette_import.specialization import progress
-from cassette_import.specialization.body_compiler import bodies
+from cassette_import.specialization import body_compiler as body_compiler_module
+from cassette_import.specialization.body_compiler import body_compiler
 
 PROGRAM = """
     import asyncio
@@ -636,7 +636,7 @@ def test_the_time_that_compiling_takes_is_not_the_programs(make_program, monkeyp
     program = make_program(
         "def main():\n    return first(), second()\ndef first(): return 1\ndef second(): return abs(2)\n"
     )
-    make = bodies.make
+    make = body_compiler._body_of
     now = 0.0
 
     def slow(unit, variants):
@@ -644,9 +644,9 @@ def test_the_time_that_compiling_takes_is_not_the_programs(make_program, monkeyp
         now += 100.0
         return make(unit, variants)
 
-    for module in (profile_context, overhead_subtraction, progress):
+    for module in (profile_context, overhead_subtraction, body_compiler_module):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
-    monkeypatch.setattr(bodies, "make", slow)
+    monkeypatch.setattr(body_compiler, "_body_of", slow)
     monkeypatch.setitem(overhead_calibration._KNOWN, Profile, overhead_calibration.NO_COSTS)
     with Profile() as profile:
         program.main()
