@@ -1,4 +1,4 @@
-"""What people start: the command line, programs, reports, the pytest plugin, notebooks.
+"""The ways to start cassette_import: command line, pytest plugin, notebook magics.
 
-Knows contexts and installing; must not know how code is rewritten.
+Knows contexts and installations; must not know how code is rewritten.
 """

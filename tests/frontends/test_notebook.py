@@ -172,7 +172,7 @@ def test_a_cell_that_raises_shows_its_own_lines_and_what_was_found(run_cells):
         ("%%overdub -p math\n1", "UsageError: %overdub: math cannot be overdubbed: "),
         ("%%overdub loud\n1", "UsageError: %%overdub: 'loud' is no option; "),
         ("%%overdub --loud\n1", "UsageError: option --loud not recognized"),
-        ("%overdub -c noop", "UsageError: %overdub: what is to run? "),
+        ("%overdub -c noop", "UsageError: %overdub: there is no code to run; "),
         ("%%overdub -o out.xyz\n1", "UsageError: %overdub: out.xyz: unknown format; "),
         ("%%overdub\nawait f()", "UsageError: %overdub: a cell cannot await at its top level; "),
         ("%%overdub\nx = (", "SyntaxError: "),

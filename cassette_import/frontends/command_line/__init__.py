@@ -1,4 +1,4 @@
-"""The command line, a file for each command that is more than a few lines.
+"""The command line: its parser, and a module for each command that is more than a few lines.
 
-Knows programs and reports; must not know how contexts work.
+Knows programs and results; must not know how contexts work.
 """

@@ -1,4 +1,4 @@
-"""What contexts found, as a notebook shows it: the page, picture or text that the context writes to files itself.
+"""The results of contexts, as a notebook shows them: the page, picture or text that the context writes to a file.
 
 Knows how contexts report, and IPython's display; must not know any context.
 """
@@ -15,24 +15,25 @@ from IPython.display import display
 
 from cassette_import import Context
 from cassette_import.contexts.common.reporting import is_reporting, is_streaming, known_formats, summary_of
-from cassette_import.frontends.reporting.run_report import CannotWrite, Outcome
+from cassette_import.frontends.reporting.output import CannotWrite
+from cassette_import.frontends.reporting.results import RunResults
 
-__all__ = ["Finding"]
+__all__ = ["CellResults"]
 
 _KINDS = ".html", ".svg", ".txt"
-"""In the order in which a notebook prefers them."""
+"""The formats that a notebook can show, the best one first."""
 _FRAME = '<iframe srcdoc="{}" sandbox="allow-scripts" style="width: 100%; height: 32em; border: 0"></iframe>'
 
 
-class Finding:
-    """What contexts find from now on.
+class CellResults:
+    """What contexts find while a cell runs.
 
     Parameters
     ----------
     contexts:
         The contexts, outermost first.
     output:
-        A file for what is found, as `run -o` has it.
+        The file for what they find, as for `run -o`.
     """
 
     def __init__(self, contexts: Sequence[Context], output: str | None) -> None:
@@ -40,15 +41,15 @@ class Finding:
         self._folder = tempfile.TemporaryDirectory(prefix="cassette_import-")
         self._output = output
         try:
-            self._outcome = Outcome(contexts, output, None)
+            self._results = RunResults(contexts, output, None)
         except CannotWrite as error:
             raise UsageError(f"%overdub: {error}") from error
-        # What a context writes while the program runs goes to a file, to be shown when it is complete.
+        # A context that streams writes to a file, which is shown when the cell has ended.
         for number, context in enumerate(contexts):
             if output is None and self._kind(context) is not None and is_streaming(context):
                 context.stream(self._path(number))
         if output is not None:
-            self._outcome.begin(())
+            self._results.begin(())
 
     def _kind(self, context: Context) -> str | None:
         return next((kind for kind in _KINDS if kind in known_formats(context)), None)
@@ -59,7 +60,7 @@ class Finding:
     def show(self) -> None:
         """Show what each context found, and write the file."""
         if self._output is not None:
-            self._outcome.write()
+            self._results.write()
         for number, context in enumerate(self._contexts):
             if is_reporting(context):
                 written = self._written(number) if self._output is None else None
@@ -68,7 +69,7 @@ class Finding:
         self._folder.cleanup()
 
     def _written(self, number: int) -> tuple[str, str] | None:
-        """The kind of file that suits a notebook best, and what stands in it."""
+        """The suffix of the format that a notebook shows best, and the contents of such a file."""
         context = self._contexts[number]
         kind = self._kind(context)
         if kind is None:
@@ -80,7 +81,7 @@ class Finding:
 
 
 def _page(summary: str, kind: str, text: str) -> str:
-    """HTML for what was found."""
+    """HTML for the results of one context: a page in a frame, a picture, or text."""
     if kind == ".html":
         return _FRAME.format(html.escape(text))
     if kind == ".svg":

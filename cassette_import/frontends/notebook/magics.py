@@ -1,6 +1,6 @@
-"""IPython and Jupyter: ``%load_ext cassette_import``, then ``%%overdub`` for a cell and ``%overdub`` for a line.
+"""The magic commands: after ``%load_ext cassette_import``, ``%%overdub`` for a cell and ``%overdub`` for a line.
 
-Knows IPython, which only the extra `notebook` brings, and how contexts report; must not know how code is rewritten.
+Knows IPython, which only the extra `notebook` installs, and how contexts report; must not know how code is rewritten.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import cassette_import
 from cassette_import import Context
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.frontends import settings
-from cassette_import.frontends.notebook.display import Finding
-from cassette_import.frontends.programs.program import overdubbed
+from cassette_import.frontends.notebook.display import CellResults
+from cassette_import.frontends.programs.main_module import overdubbed
 from cassette_import.specialization.registry import registry
 
 __all__ = ["OverdubMagics", "load", "unload"]
 
 _CELLS: Final = "cassette_import: cells"
-"""The name under which cells are known while one of them is overdubbed; no module can have it."""
+"""The module name under which cells are installed while one of them runs; no real module can have it."""
 _VALUE: Final = "_overdub_value_"
 
 
@@ -45,24 +45,24 @@ class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when 
             %overdub [the same] STATEMENT
 
         The cell itself, functions of other cells and the packages are overdubbed. The contexts are described as on
-        the command line, the first one outermost; without one, it is `profile`. With `-o`, what a context found is
-        written to a file, in the format of its suffix, as well.
+        the command line, the first one outermost; the default is `profile`. With `-o`, the results of a context are
+        also written to a file, in the format of its suffix.
         """
         __tracebackhide__ = True
         given, rest = self.parse_options(line, "c:p:x:o:", posix=False, list_all=True, preserve_non_opts=True)
         given = {key: [_unquoted(word) for word in words] for key, words in given.items()}
         source = rest if cell is None else cell
         if cell is not None and rest.strip():
-            raise UsageError(f"%%overdub: {rest.strip()!r} is no option; what is to run stands in the lines below")
+            raise UsageError(f"%%overdub: {rest.strip()!r} is no option; write the code to run on the lines below")
         if not source.strip():
-            raise UsageError("%overdub: what is to run? An expression or statement is needed")
+            raise UsageError("%overdub: there is no code to run; give an expression or a statement")
         contexts = _contexts(given.get("c"))
         program = _Cell(self.shell, source)
-        finding = Finding(contexts, given.get("o", [None])[-1])
+        results = CellResults(contexts, given.get("o", [None])[-1])
         packages, exclude = settings.names(given.get("p", ())), settings.names(given.get("x", ()))
         with contextlib.ExitStack() as stack:
             stack.enter_context(_installed(packages, exclude, self.shell))
-            stack.callback(finding.show)
+            stack.callback(results.show)
             for context in contexts:
                 stack.enter_context(context)
             try:
@@ -72,7 +72,7 @@ class OverdubMagics(Magics):  # type: ignore[misc]  # IPython is not there when 
 
 
 def _unquoted(word: str) -> str:
-    """A word without the quotes around it. IPython leaves them: what follows the options may be Python."""
+    """A word without the quotes around it. IPython keeps them, because Python code may follow the options."""
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
 
 
@@ -85,7 +85,7 @@ def _contexts(described: Sequence[str] | None) -> list[Context]:
 
 @contextlib.contextmanager
 def _installed(packages: Sequence[str], exclude: Sequence[str], shell: Any) -> Iterator[None]:
-    """Have the packages and the notebook's own cells overdubbed meanwhile."""
+    """Install the packages and the cells of the notebook for the duration of the block."""
     try:
         installation = cassette_import.install(packages, exclude=exclude)
     except (ModuleNotFoundError, cassette_import.NotOverdubbable) as error:
@@ -101,13 +101,13 @@ def _installed(packages: Sequence[str], exclude: Sequence[str], shell: Any) -> I
 
 
 class _Cell:
-    """A piece of source that is run as IPython runs a cell: the value of a last expression is the cell's."""
+    """Source code that runs as IPython runs a cell: the value of its last expression is the cell's value."""
 
     def __init__(self, shell: Any, source: str) -> None:
         self._shell = shell
-        # The first line, where the magic command stood, is left free.
+        # An empty first line takes the place of the magic command, so that line numbers fit.
         text = "\n" + shell.transform_cell(source)
-        # The last expression is compiled by itself, under a name of its own, which stands for the same lines.
+        # The last expression is compiled separately, under another file name for the same lines.
         self._name, self._last_name = self._cached(text), self._cached(text + "\n#")
         tree = ast.parse(text, self._name)
         last = tree.body[-1] if tree.body else None
@@ -118,7 +118,7 @@ class _Cell:
         self._last_code = _compiled(self._last, self._last_name)
 
     def _cached(self, text: str) -> str:
-        """The name of the text, under which tracebacks will find it; it belongs to the cell that is being run."""
+        """Put the text into IPython's line cache, as part of the running cell; return its file name for tracebacks."""
         compiler = self._shell.compile
         labels = (compiler.format_code_name(name) for name in reversed(linecache.cache))
         number = next((re.sub(r"\D", "", label[1]) for label in labels if label is not None), "0")
@@ -126,7 +126,7 @@ class _Cell:
         return name
 
     def run(self) -> Any:
-        """Run it in the contexts that are active."""
+        """Run the cell in the active contexts; return its value."""
         __tracebackhide__ = True
         namespace = self._shell.user_ns
         exec(overdubbed(self._name, self._text.encode(), self._code, _CELLS), namespace)
@@ -136,7 +136,7 @@ class _Cell:
         return namespace.pop(_VALUE)
 
     def own(self, traceback: TracebackType | None) -> TracebackType | None:
-        """The traceback without frames of ours."""
+        """The traceback from the first frame of the cell on."""
         entry = traceback
         while entry is not None and entry.tb_frame.f_code.co_filename not in (self._name, self._last_name):
             entry = entry.tb_next
@@ -144,8 +144,10 @@ class _Cell:
 
 
 def _divided(lines: Sequence[str], last: ast.Expr) -> tuple[str, str]:
-    """The text before the last expression; and the expression at its place, as the value of a name, which is on the
-    line above."""
+    """The text before the last expression, and an assignment of the expression to a name.
+
+    The name stands on the line above, so that the expression keeps its line and column.
+    """
     row, column = last.lineno - 1, len(lines[last.lineno - 1].encode()[: last.col_offset].decode())
     before = "".join((*lines[:row], lines[row][:column])).rstrip().removesuffix(";")
     above = "\n" * (row - 1) + f"{_VALUE} = \\\n"
@@ -164,11 +166,11 @@ def _compiled(text: str, name: str) -> Any:
 
 
 def load(shell: Any) -> None:
-    """What ``%load_ext cassette_import`` does."""
+    """Register the magic commands: ``%load_ext cassette_import``."""
     shell.register_magics(OverdubMagics)
 
 
 def unload(shell: Any) -> None:
-    """What ``%unload_ext cassette_import`` does."""
+    """Remove the magic commands: ``%unload_ext cassette_import``."""
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("overdub", None)

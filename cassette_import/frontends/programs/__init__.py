@@ -1,4 +1,4 @@
 """Unmodified programs, run as plain Python runs them.
 
-Knows `__main__`, import paths, processes and their ends; must not know contexts.
+Knows `__main__`, import paths and the ways out of a process; must not know contexts.
 """

@@ -1,6 +1,6 @@
-"""Ways out of a process that pass by `atexit`: what is to be told is told before they are taken.
+"""Hooks for the ways out of a process that skip `atexit`: `os._exit`, an exec, SIGTERM.
 
-Knows the functions of the operating system; must not know what is told.
+Knows the functions of the operating system; must not know what the callback does.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden, unwatched
 
-__all__ = ["look_out", "tell_before_leaving", "tell_when_terminated"]
+__all__ = ["call_before_exit", "call_on_sigterm", "replace_exit_functions"]
 
 _system: Final[Any] = sys.modules.get("posix") or sys.modules.get("nt")
 
 
-def nothing(goes_on: bool = False) -> None:
-    """Tell nothing."""
+def _do_nothing(goes_on: bool = False) -> None:
+    """The callback until another one is set."""
 
 
-_telling: list[Callable[..., None]] = [nothing]
+_callback: list[Callable[..., None]] = [_do_nothing]
 
 
-def look_out() -> None:
-    """Replace `os._exit`, `os.execv` and `os.execve`, and thereby what is made of them.
+def replace_exit_functions() -> None:
+    """Replace `os._exit`, `os.execv` and `os.execve`, which all other functions of their kind call.
 
-    To be called before anybody else can have taken hold of them: whoever names one of them as a target means what
-    the program calls.
+    To be called before contexts are made: a context that has one of them as a target needs the function that the
+    program will call.
     """
-    if _telling[0] is nothing and hasattr(os, "_exit"):
+    if _callback[0] is _do_nothing and hasattr(os, "_exit"):
         for name in ("_exit", "execv", "execve"):
             if hasattr(os, name):
                 replacement = _replaced(getattr(os, name), is_exec=name != "_exit")
@@ -42,21 +42,20 @@ def look_out() -> None:
                 setattr(_system, name, replacement)
 
 
-def tell_before_leaving(tell: Callable[..., None]) -> None:
-    """From now on `tell` is called before this process leaves in one of these ways: with ``goes_on=True`` before an
-    exec."""
-    _telling[0] = tell
+def call_before_exit(callback: Callable[..., None]) -> None:
+    """Have `callback` called before one of these functions ends this process: with ``goes_on=True`` before an exec."""
+    _callback[0] = callback
 
 
 def _replaced(original: Any, *, is_exec: bool) -> Any:
     @hidden
     def leave(*arguments: Any, **keywords: Any) -> Any:
         if not is_exec or _can_be_executed(*arguments):
-            # Outside of all contexts: telling is no part of the program.
-            contextvars.Context().run(_telling[0], goes_on=is_exec)
+            # Outside of all contexts: the callback is no part of the program.
+            contextvars.Context().run(_callback[0], goes_on=is_exec)
         return original(*arguments, **keywords)
 
-    # It passes for the original wherever a name is shown, and is pickled as such.
+    # Profilers and tracebacks show the name of the original; pickle looks the function up under it.
     described: Any = leave
     shown = f"<built-in method {original.__module__}.{original.__name__}>"
     described.__code__ = unwatched(leave.__code__.replace(co_filename="~", co_firstlineno=0, co_name=shown))
@@ -68,17 +67,19 @@ def _replaced(original: Any, *, is_exec: bool) -> Any:
 
 def _can_be_executed(path: Any = None, *others: Any) -> bool:
     try:
-        return os.access(path, os.X_OK)  # `execvp` tries one folder after the other
+        return os.access(path, os.X_OK)  # `execvp` calls this for folder after folder, most of them in vain
     except TypeError:
         return False
 
 
-def tell_when_terminated(tell: Callable[..., None]) -> None:
-    """Have SIGTERM, where it is left to the system, end the process as before, after `tell`: pools end their workers
-    in this way."""
+def call_on_sigterm(callback: Callable[..., None]) -> None:
+    """Have `callback` called before SIGTERM ends the process, unless the program handles the signal.
+
+    Process pools end their workers in this way.
+    """
 
     def terminated(number: int, frame: FrameType | None) -> None:
-        contextvars.Context().run(tell)
+        contextvars.Context().run(callback)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

@@ -1,4 +1,4 @@
-"""The folder of a program, or its zip file: putting it on `sys.path`, and what can be imported from it.
+"""The folder or zip file of a program: its place on `sys.path`, and the modules in it.
 
 Knows how Python searches for top-level modules; must not know how programs are run.
 """
@@ -15,7 +15,7 @@ __all__ = ["can_be_on_path", "importable", "is_library", "make_way_for", "origin
 
 
 def can_be_on_path(path: str) -> bool:
-    """Whether modules can be imported from it: a folder or a zip file."""
+    """Whether the path is a folder or a zip file, from which modules can be imported."""
     for hook in sys.path_hooks:
         try:
             hook(path)
@@ -26,7 +26,7 @@ def can_be_on_path(path: str) -> bool:
 
 
 def put_first(entry: str) -> None:
-    """Python has put something of ours at the beginning of `sys.path`, unless it was told not to."""
+    """Replace the first entry of `sys.path`, which is cassette_import's; with `python -P` there is none to replace."""
     if sys.flags.safe_path:
         sys.path.insert(0, entry)
     else:
@@ -34,10 +34,10 @@ def put_first(entry: str) -> None:
 
 
 def make_way_for(folder: str) -> None:
-    """Have the program import its own `random.py`, although we have needed the one of the standard library.
+    """Forget the imported modules that the folder hides: the program imports its own `random.py`, for example.
 
-    What Python imports before any program begins, because of `.pth` files and `sitecustomize`, is there for the plain
-    program as well, and stays. Our own modules keep what they have imported.
+    Modules that Python imports before any program begins, because of `.pth` files and `sitecustomize`, stay: the plain
+    program finds them too. cassette_import's modules keep what they have imported.
     """
     early = _imported_at_startup()
     for name in importable(folder):
@@ -51,14 +51,14 @@ def make_way_for(folder: str) -> None:
 
 
 def _imported_at_startup() -> frozenset[str]:
-    """What is imported while `site` is: modules are in the order in which their import came to its end."""
+    """The modules imported before `site` was: `sys.modules` has the order in which imports finished."""
     if "site" not in sys.modules:
         return frozenset()
     return frozenset(itertools.takewhile("site".__ne__, sys.modules))
 
 
 def _is_unavoidable(name: str) -> bool:
-    """Whether Python has it, whatever lies in the program's folder."""
+    """Whether Python imports this module whatever lies in the program's folder."""
     return (
         name in ("__main__", "encodings", __name__.partition(".")[0])
         or BuiltinImporter.find_spec(name) is not None
@@ -67,7 +67,7 @@ def _is_unavoidable(name: str) -> bool:
 
 
 def importable(container: str) -> Iterator[str]:
-    """The names of modules that lie in a folder or zip file, as far as can be seen at a glance."""
+    """The names of the modules in a folder or zip file, judged by the names of its entries."""
     try:
         entries = sorted(os.listdir(container))
     except OSError:  # a zip file
@@ -89,7 +89,7 @@ def _members(path: str) -> list[str]:
 
 
 def origin_of(name: str) -> str | None:
-    """The folder or zip file from which the module is imported; None if it is Python's own."""
+    """The folder or zip file from which the module is imported; None if Python itself contains it."""
     if _is_unavoidable(name):
         return None
     module = sys.modules.get(name)
@@ -97,7 +97,7 @@ def origin_of(name: str) -> str | None:
 
 
 def _folder_of(spec: ModuleSpec | None) -> str | None:
-    """The folder in which a top-level module lies."""
+    """The folder that contains a top-level module."""
     if spec is None:
         return None
     if spec.submodule_search_locations is not None:
@@ -107,7 +107,7 @@ def _folder_of(spec: ModuleSpec | None) -> str | None:
 
 
 def is_library(folder: str) -> bool:
-    """Whether what lies there belongs to many programs."""
+    """Whether a folder is the standard library or a `site-packages`, whose modules belong to many programs."""
     return folder == os.path.dirname(os.__file__) or os.path.basename(folder) in (
         "site-packages",
         "dist-packages",

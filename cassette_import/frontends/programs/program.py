@@ -1,8 +1,8 @@
 """Runs a script or a module as plain `python` would run it, with contexts active.
 
-The model is coverage's `PyRunner`; everything that `python` can do itself is left to it: `runpy` runs
-modules, and whatever leaves the program goes on to the interpreter, which prints it, joins threads, calls
-`atexit` functions and sets the exit status.
+The model is coverage's `PyRunner`. Python itself does everything that it can do: `runpy` runs modules, and an
+exception that leaves the program reaches the interpreter, which prints it, joins threads, calls `atexit` functions and
+sets the exit status.
 
 Knows how Python starts programs; must not know command lines, contexts or reports.
 """
@@ -17,14 +17,13 @@ import marshal
 import os
 import runpy
 import sys
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
-from types import CodeType, ModuleType, TracebackType
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+from types import CodeType
 from typing import Any, Final
 
-from cassette_import.errors import CassetteWarning
+from cassette_import.frontends.programs import main_module
 from cassette_import.frontends.programs.import_path import (
     can_be_on_path,
     importable,
@@ -33,18 +32,18 @@ from cassette_import.frontends.programs.import_path import (
     origin_of,
     put_first,
 )
-from cassette_import.importing.finder import finder
+from cassette_import.frontends.programs.main_module import MAIN, code_of_main, fresh_main, overdubbed
+from cassette_import.frontends.programs.tracebacks import print_plainly, without_frames_of
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.specialization.registry import registry
 
-__all__ = ["CannotRun", "Module", "Program", "Script", "code_of_main", "overdubbed"]
+__all__ = ["CannotRun", "Module", "Program", "Script"]
 
-_MAIN: Final = "__main__"
 _PYC_HEADER: Final = 16
+_OWN_FILES: Final = (__file__, main_module.__file__)
 
 
 class CannotRun(Exception):
-    """There is nothing to run; `python` would leave with this message and exit status."""
+    """The program cannot be run; `python` would exit with this message and status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(f"{sys.orig_argv[0] if sys.orig_argv else sys.executable}: {message}")
@@ -52,37 +51,40 @@ class CannotRun(Exception):
 
 
 class Program:
-    """What is to be run, and its arguments."""
+    """A program and its arguments.
+
+    Subclasses say where it is found and how Python executes it.
+    """
 
     def __init__(self, name: str, arguments: Iterable[str]) -> None:
         self.name = name
         self.arguments = list(arguments)
         self.is_overdubbed = True
-        """Whether the program's own module level is."""
+        """Whether the main module is overdubbed."""
 
     @property
     def folder(self) -> str:
-        """Where the program's own modules are."""
+        """The folder of the program's own modules."""
         raise NotImplementedError
 
     @property
     def module(self) -> str:
-        """What the program would be called if it were imported."""
+        """The name that the program would have if it were imported."""
         return self.name
 
     def prepare(self) -> None:
-        """Make `sys.argv` and `sys.path` what the program expects; raise `CannotRun` if there is none."""
+        """Set `sys.argv` and `sys.path` as the program expects them; raise `CannotRun` if there is no such program."""
         raise NotImplementedError
 
     def own_packages(self) -> tuple[str, ...]:
-        """The top-level modules that belong to the program; to be asked after `prepare`."""
+        """The top-level modules that belong to the program; to be called after `prepare`."""
         raise NotImplementedError
 
     def _execute(self) -> None:
         raise NotImplementedError
 
     def _run_by_runpy(self, name: str, *, is_module: bool) -> None:
-        """What `python -m` does, in the same functions; they are in the traceback that Python prints."""
+        """Do what `python -m` does, through the same functions: the traceback that Python prints shows them."""
         runner: Any = runpy
         run_code: Callable[..., object] = runner._run_code
 
@@ -100,7 +102,7 @@ class Program:
             runner._run_code = run_code
 
     def run(self, contexts: Iterable[AbstractContextManager[object]] = ()) -> None:
-        """Run the program in the contexts, the first one outermost; what leaves the program leaves here."""
+        """Run the program in the contexts, the first one outermost; an exception of the program leaves here as well."""
         try:
             with contextlib.ExitStack() as stack:
                 for context in contexts:
@@ -109,12 +111,12 @@ class Program:
         except SystemExit:
             raise
         except BaseException as error:
-            _have_it_printed_plainly(_without_ours(error.__traceback__))
+            print_plainly(without_frames_of(_OWN_FILES, error.__traceback__))
             raise
 
 
 class Script(Program):
-    """A file with a program in it; or a folder or zip file that has a `__main__.py`."""
+    """A file with a program; or a folder or zip file with a `__main__.py`."""
 
     def __init__(self, name: str, arguments: Iterable[str]) -> None:
         super().__init__(name, arguments)
@@ -138,7 +140,7 @@ class Script(Program):
 
     @property
     def folder(self) -> str:
-        """The script's folder; what has a `__main__.py` itself."""
+        """The folder of the script; a folder or zip file with a `__main__.py` itself."""
         return self.filename if self.is_container else os.path.dirname(os.path.realpath(self.filename))
 
     @property
@@ -147,7 +149,7 @@ class Script(Program):
         return os.path.splitext(os.path.basename(self.filename))[0]
 
     def own_packages(self) -> tuple[str, ...]:
-        """What lies beside the script, or in the folder or zip file, and is imported from there."""
+        """The modules beside the script, or in the folder or zip file, that are imported from there."""
         folder = self.folder
         if sys.path[:1] != [folder] or is_library(folder):
             return ()
@@ -155,11 +157,11 @@ class Script(Program):
 
     def _execute(self) -> None:
         if self.is_container:
-            self._run_by_runpy(_MAIN, is_module=False)
+            self._run_by_runpy(MAIN, is_module=False)
             return
         is_compiled = self.filename.endswith(".pyc")
-        main = _fresh_main()
-        main.__loader__ = (SourcelessFileLoader if is_compiled else SourceFileLoader)(_MAIN, self.filename)
+        main = fresh_main()
+        main.__loader__ = (SourcelessFileLoader if is_compiled else SourceFileLoader)(MAIN, self.filename)
         main.__file__ = self.filename
         if sys.version_info < (3, 15):
             vars(main)["__cached__"] = None
@@ -167,12 +169,12 @@ class Script(Program):
         try:
             exec(code, vars(main))
         finally:
-            # As Python does it: functions that outlive the script do not see them.
+            # As Python does: functions that outlive the script do not see them.
             for name in ("__file__", "__cached__"):
                 vars(main).pop(name, None)
 
     def _compiled(self) -> CodeType:
-        options: dict[str, Any] = {"module": _MAIN} if sys.version_info >= (3, 15) else {}
+        options: dict[str, Any] = {"module": MAIN} if sys.version_info >= (3, 15) else {}
         try:
             plain = compile(self._contents, self.filename, "exec", dont_inherit=True, **options)
         except (SyntaxError, ValueError):
@@ -189,7 +191,7 @@ class Script(Program):
 
 
 class Module(Program):
-    """A module that is found as `import` finds it: what `python -m` runs."""
+    """A module that `import` can find, as `python -m` runs it."""
 
     @property
     def folder(self) -> str:
@@ -198,7 +200,7 @@ class Module(Program):
 
     def prepare(self) -> None:
         """See `Program.prepare`."""
-        # While the module is searched, the first argument is this, and its file's name afterwards.
+        # As in Python, the first argument is `-m` while the module is searched, then its file's name.
         sys.argv = ["-m", *self.arguments]
         if not sys.flags.safe_path:
             put_first(self.folder)
@@ -213,55 +215,13 @@ class Module(Program):
             return ()
 
     def _execute(self) -> None:
-        _fresh_main()
+        fresh_main()
         self._run_by_runpy(self.name, is_module=True)
 
 
-def code_of_main(plain: CodeType, arguments: tuple[Any, ...], name: str = _MAIN) -> CodeType:
-    """What to execute for a main module that `runpy` runs; `arguments` are those of its `_run_code`."""
-    spec = next((argument for argument in arguments if isinstance(argument, ModuleSpec)), None)
-    try:
-        if spec is None:
-            with io.open_code(plain.co_filename) as file:
-                return overdubbed(plain.co_filename, file.read(), plain, name)
-        if spec.origin is None or finder.covers(spec.name):
-            return plain  # its loader is ours, and has done what there is to do
-        source = spec.loader.get_data(spec.origin)  # type: ignore[union-attr]  # not every loader has it
-    except (AttributeError, OSError):
-        return plain
-    return overdubbed(spec.origin, source, plain, name)
-
-
-def overdubbed(filename: str, source: bytes, plain: CodeType, name: str = _MAIN) -> CodeType:
-    """What to execute for a main module, of this name, with this source, when contexts are active."""
-    registry.add_module(name, filename)
-    if not registry.wants_module_level():
-        return plain
-    try:
-        return registry.module_code(name, filename, source, plain)
-    except Exception as error:  # the program runs in any case
-        warnings.warn(f"{filename} runs plain: {type(error).__name__}: {error}", CassetteWarning, stacklevel=2)
-        return plain
-
-
-# ---- what Python has ready for a program
-
-
-def _fresh_main() -> ModuleType:
-    main = ModuleType(_MAIN)
-    if sys.version_info < (3, 14):
-        main.__annotations__ = {}
-    vars(main)["__builtins__"] = sys.modules["builtins"]
-    sys.modules[_MAIN] = main
-    return main
-
-
 def _absolute(path: str) -> str:
-    """The path as Python shows it in `__file__`: made absolute, nothing else."""
+    """The path as Python shows it in `__file__`: absolute, otherwise unchanged."""
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
-
-
-# ---- how Python ends a program
 
 
 def _is_decodable(source: bytes) -> bool:
@@ -273,45 +233,7 @@ def _is_decodable(source: bytes) -> bool:
 
 
 def _leave_to_python(filename: str) -> None:
-    """A file that cannot be read as text: only Python, reading it itself, finds its own words for that."""
+    """Have Python itself run a file that cannot be decoded: only then the error message is exactly Python's."""
     import subprocess  # rarely needed
 
     raise SystemExit(subprocess.call([sys.executable, filename]))
-
-
-def _without_ours(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of this file."""
-    entries = []
-    while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename != __file__:
-            entries.append(traceback)
-        traceback = traceback.tb_next
-    for entry, following in zip(entries, [*entries[1:], None], strict=False):
-        entry.tb_next = following
-    return entries[0] if entries else None
-
-
-def _have_it_printed_plainly(traceback: TracebackType | None) -> None:
-    """Have the interpreter, where the exception will arrive, print this traceback without our frames."""
-    excepthook = getattr(sys, "excepthook", sys.__excepthook__)
-
-    def show(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-        sys.excepthook = excepthook
-        error.__traceback__ = sys.last_traceback = traceback
-        try:
-            excepthook(kind, error, traceback)
-        except SystemExit:
-            raise
-        except BaseException as failure:
-            _print_failure(failure, error)
-
-    sys.excepthook = show
-
-
-def _print_failure(failure: BaseException, error: BaseException) -> None:
-    """What Python says of an excepthook that raises."""
-    print("Error in sys.excepthook:", file=sys.stderr)
-    failure.__traceback__ = _without_ours(failure.__traceback__)
-    sys.__excepthook__(type(failure), failure, failure.__traceback__)
-    print("\nOriginal exception was:", file=sys.stderr)
-    sys.__excepthook__(type(error), error, error.__traceback__)

@@ -106,7 +106,7 @@ def _is_asked(config: pytest.Config) -> bool:
 
 def _environment() -> dict[str, str]:
     """The environment; what `run --subprocesses` has put there is done already in this process."""
-    return {} if "cassette_import.frontends.programs.process_family" in sys.modules else dict(os.environ)
+    return {} if "cassette_import.frontends.subprocesses.process_family" in sys.modules else dict(os.environ)
 
 
 def _settings(config: pytest.Config) -> Settings:

@@ -1,4 +1,4 @@
-"""Reports about a run and the processes that it started.
+"""The results of a run: what its contexts found, and the report of what was rewritten, specialised and left alone.
 
-Knows what contexts found and what was specialised; must not know how either came about.
+Knows how contexts and installations report; must not know how programs run.
 """

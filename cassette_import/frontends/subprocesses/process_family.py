@@ -1,8 +1,8 @@
-"""The processes of one run: how they know of each other, which number each has, and what they hand to the first.
+"""The processes of one run: how they find each other, which number each has, and how they pass results to the first.
 
-A variable of the environment says what is wanted, and names a folder that lives as long as the first process. In
-it, each process that ends before the first one leaves a file with what it found. Knows processes and files; must
-not know contexts or reports.
+An environment variable describes the run, and names a folder that exists as long as the first process. Each process
+that ends before the first one writes its results to a file in this folder. Knows processes and files; must not know
+contexts or reports.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-
-__all__ = ["VARIABLE", "Family"]
+__all__ = ["VARIABLE", "ProcessFamily"]
 
 VARIABLE: Final = "CASSETTE_IMPORT_RUN"
-"""The environment variable that says what is wanted, as JSON."""
+"""The environment variable that describes the run, as JSON."""
 
-_STARTUP: Final = os.path.join(PACKAGE_FOLDER, "frontends", "command_line", "startup")
+_STARTUP: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
+"""The folder of the `sitecustomize` that child processes import when they start."""
 
 
-class Family:
-    """The processes that a run consists of, seen from one of them.
+class ProcessFamily:
+    """The processes of a run, as one of them represents them.
 
-    `first` is the process that was started by `run`; what it executes after an `execv` is the first one as well.
+    The first process is the one that `run` started; it stays the first one after an `execv`. `run` is the description
+    of the run that the environment variable holds.
     """
 
-    def __init__(self, wanted: dict[str, Any]) -> None:
-        self.wanted: Final = wanted
-        self._folder: Final[str] = wanted.get("folder", "")
+    def __init__(self, run: dict[str, Any]) -> None:
+        self.run: Final = run
+        self._folder: Final[str] = run.get("folder", "")
         self._number: tuple[int, int] | None = None
 
     @classmethod
@@ -44,21 +44,21 @@ class Family:
         folders: Iterable[str],
         output: str | None,
         report_file: str | None,
-    ) -> Family:
+    ) -> ProcessFamily:
         """Start a run in this process: from now on, child processes that run Python join it.
 
         Parameters
         ----------
         version:
-            Ours; another version has no part in it.
+            The version of cassette_import; a process with another version does not join.
         settings:
-            Variables for the environment of child processes.
+            Environment variables for child processes.
         folders:
-            Where contexts may lie.
+            The folders from which contexts may be imported.
         output, report_file:
-            The first process's files; those of other processes are named after them.
+            The first process's files; the names of other processes' files are made from them.
         """
-        wanted = {
+        run = {
             "version": version,
             "folder": tempfile.mkdtemp(prefix="cassette_import-"),
             "first": os.getpid(),
@@ -67,28 +67,28 @@ class Family:
             "report": None if report_file is None else os.path.abspath(report_file),
         }
         os.environ.update(settings)
-        os.environ[VARIABLE] = json.dumps(wanted)
+        os.environ[VARIABLE] = json.dumps(run)
         path = os.environ.get("PYTHONPATH")
         os.environ["PYTHONPATH"] = _STARTUP + (os.pathsep + path if path else "")
-        return cls(wanted)
+        return cls(run)
 
     @classmethod
-    def join(cls, text: str, version: str) -> Family | None:
-        """The run that this process belongs to, as the variable says; None if it is another version's."""
+    def join(cls, text: str, version: str) -> ProcessFamily | None:
+        """The run that the variable describes; None if another version of cassette_import started it."""
         try:
-            wanted: dict[str, Any] = json.loads(text)
+            run: dict[str, Any] = json.loads(text)
         except ValueError:
             return None
-        return cls(wanted) if wanted.get("version") == version else None
+        return cls(run) if run.get("version") == version else None
 
     @property
     def is_first(self) -> bool:
-        """Whether this process is the one that was started by `run`, whatever it executes by now."""
-        return bool(os.getpid() == self.wanted["first"])
+        """Whether `run` started this process; an `execv` in between does not matter."""
+        return bool(os.getpid() == self.run["first"])
 
     @property
     def number(self) -> int:
-        """This process's own number: 1, 2, … in the order in which they asked; its identifier if the run is over."""
+        """The number of this process: 1, 2, … in the order of asking; its process identifier if the run is over."""
         process = os.getpid()
         if self._number is None or self._number[0] != process:
             self._number = process, self._next_number() or process
@@ -106,27 +106,27 @@ class Family:
             else:
                 return number
 
-    def own(self, path: str, suffix: str) -> str:
+    def numbered_path(self, path: str, suffix: str) -> str:
         """The name of this process's file: `out.prof` is `out.3.prof` for the third.
 
-        >>> family = Family({})
+        >>> family = ProcessFamily({})
         >>> family._number = os.getpid(), 3
-        >>> family.own("there/out.speedscope.json", ".speedscope.json")
+        >>> family.numbered_path("there/out.speedscope.json", ".speedscope.json")
         'there/out.3.speedscope.json'
         """
         stem = path[: len(path) - len(suffix)] if path.lower().endswith(suffix) else path
         return f"{stem}.{self.number}{path[len(stem) :]}"
 
     def hand_in(self, found: dict[str, Any]) -> bool:
-        """Leave what this process found for the first one to tell; False if that has ended."""
+        """Write this process's results to a file, for the first process to print; False if that has ended."""
         return self._put(f"{self.number}.json", {"number": self.number, "program": _program(), **found})
 
     def path_for(self, name: str) -> str:
-        """A file of this process that is gone when the run is over."""
+        """The path of a file of this process, which is deleted when the run is over."""
         return os.path.join(self._folder, f"{self.number}.{name}")
 
-    def end(self) -> list[dict[str, Any]]:
-        """What the others have handed in, by their numbers; the run is over."""
+    def collect(self) -> list[dict[str, Any]]:
+        """The results that other processes have handed in, ordered by their numbers; ends the run."""
         found = []
         try:
             handed_in = [name for name in os.listdir(self._folder) if name.endswith(".json")]
@@ -146,14 +146,14 @@ class Family:
         try:
             with open(f"{path}.tmp", "w", encoding="utf-8") as file:
                 json.dump(value, file)
-            os.replace(f"{path}.tmp", path)  # whoever reads it reads all of it
+            os.replace(f"{path}.tmp", path)  # atomic: a reader sees the whole file
         except OSError:
             return False
         return True
 
 
 def _program(words: Sequence[str] | None = None) -> str:
-    """The command line of this process, cut short.
+    """The command line of this process, shortened.
 
     >>> _program(["/usr/bin/python3", "-c", "first line\\nsecond"])
     'python3 -c first line'

@@ -1,7 +1,6 @@
-"""What a run of several processes leaves behind: files with numbers, one report, and what each process found.
+"""The results of a run of several processes: numbered files, one merged report, and the results of each process.
 
-Knows how one process tells (`outcome`) and how processes know of each other (`processes`); must not know how they
-are started.
+Knows the results of one process and the process family; must not know how processes start.
 """
 
 from __future__ import annotations
@@ -13,25 +12,27 @@ from typing import Any
 
 from cassette_import import Context, Installation
 from cassette_import.contexts.common.reporting import is_forking, is_streaming, known_formats
-from cassette_import.frontends.programs.exit_hooks import tell_when_terminated
-from cassette_import.frontends.programs.process_family import Family
+from cassette_import.frontends.programs.exit_hooks import call_on_sigterm
 from cassette_import.frontends.programs.program import Program
-from cassette_import.frontends.reporting.run_report import Outcome, merged, origin_of_main, report, say, write_document
+from cassette_import.frontends.reporting.output import print_texts, write_document
+from cassette_import.frontends.reporting.report import merged, origin_of_main, report
+from cassette_import.frontends.reporting.results import RunResults
+from cassette_import.frontends.subprocesses.process_family import ProcessFamily
 
-__all__ = ["FamilyOutcome"]
+__all__ = ["FamilyResults"]
 
 
-class FamilyOutcome(Outcome):
-    """The outcome of one of the processes of a run; the first one tells what all of them found.
+class FamilyResults(RunResults):
+    """The results of one process of a run; the first process prints those of all processes.
 
     Parameters
     ----------
     contexts, output, report_file:
-        As for `Outcome`; the files are those of the first process.
+        As for `RunResults`; the file names are those of the first process.
     family:
-        The processes.
+        The processes of the run; None without `--subprocesses`.
     is_child:
-        Whether this process was started by a program of the run, and has files of its own.
+        Whether a program of the run started this process, which then writes numbered files.
     """
 
     def __init__(
@@ -40,55 +41,54 @@ class FamilyOutcome(Outcome):
         output: str | None,
         report_file: str | None,
         *,
-        family: Family | None = None,
+        family: ProcessFamily | None = None,
         is_child: bool = False,
     ) -> None:
         super().__init__(contexts, output, report_file)
         self.family = family
         self.has_main_module = not is_child
-        """Whether a main module was overdubbed: otherwise the process may have nothing to do with the program."""
+        """Whether a main module was overdubbed. Without one, the process may not belong to the program."""
         self.is_fork_server = False
-        """Whether the process does nothing but make copies of itself."""
+        """Whether the process is multiprocessing's fork server, which only forks."""
         self._is_child = is_child
-        self._parts: dict[int, str] = {}
+        self._streams: dict[int, str] = {}
 
     def begin(self, installations: Iterable[Installation], program: Program | None = None) -> None:
-        """The program is about to run."""
+        """See `RunResults.begin`; from now on, forked processes report as well."""
         if self.family is None:
             super().begin(installations, program)
             return
         if self._is_child:
             self._installations = list(installations)
-            self._stream_apart(self.family)
-            tell_when_terminated(self.write)
+            self._stream_to_own_files(self.family)
+            call_on_sigterm(self.write)
         else:
             super().begin(installations, program)
         os.register_at_fork(after_in_child=lambda: contextvars.Context().run(self._forked))
 
-    def _stream_apart(self, family: Family) -> None:
-        """What this process tells while it runs goes to files of its own: its standard error may be read by another
-        program."""
+    def _stream_to_own_files(self, family: ProcessFamily) -> None:
+        """Have contexts stream into files of this process: another program may read its standard error."""
         if self._output is not None:
             if is_streaming(self._writing):
-                self._writing.stream(family.own(self._output, self._suffix))
+                self._writing.stream(family.numbered_path(self._output, self._suffix))
             return
         for number, context in enumerate(self._contexts):
             if is_streaming(context) and ".txt" in known_formats(context):
-                self._parts[number] = family.path_for(f"{number}.txt")
-                context.stream(self._parts[number])
+                self._streams[number] = family.path_for(f"{number}.txt")
+                context.stream(self._streams[number])
 
     def _forked(self) -> None:
-        """This process is a copy."""
+        """Runs in a forked process, before the program continues there."""
         assert self.family is not None
         for context in self._contexts:
             if is_forking(context):
                 context.forked()
-        if self._output is not None or self._parts:
-            self._stream_apart(self.family)
-        tell_when_terminated(self.write)
+        if self._output is not None or self._streams:
+            self._stream_to_own_files(self.family)
+        call_on_sigterm(self.write)
 
     def write(self, *, goes_on: bool = False) -> None:
-        """See `Outcome.write`."""
+        """See `RunResults.write`."""
         family = self.family
         is_copy = os.getpid() != self._process
         if family is None:
@@ -96,30 +96,31 @@ class FamilyOutcome(Outcome):
         elif not (is_copy and goes_on) and (is_copy or not self.is_fork_server):
             self._write(family, is_copy or self._is_child, goes_on)
 
-    def _write(self, family: Family, is_child: bool, goes_on: bool) -> None:
+    def _write(self, family: ProcessFamily, is_child: bool, goes_on: bool) -> None:
         document = report(self._installations, self._contexts)
         texts: list[str] = []
         if not is_child:
-            texts = self._found(self._output)
+            texts = self._written_or_summaries(self._output)
         elif self.has_main_module or any(entry["specialised"] for entry in document["modules"].values()):
-            output = None if self._output is None else family.own(self._output, self._suffix)
-            texts = [*self._streamed(), *self._found(output)]
+            output = None if self._output is None else family.numbered_path(self._output, self._suffix)
+            texts = [*self._streamed(), *self._written_or_summaries(output)]
             if output is not None and os.path.exists(output):
                 texts.append(f"written to {output}")
         if goes_on or not family.is_first:
-            if not family.hand_in({"told": texts, "report": document}):
-                self._tell_alone(family, texts, document)
+            if not family.hand_in({"texts": texts, "report": document}):
+                self._print_alone(family, texts, document)
             return
-        others = family.end()
-        say([*texts, *(_told(other) for other in others)])
+        others = family.collect()
+        print_texts([*texts, *map(_text_of, others)])
         if self._report_file is not None:
             write_document(
                 merged([*_reports(others), document] if is_child else [document, *_reports(others)]), self._report_file
             )
 
     def _streamed(self) -> list[str]:
+        """What contexts have streamed into this process's files."""
         texts = []
-        for number, path in self._parts.items():
+        for number, path in self._streams.items():
             known_formats(self._contexts[number])[".txt"](path)
             try:
                 with open(path, encoding="utf-8", errors="backslashreplace") as file:
@@ -128,15 +129,15 @@ class FamilyOutcome(Outcome):
                 continue
         return texts
 
-    def _tell_alone(self, family: Family, texts: list[str], document: dict[str, Any]) -> None:
-        """The run is over, and this process is left."""
-        say(texts)
+    def _print_alone(self, family: ProcessFamily, texts: list[str], document: dict[str, Any]) -> None:
+        """Report in this process, which outlives the first one."""
+        print_texts(texts)
         if self._report_file is not None:
-            write_document(document, family.own(self._report_file, ".json"))
+            write_document(document, family.numbered_path(self._report_file, ".json"))
 
 
 def _reports(others: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The reports of other processes, whose main modules may be others than ours."""
+    """The reports of other processes; a main module that differs from this process's is renamed."""
     reports = [other["report"] for other in others if "report" in other]
     for modules in (each["modules"] for each in reports):
         main = modules.get("__main__")
@@ -145,7 +146,8 @@ def _reports(others: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return reports
 
 
-def _told(other: dict[str, Any]) -> str:
+def _text_of(other: dict[str, Any]) -> str:
+    """What to print for another process: a title line and its texts; empty if it has no texts."""
     title = f"cassette_import: process {other['number']}: {other['program']}"
-    texts = [f"was not overdubbed: {other['problem']}"] if "problem" in other else other["told"]
+    texts = [f"was not overdubbed: {other['problem']}"] if "problem" in other else other["texts"]
     return "\n".join([title, *texts]) if any(texts) else ""

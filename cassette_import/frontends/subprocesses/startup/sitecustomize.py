@@ -1,7 +1,7 @@
-"""What a child process of `run --subprocesses` executes when it starts: this folder is first on its PYTHONPATH.
+"""Runs when a child process of `run --subprocesses` starts: this folder is first on its PYTHONPATH.
 
-Takes itself off the path again, and gives way to the `sitecustomize` that would have been found without it. Must
-run, doing no more than that, on any Python that a program may start.
+Removes the folder from the path, and imports the `sitecustomize` that Python would have found without it. Must run on
+any Python that a program may start; where cassette_import cannot run, it does nothing else.
 """
 
 import os
@@ -19,10 +19,10 @@ def _begin():
     if is_added:  # at the end: the child's own modules come first
         sys.path.append(root)
     try:
-        from cassette_import.frontends.command_line import child_process
+        from cassette_import.frontends.subprocesses import child_process
 
         child_process.start(os.environ["CASSETTE_IMPORT_RUN"])
-    except ImportError:  # another version of ours is there, or not all that we need
+    except ImportError:  # another version of cassette_import is there, or one of its dependencies is not
         pass
     finally:
         if is_added and root in sys.path:
@@ -31,7 +31,7 @@ def _begin():
 
 if __name__ == "sitecustomize":
     _begin()
-    # In the place of this one, the one that Python would have found. If there is none, the error that says so leaves
-    # things as they would have been.
+    # Replace this module by the one that Python would have found. If there is none, Python ignores the ImportError, as
+    # it would have without this module.
     del sys.modules[__name__]
     import sitecustomize  # noqa: F401

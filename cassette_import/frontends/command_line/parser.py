@@ -1,0 +1,123 @@
+"""The parser of the command line: which commands there are, and which arguments each has.
+
+Knows argparse; must not know what the commands do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+__all__ = ["build_parser"]
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose error messages are one line.
+
+    With `takes_program`, everything from the first argument that is no option, or from `-m`, on belongs to a program.
+    """
+
+    def __init__(self, *, takes_program: bool = False, **keywords: Any) -> None:
+        super().__init__(allow_abbrev=False, **keywords)
+        self._takes_program = takes_program
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with one line on standard error, and status 2."""
+        self.exit(2, f"{self.prog}: {message}\n")
+
+    def parse_known_args(  # type: ignore[override]  # typeshed has overloads for namespaces of other types
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Remove the program and its arguments before argparse parses the rest (M4)."""
+        if not self._takes_program:
+            return super().parse_known_args(args, namespace)
+        given = list(sys.argv[1:] if args is None else args)
+        end = self._where_program_begins(given)
+        found, unknown = super().parse_known_args(given[:end], namespace)
+        program = given[end:]
+        if program[:1] == ["--"]:
+            del program[0]
+        # Like `python -mMODULE`, without a space.
+        elif program and program[0].startswith("-m") and program[0] != "-m":
+            program[:1] = ["-m", program[0][2:]]
+        found.program = program
+        return found, unknown
+
+    def _where_program_begins(self, arguments: Sequence[str]) -> int:
+        with_value = {option for action in self._actions if action.nargs is None for option in action.option_strings}
+        index = 0
+        while index < len(arguments):
+            argument = arguments[index]
+            if not argument.startswith("-") or argument in ("-", "--") or argument[:2] == "-m":
+                return index
+            index += 2 if argument in with_value else 1
+        return len(arguments)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    from cassette_import import __version__
+
+    parser = _Parser(prog=_program_name(), description="Run unaware Python programs in a context of your own.")
+    parser.add_argument("--version", action="version", version=f"cassette_import {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    context_help = "ready-made context, entry point, or module:Class, each with :key=value,…"
+
+    run = commands.add_parser(
+        "run",
+        takes_program=True,
+        help="run a script or module in contexts",
+        usage=f"{parser.prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
+        "[--report FILE] [--escapes] [--subprocesses] (SCRIPT | -m MODULE) [ARGUMENT]…",
+    )
+    run.add_argument(
+        "-p",
+        "--packages",
+        action="append",
+        metavar="PACKAGE[,…]",
+        help="overdub these packages (default: the program)",
+    )
+    run.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="except these")
+    run.add_argument(
+        "-c",
+        "--context",
+        action="append",
+        help=f"{context_help}; outermost first; none for none (default: profile)",
+    )
+    run.add_argument("-o", "--output", metavar="FILE", help="write the context's results, in the format of the suffix")
+    run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
+    run.add_argument("--escapes", action="store_true", help="list Python functions that were not overdubbed, and why")
+    run.add_argument(
+        "--subprocesses",
+        action="store_true",
+        default=None,
+        help="also overdub the Python programs that the program starts",
+    )
+
+    replay = commands.add_parser("replay", help="run a recorded program again, with the recorded external calls")
+    replay.add_argument("file", metavar="FILE", help="a recording, written by `run -c record -o FILE`")
+
+    show = commands.add_parser("show", help="print a function as it runs in a context")
+    show.add_argument("target", metavar="MODULE:FUNCTION")
+    show.add_argument("-c", "--context", action="append", help=context_help)
+    show.add_argument("--diff", action="store_true", help="print the differences from the original source")
+
+    commands.add_parser("contexts", help="list the contexts that have a name")
+    commands.add_parser("primitives", help="list which syntax is which event")
+
+    doctor = commands.add_parser("doctor", help="list what is done to each module of a package, and why")
+    doctor.add_argument("package", metavar="PACKAGE")
+    doctor.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="leave these alone")
+
+    cache = commands.add_parser("cache", help="list the cache files beside the .pyc files")
+    cache.add_argument("packages", nargs="*", metavar="PACKAGE", help="only the files of these packages")
+    cache.add_argument("--clear", action="store_true", help="remove the files")
+    return parser
+
+
+def _program_name() -> str:
+    name = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return name if name.startswith("cassette") else "python -m cassette_import"

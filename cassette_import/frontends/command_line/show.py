@@ -1,0 +1,59 @@
+"""The command `show`: prints a function as it runs in a context.
+
+Knows reflections; must not know how they are made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import importlib
+from typing import Any
+
+from cassette_import import Context, reflect
+from cassette_import.frontends.command_line.usage import UsageError, contexts_named, print_lines, settings_of
+
+__all__ = ["show"]
+
+
+def show(given: argparse.Namespace) -> int:
+    """Print the rewritten source of a function, or its differences from the original; return the exit status."""
+    reflection = reflect(_function(given.target))
+    if reflection is None:
+        raise UsageError(f"{given.target} has no Python source that could be overdubbed")
+    texts = []
+    for context in contexts_named(settings_of(given).contexts):
+        overdubbed = reflection.overdubbed(context).rstrip("\n")
+        texts.append(_differences(given.target, reflection.tree, overdubbed, context) if given.diff else overdubbed)
+    return print_lines(texts)
+
+
+def _differences(target: str, tree: ast.AST, overdubbed: str, context: Context) -> str:
+    try:
+        overdubbed = ast.unparse(ast.parse(overdubbed))  # the layout of the other side
+    except SyntaxError:  # it contains names that Python cannot parse, and has this layout already
+        pass
+    lines = difflib.unified_diff(
+        ast.unparse(tree).splitlines(),
+        overdubbed.splitlines(),
+        target,
+        f"{target} in {type(context).__name__}",
+        lineterm="",
+    )
+    return "\n".join(lines)
+
+
+def _function(target: str) -> Any:
+    module_name, colon, path = target.partition(":")
+    if not colon or not path:
+        raise UsageError(f"{target!r} is not of the form module:function")
+    try:
+        found: Any = importlib.import_module(module_name)
+        for name in path.split("."):
+            found = getattr(found, name)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise UsageError(f"{target}: {error}") from error
+    if not callable(found):
+        raise UsageError(f"{target} is no function")
+    return found

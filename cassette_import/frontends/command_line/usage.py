@@ -1,0 +1,70 @@
+"""What the commands share: wrong usage, settings, contexts by name, printing lines.
+
+Knows settings and how contexts are named; must not know any command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from cassette_import.frontends import settings
+
+if TYPE_CHECKING:
+    from cassette_import import Context
+
+__all__ = ["DEFAULT_CONTEXT", "UsageError", "contexts_named", "print_lines", "settings_of", "table"]
+
+DEFAULT_CONTEXT: Final = "profile"
+
+
+class UsageError(Exception):
+    """The arguments of a command make no sense; the message is one line."""
+
+
+def settings_of(given: argparse.Namespace) -> settings.Settings:
+    """The settings that hold for a command: its arguments, then the environment, then `pyproject.toml`."""
+    packages, exclude = getattr(given, "packages", None), getattr(given, "exclude", None)
+    return settings.resolved(
+        settings.Settings(
+            packages=None if packages is None else settings.names(packages),
+            exclude=None if exclude is None else settings.names(exclude),
+            contexts=None if given.context is None else settings.contexts(given.context),
+            report=getattr(given, "report", None),
+            subprocesses=getattr(given, "subprocesses", None),
+        )
+    )
+
+
+def contexts_named(descriptions: Sequence[str] | None, *folders: str) -> list[Context]:
+    """Instances of the described contexts, which may also be imported from the folders; None means the default."""
+    from cassette_import.contexts.lookup import UnknownContext, context_named, importable_from
+
+    try:
+        with importable_from(folders):
+            return [context_named(text) for text in ((DEFAULT_CONTEXT,) if descriptions is None else descriptions)]
+    except UnknownContext as error:
+        raise UsageError(str(error)) from error
+
+
+def print_lines(lines: Iterable[str]) -> int:
+    """Print lines; return the exit status, which is 1 if the reader closed the pipe, as `| head` does."""
+    try:
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # At exit, Python would try to write the rest of the buffer, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    """The lines of a table with aligned columns."""
+    widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
+    for row in (titles, *rows):
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

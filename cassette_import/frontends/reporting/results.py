@@ -1,0 +1,133 @@
+"""The results of a run: its contexts write their files, or print their summaries, when the program ends.
+
+Knows how contexts report; must not know how programs run.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cassette_import import Context, Installation
+from cassette_import.contexts.common.reporting import (
+    UnknownFormat,
+    chosen_format,
+    is_informed,
+    is_streaming,
+    known_formats,
+    summary_of,
+)
+from cassette_import.contexts.common.text import error_line
+from cassette_import.frontends.reporting.output import (
+    CannotWrite,
+    check_folder,
+    print_texts,
+    problem_of_writing,
+    write_document,
+)
+from cassette_import.frontends.reporting.report import report
+
+if TYPE_CHECKING:
+    from cassette_import.frontends.programs.program import Program
+
+__all__ = ["RunResults"]
+
+
+class RunResults:
+    """The results of one process: what its contexts found and its report, written when the program ends.
+
+    Parameters
+    ----------
+    contexts:
+        The contexts that the program runs in, outermost first.
+    output:
+        The file for what a context found: the first context that knows the suffix writes it. The others, and
+        all of them without a file, print their summaries to standard error.
+    report_file:
+        The file for the report, or None for no report.
+    """
+
+    def __init__(self, contexts: Iterable[Context], output: str | None, report_file: str | None) -> None:
+        self._contexts = tuple(contexts)
+        # Absolute, because the program may change the current folder.
+        self._output = None if output is None else os.path.abspath(output)
+        self._report_file = None if report_file is None else os.path.abspath(report_file)
+        self._installations: list[Installation] = []
+        self._writing: object = None
+        self._suffix = ""
+        # A forked process has a copy of this object.
+        self._process = os.getpid()
+        for path in filter(None, (output, report_file)):
+            check_folder(path)
+        if output is not None:
+            self._choose_writer(output)
+
+    def _choose_writer(self, output: str) -> None:
+        if not self._contexts:
+            raise CannotWrite(f"{output}: no context is active that could write it")
+        known = {suffix: context for context in reversed(self._contexts) for suffix in _formats_of(context, output)}
+        if not known:
+            raise CannotWrite(f"{output}: {type(self._contexts[0]).__name__} writes no files")
+        try:
+            self._suffix = chosen_format(known, output)
+        except UnknownFormat as error:
+            raise CannotWrite(str(error)) from error
+        self._writing = known[self._suffix]
+
+    def begin(self, installations: Iterable[Installation], program: Program | None = None) -> None:
+        """Prepare the contexts before a program runs; raise `CannotWrite` if one that streams cannot open its file."""
+        self._installations = list(installations)
+        run: dict[str, object] | None = None
+        if program is not None:
+            run = {
+                "argv": [program.name, *program.arguments],
+                "program": type(program).__name__.lower(),
+                "packages": [name for installation in self._installations for name in installation.packages],
+                "exclude": [name for installation in self._installations for name in installation.exclude],
+                "output": self._output,
+            }
+        try:
+            for context in self._contexts:
+                if run is not None and is_informed(context):
+                    context.inform(run)
+            if self._output is not None and is_streaming(self._writing):
+                self._writing.stream(self._output)
+        except (OSError, ValueError) as error:
+            raise CannotWrite(str(error)) from error
+
+    def write(self, *, goes_on: bool = False) -> None:
+        """Write the files and print the summaries; a file that cannot be written is reported on standard error.
+
+        With `goes_on`, the process continues with another program, after an exec.
+        """
+        if os.getpid() != self._process:  # a forked copy: the original reports
+            return
+        print_texts(self._written_or_summaries(self._output))
+        if self._report_file is not None:
+            write_document(report(self._installations, self._contexts), self._report_file)
+
+    def _written_or_summaries(self, output: str | None) -> list[str]:
+        """Write the file; return the summaries of the contexts that did not write it, and the problem if it failed."""
+        texts = []
+        for context in self._contexts:
+            if context is self._writing and output is not None:
+                problem = problem_of_writing(functools.partial(_write, context, self._suffix), output)
+                if problem is None:
+                    continue
+                texts.append(problem)
+            texts.append(summary_of(context))
+        return texts
+
+
+def _formats_of(context: Context, output: str) -> Iterable[str]:
+    try:
+        return list(known_formats(context))
+    except Exception as error:
+        name = type(context).__name__
+        raise CannotWrite(f"{output}: {name} cannot say what it writes: {error_line(error)}") from error
+
+
+def _write(context: Context, suffix: str, path: str) -> None:
+    known_formats(context)[suffix](path)
