@@ -22,8 +22,8 @@ from typing import Any
 
 from cassette_import import NotOverdubbable, overdub
 from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
-from cassette_import.contexts.autodiff.rules import ALL_PARTIALS, FOLDS, PARTIALS
-from cassette_import.contexts.autodiff.structures import Inputs, is_number, outputs, parts_of, settled
+from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
+from cassette_import.contexts.autodiff.structures import Inputs, is_number, parts_of, returned, split_outputs
 from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.runtime.tagging.overdubbed_calls import VERBS
 from cassette_import.runtime.tagging.wrappers import plain
@@ -31,7 +31,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 __all__ = ["derivative", "gradient", "jvp", "vjp"]
 
 
-_KNOWN = frozenset(map(id, (*PARTIALS, *ALL_PARTIALS, *FOLDS, min, max, float)))
+_KNOWN = frozenset(map(id, (*PARTIALS, *JOINT_PARTIALS, *FOLDS, min, max, float)))
 
 
 def _arrays() -> Any:
@@ -50,7 +50,7 @@ def _check(f: Any) -> None:
     if python_function(f) is not None:
         return
     function, arrays = underlying(f), _arrays()
-    if id(function) not in _KNOWN and not (arrays is not None and arrays.knows(function)):
+    if id(function) not in _KNOWN and not (arrays is not None and arrays.has_rule(function)):
         raise NotOverdubbable(f"there is no derivative of {f!r}: it has no Python source, and no rule is known for it")
 
 
@@ -109,7 +109,7 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
         inputs.tagged(value, tangent)
         for value, tangent in zip(parts_of(args).values(), parts_of(tangents).values(), strict=True)
     ]
-    return settled(outputs(overdub(ctx, f, *given), ctx, 0.0))  # type: ignore[no-any-return]
+    return returned(split_outputs(overdub(ctx, f, *given), ctx, 0.0))  # type: ignore[no-any-return]
 
 
 def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tuple[Any, tuple[Any, ...]]:
@@ -133,23 +133,25 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     _check(f)
     arrays = _arrays()
     ctx = Reverse() if arrays is None else arrays.ArrayReverse()
-    inputs = Inputs(ctx, ctx.input)
-    value, nodes = outputs(overdub(ctx, f, *map(inputs.tagged, parts_of(args).values())), ctx, None)
+    inputs = Inputs(ctx, ctx.new_input)
+    value, nodes = split_outputs(overdub(ctx, f, *map(inputs.tagged, parts_of(args).values())), ctx, None)
     seeds: list[tuple[Node, Any]] = []
-    _weigh(nodes, cotangent, seeds)
+    _collect_seeds(nodes, cotangent, seeds)
     found = ctx.pull_back(seeds)
-    derivatives = tuple(inputs.mirrored(argument, lambda node: ctx.found_of(found, node)) for argument in inputs.seen)
-    return settled((value, derivatives))  # type: ignore[no-any-return]
+    derivatives = tuple(
+        inputs.mirrored(argument, lambda node: ctx.derivative_of(found, node)) for argument in inputs.seen
+    )
+    return returned((value, derivatives))  # type: ignore[no-any-return]
 
 
-def _weigh(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> None:
+def _collect_seeds(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> None:
     """Give each number of a result its weight."""
     if isinstance(nodes, Node):
         seeds.append((nodes, weight))
     elif isinstance(nodes, (list, tuple, dict)):
         weights = None if is_number(plain(weight)) else parts_of(plain(weight))
         for key, part in nodes.items() if isinstance(nodes, dict) else enumerate(nodes):
-            _weigh(part, weight if weights is None else weights[key], seeds)
+            _collect_seeds(part, weight if weights is None else weights[key], seeds)
 
 
 def gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cassette_import import Context, fallback
-from cassette_import.contexts.autodiff.rules import ALL_PARTIALS, FOLDS, PARTIALS
+from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.interpreter.callables import split
 from cassette_import.rewriting.events import Events
@@ -21,28 +21,37 @@ from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run
 
-__all__ = ["Differentiating", "Forward", "Node", "Reverse", "differentiate", "go_on", "made", "own_part"]
+__all__ = [
+    "Differentiating",
+    "Forward",
+    "Node",
+    "Reverse",
+    "call_without_overload",
+    "differentiate",
+    "split_metadata",
+    "with_metadata",
+]
 
 
 class Differentiating(Context, tagging=True):
     """What both modes have in common: metadata of arguments and partial derivatives become metadata of the result."""
 
-    def combined(self, pairs: list[tuple[Any, Any]]) -> Any:
+    def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
         """The metadata of a result, of partial derivatives and the metadata of the arguments."""
         raise NotImplementedError
 
-    def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
+    def call_on_non_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         """A call of a known function with something that is no number, or has no derivative."""
-        return go_on(f, arguments, {})
+        return call_without_overload(f, arguments, {})
 
-    def output(self, array: Any) -> tuple[Any, Any]:
+    def split_array(self, array: Any) -> tuple[Any, Any]:
         """An array of the result without what the context knows of it, and what it knows."""
         return array, None
 
-    def given(self, array: Any, metadata: Any) -> None:
+    def add_input(self, array: Any, metadata: Any) -> None:
         """An array of the arguments gets its metadata."""
 
-    def kept(self, value: Any) -> Any:
+    def snapshot(self, value: Any) -> Any:
         """A value that is looked at later, when the program may have changed it."""
         return value
 
@@ -50,7 +59,7 @@ class Differentiating(Context, tagging=True):
 class Forward(Differentiating):
     """The metadata of a number is its derivative."""
 
-    def combined(self, pairs: list[tuple[Any, Any]]) -> Any:
+    def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
         return functools.reduce(operator.add, [partial * tangent for partial, tangent in pairs])
 
 
@@ -75,7 +84,7 @@ class Reverse(Differentiating):
         super().__init__()
         self.tape: list[Node] = []
 
-    def combined(self, pairs: list[tuple[Any, Any]]) -> Node:
+    def combine(self, pairs: list[tuple[Any, Any]]) -> Node:
         node = Node(len(self.tape), pairs)
         self.tape.append(node)
         return node
@@ -96,16 +105,16 @@ class Reverse(Differentiating):
                         found[source.number] = found[source.number] + contribution
         return found
 
-    def input(self, value: Any) -> Node:
+    def new_input(self, value: Any) -> Node:
         """A new place on the tape, for a number or array of the arguments."""
-        return self.combined([])
+        return self.combine([])
 
-    def found_of(self, found: list[Any], node: Node) -> Any:
+    def derivative_of(self, found: list[Any], node: Node) -> Any:
         """The derivative that was found for a number or array of the arguments."""
         return found[node.number]
 
 
-def go_on(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+def call_without_overload(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """A call as if there were no overload of it: special methods of the program run in the context."""
     here = ACTIVE.get()
     left = here.suspended
@@ -120,7 +129,7 @@ def go_on(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         ACTIVE.reset(token)
 
 
-def own_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
+def split_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
     """The tag, the arguments without what it knows of them, and what it knows, by number of the argument."""
     own: Any = tag_of(ctx)
     values, found = [], []
@@ -133,49 +142,49 @@ def own_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[t
     return own, values, found
 
 
-def made(value: Any, own: Any, metadata: Any) -> Tagged:
+def with_metadata(value: Any, own: Any, metadata: Any) -> Tagged:
     return Tagged(plain(value), {**(metas_of(value) or {}), own: metadata})
 
 
 def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
     """The overload of a function whose derivative is known."""
-    own, values, found = own_part(ctx, arguments)
+    own, values, found = split_metadata(ctx, arguments)
     if not found or not all(is_number(plain(value)) for value in values):
-        return ctx.beyond_numbers(f, arguments)
+        return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
     if f in PARTIALS:
         partials = PARTIALS[f]
         pairs = [(partials[number](value, *values), metadata) for number, metadata in found]
     else:
-        every = ALL_PARTIALS[f](value, *values)
+        every = JOINT_PARTIALS[f](value, *values)
         pairs = [(every[number], metadata) for number, metadata in found]
-    return made(value, own, ctx.combined(pairs))
+    return with_metadata(value, own, ctx.combine(pairs))
 
 
 def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
     """The overload of a function of the items of an iterable."""
     given = items_outside(items)
-    own, values, found = own_part(ctx, [*start, *keywords.values(), *given])
+    own, values, found = split_metadata(ctx, [*start, *keywords.values(), *given])
     if not found:
-        return fallback(ctx, f, list(map(plain, given)) if metas_free(given) else given, *start, **keywords)
+        return fallback(ctx, f, list(map(plain, given)) if has_no_metadata(given) else given, *start, **keywords)
     if any(type(value) is Tagged for value in values):
-        value = functools.reduce(functools.partial(run, _STEPS[f]), values)
+        value = functools.reduce(functools.partial(run, _PAIRWISE[f]), values)
     elif start or keywords:
         value = f(values[1:], *(values[:1] if start else ()), **dict.fromkeys(keywords, values[0]))
     else:
         value = f(values)
     partials = FOLDS[f](value, *values)
-    return made(value, own, ctx.combined([(partials[number], metadata) for number, metadata in found]))
+    return with_metadata(value, own, ctx.combine([(partials[number], metadata) for number, metadata in found]))
 
 
-def metas_free(items: list[Any]) -> bool:
+def has_no_metadata(items: list[Any]) -> bool:
     """Whether nothing is wrapped."""
     return not any(type(item) is Tagged for item in items)
 
 
-_STEPS = {function: operator.mul if function.__name__ == "prod" else operator.add for function in FOLDS}
+_PAIRWISE = {function: operator.mul if function.__name__ == "prod" else operator.add for function in FOLDS}
 
-for _function in (*PARTIALS, *ALL_PARTIALS):
+for _function in (*PARTIALS, *JOINT_PARTIALS):
     Differentiating.overdub.register(_function)(differentiate)
 for _function in FOLDS:
     Differentiating.overdub.register(_function)(_differentiate_fold)

@@ -131,7 +131,7 @@ def _ones(v: Any, *terms: Any) -> list[Any]:
     return [1.0] * len(terms)
 
 
-ALL_PARTIALS: Final[dict[Any, Callable[..., list[Any]]]] = {math.hypot: _hypot}
+JOINT_PARTIALS: Final[dict[Any, Callable[..., list[Any]]]] = {math.hypot: _hypot}
 """Functions of any number of arguments: all partial derivatives at once."""
 
 FOLDS: Final[dict[Any, Callable[..., list[Any]]]] = {sum: _ones, math.fsum: _ones, math.prod: _prod}

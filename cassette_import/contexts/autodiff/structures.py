@@ -40,13 +40,13 @@ def parts_of(value: Any) -> dict[Any, Any]:
     return dict(enumerate(here.wrapped_items(value) if here is not None else value))
 
 
-def settled(value: Any) -> Any:
+def returned(value: Any) -> Any:
     """What is given back to the program: no part of a list, tuple or dict is wrapped, and the store knows what they
     were."""
     here = active_store()
     if here is None or not isinstance(value, (list, tuple, dict)):
         return value
-    parts = {key: settled(part) for key, part in parts_of(value).items()}
+    parts = {key: returned(part) for key, part in parts_of(value).items()}
     if isinstance(value, dict):
         return here.bind_pairs({key: plain(part) for key, part in parts.items()}, list(parts.items()))
     made = map(plain, parts.values())
@@ -74,7 +74,7 @@ class Inputs:
         if is_number(value) or is_array(value):
             if given is None:
                 return None
-            return self._make(value) if self._make is not None else self._context.kept(given)
+            return self._make(value) if self._make is not None else self._context.snapshot(given)
         if isinstance(value, (list, tuple, dict)):
             own = parts_of(value)
             if given is not _MISSING and given is not None:
@@ -101,7 +101,7 @@ class Inputs:
             made = type(bare)(*map(plain, items)) if hasattr(bare, "_fields") else type(bare)(map(plain, items))
             return self._tag.store.bind_items(made, items)
         if is_array(bare):
-            self._context.given(bare, metadata)
+            self._context.add_input(bare, metadata)
         old = value._tagged_metas if type(value) is Tagged else {}
         return Tagged(bare, {**old, self._tag: metadata})
 
@@ -115,11 +115,11 @@ class Inputs:
         return None if metadata is None else read(metadata)
 
 
-def outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
+def split_outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
     """A result without what the context knows of it, and what it knows, in the result's structure."""
     own: Any = tag_of(context)
     if is_array(plain(result)):
-        return context.output(result)  # type: ignore[no-any-return]
+        return context.split_array(result)  # type: ignore[no-any-return]
     if type(result) is Tagged:
         if own not in result._tagged_metas:
             return result, default
@@ -131,11 +131,11 @@ def outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
     if isinstance(result, dict):
         slots = own.store.slots_by_key(result)
         found = {
-            key: outputs(Tagged(*slots[key]) if key in slots else part, context, default)[1]
+            key: split_outputs(Tagged(*slots[key]) if key in slots else part, context, default)[1]
             for key, part in result.items()
         }
         return result, found
     if isinstance(result, SEQUENCES):
-        parts = [outputs(item, context, default)[1] for item in own.store.wrapped_items(result)]
+        parts = [split_outputs(item, context, default)[1] for item in own.store.wrapped_items(result)]
         return result, parts if isinstance(result, list) else tuple(parts)
     return result, default

@@ -14,8 +14,8 @@ from typing import Any
 
 import cassette_import
 from cassette_import import Context, Installation
-from cassette_import.contexts.common.text import error_line
 from cassette_import.contexts.common.targets import about_to_run
+from cassette_import.contexts.common.text import error_line
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import DEFAULT_CONTEXT, UsageError, contexts_named, settings_of
 from cassette_import.frontends.programs import exit_hooks
@@ -137,7 +137,9 @@ class _Guarded:
         try:
             return bool(leave(*exception))
         except Exception as error:
-            print_texts([f"cassette_import: {type(self._context).__name__} raised when it was left: {error_line(error)}"])
+            print_texts(
+                [f"cassette_import: {type(self._context).__name__} raised when it was left: {error_line(error)}"]
+            )
         return None
 
 

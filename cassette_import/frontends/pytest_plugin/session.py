@@ -1,6 +1,6 @@
-"""What a run of pytest was asked for, and what has come of it: the half of the plugin that is needed when asked.
+"""The state of the plugin in a test run: its installations and contexts, and their results.
 
-Knows installing, contexts and reports; must not know pytest's hooks.
+Knows installations, contexts and reports; must not know pytest's hooks.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _TITLE = "cassette_import"
 
 
 class Session:
-    """What was asked for, and what has come of it so far.
+    """The installations and contexts of a test run, and their results so far.
 
-    `workers` holds, for each worker of xdist that is done, what it found; `recordings`, how many tests were recorded
+    `workers` holds the results of each worker of xdist that has ended; `recordings` holds how many tests were recorded
     and replayed.
     """
 
@@ -43,14 +43,14 @@ class Session:
         self.workers: dict[str, dict[str, Any]] = {}
         self.recordings: Mapping[str, int] = {}
         self._installations: list[Installation] = []
-        self._to_come: tuple[str, ...] = ()
-        self._told: list[tuple[str, str]] = []
+        self._unknown_yet: tuple[str, ...] = ()
+        self._sections: list[tuple[str, str]] = []
         self._report_file: str | None = None
         self._is_reported = False
 
     @property
     def report_file(self) -> str | None:
-        """The file for the report, if there is to be one."""
+        """The file for the report, or None."""
         return self._report_file
 
     @report_file.setter
@@ -62,10 +62,10 @@ class Session:
             raise pytest.UsageError(f"--cassette-report: {error}") from error
         self._report_file = path
 
-    # ---- doing
+    # ---- contexts and packages
 
     def made(self, described: ContextLike) -> Context:
-        """The context that is meant."""
+        """The context that a marker, an option or the fixture describes."""
         if isinstance(described, Context):
             return described
         try:
@@ -73,13 +73,13 @@ class Session:
                 return context_named(described)
             kind: Any = described
             if isinstance(kind, type) and issubclass(kind, Context):
-                return _made(kind)
+                return _instance(kind)
         except (UnknownContext, TypeError) as error:
             raise pytest.UsageError(f"cassette: {error}") from error
         raise pytest.UsageError(f"cassette: {described!r} is no context, context type or name of one")
 
     def install(self, packages: Packages, exclude: Packages = (), *, may_come_later: bool = False) -> Installation:
-        """Install packages; with `may_come_later`, names that nobody knows yet as well, until `missing` is asked."""
+        """Install packages; with `may_come_later`, also names that no finder knows before `missing` is called."""
         wanted = names([packages] if isinstance(packages, str) else packages)
         unwanted = names([exclude] if isinstance(exclude, str) else exclude)
         try:
@@ -89,76 +89,76 @@ class Session:
         except ModuleNotFoundError as error:
             if not may_come_later:
                 raise pytest.UsageError(f"cassette: {error}") from error
-            self._to_come = wanted
+            self._unknown_yet = wanted
             installation = install_unchecked(wanted, unwanted)
         self._installations.append(installation)
         return installation
 
     @contextlib.contextmanager
     def active(
-        self, *described: ContextLike, packages: Packages = (), exclude: Packages = (), told_as: str | None = None
+        self, *described: ContextLike, packages: Packages = (), exclude: Packages = (), title: str | None = None
     ) -> Iterator[Any]:
-        """Have contexts active and packages installed meanwhile.
+        """Enter contexts and install packages for the duration of the block.
 
-        With `told_as`, what contexts found that nobody else has in hand is told at the end, under this title.
+        With `title`, the summaries of contexts that were made here, not passed in, are printed at the end under it.
         """
         with contextlib.ExitStack() as stack:
             if packages:
                 stack.enter_context(self.install(packages, exclude))
             contexts = [self.made(each) for each in described]
-            if told_as is not None:
+            if title is not None:
                 for each, context in zip(described, contexts, strict=True):
                     if context is not each:
-                        stack.callback(functools.partial(self._tell, f"{_TITLE}: {told_as}", context))
+                        stack.callback(functools.partial(self._keep_summary, f"{_TITLE}: {title}", context))
             for context in contexts:
                 stack.enter_context(context)
             yield contexts[0] if len(contexts) == 1 else tuple(contexts) or None
 
-    def _tell(self, title: str, context: Context) -> None:
+    def _keep_summary(self, title: str, context: Context) -> None:
         if is_reporting(context):
-            self._told.append((title, summary_of(context)))
+            self._sections.append((title, summary_of(context)))
 
     def missing(self) -> str | None:
-        """What is wrong with the names that were not known at first, if anything still is."""
+        """The problem with a package name that was unknown at first, if no finder knows it now; otherwise None."""
         try:
-            for name in self._to_come:
+            for name in self._unknown_yet:
                 check(name)
         except (ModuleNotFoundError, NotOverdubbable) as error:
             return f"cassette: {error}"
         return None
 
-    # ---- telling
+    # ---- results
 
     def header(self) -> str:
-        """One line that says what is overdubbed."""
+        """One line with the packages and contexts."""
         packages = ", ".join(name for installation in self._installations for name in installation.packages)
         kinds = ", ".join(type(context).__name__ for context in self.contexts)
         return f"{_TITLE}: packages {packages or 'none'}; context {kinds or 'none'}"
 
     def report(self) -> dict[str, Any]:
-        """What was done to each module in this process."""
-        # A module may be installed for several tests in turn.
+        """The report of this process."""
+        # Several tests may have installed the same module, one after the other.
         return merged(report([installation], self.contexts) for installation in self._installations) or report(
             [], self.contexts
         )
 
-    def found(self) -> dict[str, Any]:
-        """What a worker of xdist hands to the controller."""
-        told = [(_TITLE, summary_of(context)) for context in self.contexts if is_reporting(context)]
+    def results(self) -> dict[str, Any]:
+        """What a worker of xdist sends to the controller."""
+        summaries = [(_TITLE, summary_of(context)) for context in self.contexts if is_reporting(context)]
         return {
             "report": self.report(),
-            "told": [*told, *self._told],
+            "sections": [*summaries, *self._sections],
             "missing": self.missing(),
             "recordings": dict(self.recordings),
         }
 
     def problems(self) -> list[str]:
-        """What was wrong with the packages, in the workers too."""
+        """The problems with package names in this process and in the workers."""
         everything = [self.missing(), *(worker["missing"] for worker in self.workers.values())]
         return list(dict.fromkeys(filter(None, everything))) if self.workers else []
 
     def write_report(self) -> None:
-        """Write the report of all processes, if it was asked for."""
+        """Write the report of all processes, if there is a file for it."""
         if self._report_file is not None:
             self._is_reported = write_document(self._whole_report(), self._report_file)
 
@@ -166,7 +166,7 @@ class Session:
         return merged([self.report(), *(worker["report"] for worker in self.workers.values())])
 
     def sections(self) -> Iterator[tuple[str, str]]:
-        """Titles and texts for the end of the run."""
+        """The titles and texts that pytest prints at the end of the run."""
         lines = [f"ERROR: {problem}" for problem in self.problems()]
         whole = self._whole_report()
         if whole["packages"]:
@@ -177,10 +177,10 @@ class Session:
             lines.append(f"report written to {self._report_file}")
         if lines:
             yield _TITLE, "\n".join(lines)
-        told = [("", self.found())] if not self.workers else []
-        told += [(f" ({worker})", found) for worker, found in sorted(self.workers.items())]
-        for suffix, found in told:
-            for title, text in found["told"]:
+        processes = [("", self.results())] if not self.workers else []
+        processes += [(f" ({worker})", results) for worker, results in sorted(self.workers.items())]
+        for suffix, results in processes:
+            for title, text in results["sections"]:
                 if text:
                     yield f"{title}{suffix}", text
 
@@ -192,7 +192,7 @@ class Session:
 
 
 def _counted(modules: dict[str, dict[str, Any]]) -> str:
-    """How much was done.
+    """The numbers of modules and functions that were overdubbed and left alone, as text.
 
     >>> _counted({"a": {"action": "rewritten", "specialised": {"f": ["Noop"]}, "left_alone": {}}})
     '1 module overdubbed, 1 function specialised'
@@ -208,10 +208,10 @@ def _counted(modules: dict[str, dict[str, Any]]) -> str:
     return ", ".join(texts) or "no module of these packages was imported"
 
 
-def _made(context_type: type[Context]) -> Context:
+def _instance(context_type: type[Context]) -> Context:
     try:
         return context_type()
     except TypeError:
         raise
-    except Exception as error:  # it may be anybody's
+    except Exception as error:  # the constructor of a user's context may raise anything
         raise UnknownContext(f"{context_type.__name__} cannot be made: {error_line(error)}") from error

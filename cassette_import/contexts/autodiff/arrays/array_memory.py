@@ -15,11 +15,11 @@ import numpy
 from numpy.lib.stride_tricks import as_strided
 
 from cassette_import import NotOverdubbable
-from cassette_import.contexts.autodiff.arrays.linear_maps import Term, taken
-from cassette_import.contexts.autodiff.arrays.movement_rules import CONSTANT, numbered, where_moved
+from cassette_import.contexts.autodiff.arrays.element_positions import CONSTANT, element_sources, numbered_arrays
+from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, gathering
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS
 
-Join = Callable[[list[tuple[Term, Any]]], Any]
+Join = Callable[[list[tuple[LinearMap, Any]]], Any]
 
 
 def owner_of(array: Any) -> Any:
@@ -54,7 +54,7 @@ class Window(NamedTuple):
         return as_strided(memory[self.start :], self.shape, steps)
 
 
-class Memory:
+class OwnerMemory:
     """What is known of one owner's memory: the metadata of all its elements in their order there, None if they have
     none. `recorded` stands for it until the memory is changed for the first time."""
 
@@ -80,19 +80,19 @@ class Memory:
             )
 
 
-class Contents:
+class ArrayMemory:
     """What a context knows of arrays that are changed in place."""
 
     def __init__(self, join: Join) -> None:
         self._join = join
-        self.known: dict[int, Memory] = {}
+        self.known: dict[int, OwnerMemory] = {}
 
-    def _memory(self, owner: Any, make: bool = False) -> Memory | None:
+    def _memory(self, owner: Any, make: bool = False) -> OwnerMemory | None:
         key = id(owner)
         found = self.known.get(key)
         if found is None and make:
             known = self.known
-            found = known[key] = Memory(owner, lambda _: known.pop(key, None))
+            found = known[key] = OwnerMemory(owner, lambda _: known.pop(key, None))
         return found
 
     def knows(self, array: Any) -> bool:
@@ -131,7 +131,7 @@ class Contents:
         if memory.metadata is None:
             return True, None
         positions = Window.of(array, owner).on(numpy.arange(owner.size))
-        return True, self._join([(taken(positions, (owner.size,)), memory.metadata)])
+        return True, self._join([(gathering(positions, (owner.size,)), memory.metadata)])
 
     def change(
         self,
@@ -160,18 +160,20 @@ class Contents:
         return result
 
     def _put(
-        self, memory: Memory, window: Window, build: Callable[[Any, list[Any]], Any], sources: Sequence[Any]
+        self, memory: OwnerMemory, window: Window, build: Callable[[Any, list[Any]], Any], sources: Sequence[Any]
     ) -> None:
         size = memory.owner().size  # type: ignore[union-attr]
-        arrays, starts = numbered([(size,), *(shape for shape, _ in sources)])
+        arrays, starts = numbered_arrays([(size,), *(shape for shape, _ in sources)])
         build(window.on(arrays[0]), [
             given if metadata is not None else numpy.full(given.shape, CONSTANT)
             for given, (_, metadata) in zip(arrays[1:], sources, strict=True)
         ])  # fmt: skip
-        moved = where_moved(arrays[0], starts, [(size,), *(shape for shape, _ in sources)])
+        moved = element_sources(arrays[0], starts, [(size,), *(shape for shape, _ in sources)])
         known = [memory.metadata, *(metadata for _, metadata in sources)]
         terms = [
-            (taken(*moved.source(number)), metadata) for number, metadata in enumerate(known) if metadata is not None
+            (gathering(*moved.source(number)), metadata)
+            for number, metadata in enumerate(known)
+            if metadata is not None
         ]
         memory.metadata = self._join(terms) if terms else None
 

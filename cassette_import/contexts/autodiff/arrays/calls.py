@@ -15,8 +15,8 @@ import numpy
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff.arrays.array_memory import owner_of
-from cassette_import.contexts.autodiff.arrays.linear_maps import Term
-from cassette_import.contexts.autodiff.modes import go_on, made, own_part
+from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap
+from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
 from cassette_import.interpreter.callables import underlying
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
@@ -41,16 +41,16 @@ def handles(*functions: Any) -> Callable[[Handler], Handler]:
 # ---- calls and their results
 
 
-def has_numbers(value: Any) -> bool:
+def may_have_derivative(value: Any) -> bool:
     """Whether a value is, or is made of, numbers that might have a derivative."""
     if isinstance(value, (list, tuple)):
-        return any(map(has_numbers, value))
+        return any(map(may_have_derivative, value))
     if isinstance(value, (Array, numpy.generic)):
         return value.dtype.kind in "fcO"
     return isinstance(value, (float, complex, numpy.flatiter, numpy.nditer, numpy.ndenumerate))
 
 
-def no_rule(f: Any, attribute: str = "") -> NotOverdubbable:
+def no_rule_error(f: Any, attribute: str = "") -> NotOverdubbable:
     """The error for a function whose derivative is not known, or for an attribute that was asked for."""
     name = str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
     module = getattr(f, "__module__", None) or ("numpy" if isinstance(f, numpy.ufunc) else None)
@@ -63,15 +63,15 @@ def no_rule(f: Any, attribute: str = "") -> NotOverdubbable:
     )
 
 
-def lifted(ctx: Any, argument: Any) -> Any:
+def as_array(ctx: Any, argument: Any) -> Any:
     """An argument; if it is a list of numbers with derivatives, as an array."""
     if type(argument) in (list, tuple):
-        found = follow(ctx, numpy.array, argument)
+        found = differentiate_call(ctx, numpy.array, argument)
         return found if type(found) is Tagged else argument
     return argument
 
 
-def native(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+def call_natively(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """The program's call, of which contexts further out may know something too."""
     variant = ACTIVE.get().variant
     if variant is None or not variant.tagging:
@@ -79,32 +79,32 @@ def native(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     return variant.runners[int(Events.CALLS)].event(f, *arguments, **keywords)
 
 
-def unknown(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+def call_untracked(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """The same, where the context knows nothing of the arguments, or nothing any more."""
     if keywords.get("out") is not None:
-        check_place(ctx, f, keywords["out"])
-    if ctx.contents.known:
-        arguments = own_part(ctx, arguments)[1]
-    return go_on(f, arguments, keywords)
+        check_out(ctx, f, keywords["out"])
+    if ctx.memory.known:
+        arguments = split_metadata(ctx, arguments)[1]
+    return call_without_overload(f, arguments, keywords)
 
 
-def check_place(ctx: Any, f: Any, out: Any) -> None:
+def check_out(ctx: Any, f: Any, out: Any) -> None:
     """Complain if the place for a result has a derivative, which would stay what it was."""
     places = out if type(out) is tuple else (out,)
-    if known_part(ctx, places)[2] or any(
-        isinstance(plain(one), Array) and ctx.contents.knows(plain(one)) for one in places
+    if split_array_metadata(ctx, places)[2] or any(
+        isinstance(plain(one), Array) and ctx.memory.knows(plain(one)) for one in places
     ):
-        raise no_rule(f)
+        raise no_rule_error(f)
 
 
-def known_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
+def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
     """The tag, the arguments without what it knows of them, and what it knows, by number of the argument."""
-    own, values, found = own_part(ctx, arguments)
-    if ctx.contents.known:
+    own, values, found = split_metadata(ctx, arguments)
+    if ctx.memory.known:
         by_number = dict(found)
         for number, value in enumerate(map(plain, values)):
             if isinstance(value, Array):
-                changed, metadata = ctx.contents.current(value)
+                changed, metadata = ctx.memory.current(value)
                 if changed:
                     by_number.pop(number, None)
                 if metadata is not None:
@@ -112,9 +112,9 @@ def known_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list
         found = sorted(by_number.items())
     activation = ACTIVE.get()
     for context, tag in zip(activation.contexts, activation.tags, strict=False):
-        contents = getattr(context, "contents", None)
-        if tag is not None and contents is not None and contents.known:
-            values = [_told(value, contents, tag) for value in values]
+        memory = getattr(context, "memory", None)
+        if tag is not None and memory is not None and memory.known:
+            values = [_with_memory(value, memory, tag) for value in values]
     if found:
         for value in map(plain, values):
             if isinstance(value, Array) and type(value) is not Array:
@@ -122,15 +122,15 @@ def known_part(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list
     return own, values, found
 
 
-def _told(value: Any, contents: Any, tag: Any) -> Any:
+def _with_memory(value: Any, memory: Any, tag: Any) -> Any:
     """An array with what a context further out knows of its memory."""
     if not isinstance(plain(value), Array):
         return value
-    changed, metadata = contents.current(plain(value))
-    return value if not changed or metadata is None else made(value, tag, metadata)
+    changed, metadata = memory.current(plain(value))
+    return value if not changed or metadata is None else with_metadata(value, tag, metadata)
 
 
-def result(ctx: Any, own: Any, value: Any, terms: list[tuple[Term, Any]]) -> Any:
+def with_derivative(ctx: Any, own: Any, value: Any, terms: list[tuple[LinearMap, Any]]) -> Any:
     """A value with the metadata that it has by its rule."""
     bare = plain(value)
     kind = numpy.asarray(bare).dtype.kind
@@ -138,37 +138,41 @@ def result(ctx: Any, own: Any, value: Any, terms: list[tuple[Term, Any]]) -> Any
         return value
     if kind != "f":
         raise NotOverdubbable(f"arrays of {numpy.asarray(bare).dtype} have no derivative: use real numbers")
-    return made(value, own, ctx.joined(terms))
+    return with_metadata(value, own, ctx.combine_maps(terms))
 
 
-def follow(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+def differentiate_call(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """A call from within: `do` of composed functions."""
     return HANDLERS[f](ctx, f, *arguments, **keywords)
 
 
-def recorded(ctx: Any, value: Any, found: Iterable[tuple[Any, Any]]) -> None:
+def record_view(ctx: Any, value: Any, found: Iterable[tuple[Any, Any]]) -> None:
     """If a value is a view of an argument, write down what is known of the memory."""
     if isinstance(value, Array) and value.base is not None:
         owner = owner_of(value)
         for source, metadata in found:
             if isinstance(source, Array) and owner_of(source) is owner:
-                ctx.contents.record(source, metadata)
+                ctx.memory.record(source, metadata)
 
 
 # ---- what has no rule
 
 
-def refuse(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+def reject(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """A function without a rule: an error if what it computes might have a derivative."""
-    given = [lifted(ctx, argument) for argument in (*arguments, *keywords.values())]
-    _, _, found = known_part(ctx, given)
-    value = unknown(ctx, f, arguments, keywords) if not found else native(f, own_part(ctx, arguments)[1], keywords)
-    if found and (plain(value) is None or has_numbers(plain(value))):
-        raise no_rule(f)
+    given = [as_array(ctx, argument) for argument in (*arguments, *keywords.values())]
+    _, _, found = split_array_metadata(ctx, given)
+    value = (
+        call_untracked(ctx, f, arguments, keywords)
+        if not found
+        else call_natively(f, split_metadata(ctx, arguments)[1], keywords)
+    )
+    if found and (plain(value) is None or may_have_derivative(plain(value))):
+        raise no_rule_error(f)
     return value
 
 
-def unruled() -> Iterable[Any]:
+def functions_without_rule() -> Iterable[Any]:
     """The functions of NumPy, and the methods of arrays, that have no rule; all others have one by now."""
     owners: list[Any] = [numpy, numpy.linalg, Array, numpy.ufunc]
     owners += [sys.modules[name] for name in ("numpy.fft",) if name in sys.modules]

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 
-from cassette_import.contexts.autodiff.arrays import movement_rules
+from cassette_import.contexts.autodiff.arrays.element_positions import gather_elements, scatter_elements
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -51,7 +51,7 @@ def unbroadcast(weight: Any, shape: tuple[int, ...]) -> Any:
     return broadcast(call(numpy.sum, weight, axes, None, None, True) if axes else weight, shape)
 
 
-class Term(NamedTuple):
+class LinearMap(NamedTuple):
     """How a result depends on one argument: a linear map, and the transposed one.
 
     What is pushed broadcasts to the shape of the result; what is pulled back has the shape of the argument, if the
@@ -65,24 +65,24 @@ class Term(NamedTuple):
 # ---- element by element, and sums
 
 
-def scaled(partial: Any, shape: tuple[int, ...]) -> Term:
+def scaling(partial: Any, shape: tuple[int, ...]) -> LinearMap:
     """By a partial derivative, for an argument of a shape that may be broadcast."""
     if type(partial) is float and partial == 1.0:
-        return Term(lambda tangent: tangent, lambda weight: unbroadcast(weight, shape))
-    return Term(lambda tangent: partial * tangent, lambda weight: unbroadcast(partial * weight, shape))
+        return LinearMap(lambda tangent: tangent, lambda weight: unbroadcast(weight, shape))
+    return LinearMap(lambda tangent: partial * tangent, lambda weight: unbroadcast(partial * weight, shape))
 
 
-def summed(weights: Any, shape: tuple[int, ...], axes: tuple[int, ...], outcome: tuple[int, ...]) -> Term:
+def weighted_sum(weights: Any, shape: tuple[int, ...], axes: tuple[int, ...], outcome: tuple[int, ...]) -> LinearMap:
     """The weighted sum of an array of a shape over axes; the result has the shape `outcome`."""
     kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
 
     def push(tangent: Any) -> Any:
         return call(numpy.reshape, call(numpy.sum, broadcast(weights * tangent, shape), axes), outcome)
 
-    return Term(push, lambda weight: broadcast(weights * call(numpy.reshape, weight, kept), shape))
+    return LinearMap(push, lambda weight: broadcast(weights * call(numpy.reshape, weight, kept), shape))
 
 
-def accumulated(shape: tuple[int, ...], axis: Any) -> Term:
+def cumulative_sum(shape: tuple[int, ...], axis: Any) -> LinearMap:
     """Sums of the first elements."""
     along = 0 if axis is None else axis
 
@@ -90,21 +90,23 @@ def accumulated(shape: tuple[int, ...], axis: Any) -> Term:
         turned = call(numpy.flip, call(numpy.cumsum, call(numpy.flip, weight, along), along), along)
         return call(numpy.reshape, turned, shape)
 
-    return Term(lambda tangent: call(numpy.cumsum, broadcast(tangent, shape), axis), pull)
+    return LinearMap(lambda tangent: call(numpy.cumsum, broadcast(tangent, shape), axis), pull)
 
 
 # ---- moves
 
 
-def taken(positions: Any, shape: tuple[int, ...]) -> Term:
+def gathering(positions: Any, shape: tuple[int, ...]) -> LinearMap:
     """The elements at flat positions of an array of a shape; 0 where a position is negative."""
-    return Term(
-        lambda tangent: call(movement_rules.gathered, positions, broadcast(tangent, shape)),
-        lambda weight: call(movement_rules.scattered, positions, shape, weight),
+    return LinearMap(
+        lambda tangent: call(gather_elements, positions, broadcast(tangent, shape)),
+        lambda weight: call(scatter_elements, positions, shape, weight),
     )
 
 
-def looked_at(look: Callable[[Any], Any], put: Callable[[Any, Any], None], shape: tuple[int, ...], told: Any) -> Term:
+def viewing(
+    look: Callable[[Any], Any], put: Callable[[Any, Any], None], shape: tuple[int, ...], told: Any
+) -> LinearMap:
     """The part of an array that `look` gives and `put` replaces; no element is there twice.
 
     Where a context further out has to see it, the positions count, which `told` gives.
@@ -112,30 +114,30 @@ def looked_at(look: Callable[[Any], Any], put: Callable[[Any, Any], None], shape
 
     def push(tangent: Any) -> Any:
         tangent = broadcast(tangent, shape)
-        return call(movement_rules.gathered, told(), tangent) if type(tangent) is Tagged else look(tangent)
+        return call(gather_elements, told(), tangent) if type(tangent) is Tagged else look(tangent)
 
     def pull(weight: Any) -> Any:
         if type(weight) is Tagged:
-            return call(movement_rules.scattered, told(), shape, weight)
+            return call(scatter_elements, told(), shape, weight)
         made = numpy.zeros(shape, numpy.result_type(numpy.asarray(weight).dtype, numpy.float32))
         put(made, weight)
         return made
 
-    return Term(push, pull)
+    return LinearMap(push, pull)
 
 
-def given_back(positions: Any, shape: tuple[int, ...], outcome: tuple[int, ...]) -> Term:
+def scattering(positions: Any, shape: tuple[int, ...], outcome: tuple[int, ...]) -> LinearMap:
     """The transposed map."""
-    return Term(
-        lambda tangent: call(movement_rules.scattered, positions, outcome, broadcast(tangent, shape)),
-        lambda weight: call(movement_rules.gathered, positions, weight),
+    return LinearMap(
+        lambda tangent: call(scatter_elements, positions, outcome, broadcast(tangent, shape)),
+        lambda weight: call(gather_elements, positions, weight),
     )
 
 
 # ---- products
 
 
-def factor(subscripts: str, values: list[Any], number: int) -> Term:
+def product_factor(subscripts: str, values: list[Any], number: int) -> LinearMap:
     """How a product depends on one of its factors; `subscripts` are those of `einsum`, with all letters written out."""
     inputs, output = subscripts.split("->")
     words = inputs.split(",")
@@ -159,7 +161,7 @@ def factor(subscripts: str, values: list[Any], number: int) -> Term:
         found = _multiplied(backward, [weight, *(value for _, value in rest)])
         return broadcast(call(numpy.reshape, found, opened), shape)
 
-    return Term(push, pull)
+    return LinearMap(push, pull)
 
 
 _LARGE: Final = 2000
@@ -170,96 +172,3 @@ def _multiplied(subscripts: str, factors: list[Any]) -> Any:
     if len(factors) > 1 and sum(numpy.size(plain(value)) for value in factors) > _LARGE:
         return call(numpy.einsum, subscripts, *factors, optimize=True)
     return call(numpy.einsum, subscripts, *factors)
-
-
-# ---- linear algebra
-
-
-def _turned(matrix: Any) -> Any:
-    return call(numpy.swapaxes, matrix, -1, -2)
-
-
-def _product(*matrices: Any) -> Any:
-    found = matrices[0]
-    for matrix in matrices[1:]:
-        found = call(numpy.matmul, found, matrix)
-    return found
-
-
-def inverse(v: Any, x: Any) -> tuple[Term, ...]:
-    """The inverse `v` of a matrix."""
-    back = _turned(v)
-    shape = shape_of(x)
-    return (Term(lambda t: -_product(v, broadcast(t, shape), v), lambda w: -_product(back, w, back)),)
-
-
-def solution(v: Any, a: Any, b: Any) -> tuple[Term, ...]:
-    """The solution `v` of linear equations."""
-    shapes = shape_of(a), shape_of(b)
-    vector = len(shape_of(v)) < len(shapes[0])
-
-    def columns(value: Any) -> Any:
-        return call(numpy.expand_dims, value, -1) if vector else value
-
-    def solved(matrix: Any, side: Any) -> Any:
-        found = call(numpy.linalg.solve, matrix, columns(side))
-        return call(numpy.squeeze, found, -1) if vector else found
-
-    def of_matrix(tangent: Any) -> Any:
-        side = _product(broadcast(tangent, shapes[0]), columns(v))
-        return -solved(a, call(numpy.squeeze, side, -1) if vector else side)
-
-    def to_matrix(weight: Any) -> Any:
-        return unbroadcast(-_product(columns(solved(_turned(a), weight)), _turned(columns(v))), shapes[0])
-
-    return (
-        Term(of_matrix, to_matrix),
-        Term(
-            lambda tangent: solved(a, broadcast(tangent, shape_of(v))),
-            lambda weight: unbroadcast(solved(_turned(a), weight), shapes[1]),
-        ),
-    )
-
-
-def determinant(v: Any, x: Any) -> tuple[Term, ...]:
-    """The determinant `v` of a matrix; of a singular one it is not found."""
-    return (_traced(call(numpy.expand_dims, v, (-1, -2)) * _turned(call(numpy.linalg.inv, x)), shape_of(x)),)
-
-
-def log_determinant(v: Any, x: Any) -> tuple[Term, ...]:
-    """The logarithm of the absolute value of a determinant."""
-    return (_traced(_turned(call(numpy.linalg.inv, x)), shape_of(x)),)
-
-
-def _traced(weights: Any, shape: tuple[int, ...]) -> Term:
-    return summed(weights, shape, (len(shape) - 2, len(shape) - 1), shape[:-2])
-
-
-def triangle(v: Any, x: Any) -> tuple[Term, ...]:
-    """The lower triangle `v` whose product with itself is a symmetric matrix, of which only the lower half counts."""
-    shape = shape_of(x)
-    halved = numpy.tril(numpy.ones(shape[-2:])) - 0.5 * numpy.eye(shape[-1])
-    lower = numpy.tril(numpy.ones(shape[-2:]))
-    below = lower - numpy.eye(shape[-1])
-    back = call(numpy.linalg.inv, v)
-
-    def push(tangent: Any) -> Any:
-        tangent = broadcast(tangent, shape)
-        tangent = lower * tangent + _turned(below * tangent)
-        return _product(v, halved * _product(back, tangent, _turned(back)))
-
-    def pull(weight: Any) -> Any:
-        inner = halved * _product(_turned(v), weight)
-        found = _product(_turned(back), inner, back)
-        return lower * found + below * _turned(found)
-
-    return (Term(push, pull),)
-
-
-LINEAR_ALGEBRA: Final[dict[Any, Callable[..., tuple[Term, ...]]]] = {
-    numpy.linalg.inv: inverse,
-    numpy.linalg.solve: solution,
-    numpy.linalg.det: determinant,
-    numpy.linalg.cholesky: triangle,
-}
-"""For the result and the arguments, how it depends on each of them."""

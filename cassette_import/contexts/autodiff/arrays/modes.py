@@ -20,18 +20,18 @@ from typing import Any, Final
 import numpy
 
 from cassette_import import NO_METADATA, NotOverdubbable
-from cassette_import.contexts.autodiff.arrays import mutations, rule_kinds
-from cassette_import.contexts.autodiff.arrays.array_memory import Contents
+from cassette_import.contexts.autodiff.arrays.array_memory import ArrayMemory
 from cassette_import.contexts.autodiff.arrays.calls import (
     HANDLERS,
+    functions_without_rule,
     handles,
-    has_numbers,
-    known_part,
-    no_rule,
-    refuse,
-    unruled,
+    may_have_derivative,
+    no_rule_error,
+    reject,
+    split_array_metadata,
 )
-from cassette_import.contexts.autodiff.arrays.linear_maps import Term, broadcast, call, shape_of
+from cassette_import.contexts.autodiff.arrays.handlers import movements
+from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.rewriting.events import Events
@@ -48,58 +48,58 @@ class Arrays(Differentiating, tagging=True):
 
     def __init__(self) -> None:
         super().__init__()
-        self.contents = Contents(self.joined)
+        self.memory = ArrayMemory(self.combine_maps)
 
-    def joined(self, terms: list[tuple[Term, Any]]) -> Any:
+    def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
         """The metadata of a result, of how it depends on arguments and their metadata."""
         raise NotImplementedError
 
-    def kept(self, value: Any) -> Any:
+    def snapshot(self, value: Any) -> Any:
         bare = plain(value)
         if not isinstance(bare, Array):
             return value
         return Tagged(bare.copy(), value._tagged_metas) if type(value) is Tagged else bare.copy()
 
-    def captured(self, value: Any) -> Any:
+    def saved(self, value: Any) -> Any:
         """A value that a rule looks at when weights are pulled back."""
         return value
 
-    def beyond_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
+    def call_on_non_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         if any(isinstance(plain(argument), Array) for argument in arguments):
             if getattr(f, "__module__", None) == "math" and not any(map(shape_of, arguments)):
-                numbers: Any = [_number(self, argument) for argument in arguments]
+                numbers: Any = [_as_number(self, argument) for argument in arguments]
                 return differentiate(self, f, *numbers)
-            handler: Any = HANDLERS.get(f, refuse)
+            handler: Any = HANDLERS.get(f, reject)
             return handler(self, f, *arguments)
-        return super().beyond_numbers(f, arguments)
+        return super().call_on_non_numbers(f, arguments)
 
-    def given(self, array: Any, metadata: Any) -> None:
+    def add_input(self, array: Any, metadata: Any) -> None:
         if array.dtype.kind in "cO":
             raise TypeError(f"arrays of {array.dtype} have no derivative: give an array of real numbers")
         if type(array) is not Array:
             raise TypeError(f"arrays of type {type(array).__name__} have no derivative: give a plain array")
         if array.base is not None:
-            self.contents.add(array, metadata)
+            self.memory.add(array, metadata)
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """What is known of an attribute of an array; what a function out of sight makes of one is an error."""
         told: Any = None
         if f is getattr:
             function = _ATTRIBUTES.get(plain(arguments[1]))
-            if function is not None and has_numbers(value):
-                told = rule_kinds.move(self, function, arguments[0])
+            if function is not None and may_have_derivative(value):
+                told = movements.move(self, function, arguments[0])
         elif f is float and isinstance(plain(arguments[0]), Array):
-            told = rule_kinds.move(self, numpy.reshape, arguments[0], ())
+            told = movements.move(self, numpy.reshape, arguments[0], ())
         if told is not None:
-            _, _, found = known_part(self, (told,))
+            _, _, found = split_array_metadata(self, (told,))
             return found[0][1] if found else NO_METADATA
-        if has_numbers(value) and _holds_arrays((value, *arguments, *keywords.values())):
-            raise no_rule(f, plain(arguments[1]) if f is getattr else "")
+        if may_have_derivative(value) and _holds_arrays((value, *arguments, *keywords.values())):
+            raise no_rule_error(f, plain(arguments[1]) if f is getattr else "")
         return NO_METADATA
 
 
-def _number(ctx: Any, argument: Any) -> Any:
-    return rule_kinds.move(ctx, Array.item, argument) if isinstance(plain(argument), Array) else argument
+def _as_number(ctx: Any, argument: Any) -> Any:
+    return movements.move(ctx, Array.item, argument) if isinstance(plain(argument), Array) else argument
 
 
 def _holds_arrays(value: Any, depth: int = 3) -> bool:
@@ -120,20 +120,20 @@ _ATTRIBUTES: Final = {
 class ArrayForward(Arrays, Forward):
     """Forward mode, for arrays too."""
 
-    def joined(self, terms: list[tuple[Term, Any]]) -> Any:
+    def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
         return functools.reduce(operator.add, [term.push(tangent) for term, tangent in terms])
 
-    def given(self, array: Any, metadata: Any) -> None:
+    def add_input(self, array: Any, metadata: Any) -> None:
         try:
             numpy.broadcast_to(plain(metadata), array.shape)
         except ValueError:
             raise ValueError(f"a tangent of the shape {array.shape} is needed, not {metadata!r}") from None
-        super().given(array, metadata)
+        super().add_input(array, metadata)
 
-    def output(self, array: Any) -> tuple[Any, Any]:
-        _, (value,), found = known_part(self, (array,))
+    def split_array(self, array: Any) -> tuple[Any, Any]:
+        _, (value,), found = split_array_metadata(self, (array,))
         shape = shape_of(value)
-        return value, _own(broadcast(found[0][1], shape) if found else numpy.zeros(shape), plain(value))
+        return value, _fresh_array(broadcast(found[0][1], shape) if found else numpy.zeros(shape), plain(value))
 
 
 class ArrayNode(Node):
@@ -143,7 +143,7 @@ class ArrayNode(Node):
 
     def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
         with numpy.errstate(all="ignore"):
-            weight = _real(weight)
+            weight = _checked_real(weight)
             return [(source, pull(weight)) for pull, source in self.pairs]
 
 
@@ -155,21 +155,21 @@ class ArrayReverse(Arrays, Reverse):
         self._inputs: dict[int, Any] = {}
         self._shapes: dict[int, tuple[int, ...]] = {}
 
-    def joined(self, terms: list[tuple[Term, Any]]) -> Any:
+    def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
         node = ArrayNode(len(self.tape), [(term.pull, source) for term, source in terms])
         self.tape.append(node)
         return node
 
-    def captured(self, value: Any) -> Any:
-        return self.kept(value)
+    def saved(self, value: Any) -> Any:
+        return self.snapshot(value)
 
-    def input(self, value: Any) -> Node:
-        node = super().input(value)
+    def new_input(self, value: Any) -> Node:
+        node = super().new_input(value)
         self._inputs[node.number] = value
         return node
 
-    def output(self, array: Any) -> tuple[Any, Any]:
-        _, (value,), found = known_part(self, (array,))
+    def split_array(self, array: Any) -> tuple[Any, Any]:
+        _, (value,), found = split_array_metadata(self, (array,))
         if not found:
             return value, None
         node = found[0][1]
@@ -188,25 +188,25 @@ class ArrayReverse(Arrays, Reverse):
         except ValueError:
             raise ValueError(f"a cotangent of the shape {shape} is needed, not {weight!r}") from None
 
-    def found_of(self, found: list[Any], node: Node) -> Any:
+    def derivative_of(self, found: list[Any], node: Node) -> Any:
         value, derivative = self._inputs[node.number], found[node.number]
         if isinstance(value, Array):
-            return _own(broadcast(derivative, value.shape), value)
+            return _fresh_array(broadcast(derivative, value.shape), value)
         if type(value) is float and type(derivative) is not Tagged and not numpy.ndim(derivative):
             return float(derivative)
         return derivative
 
 
-def _real(derivative: Any) -> Any:
+def _checked_real(derivative: Any) -> Any:
     """A derivative that came through real numbers only: the transposed maps are theirs."""
     if numpy.iscomplexobj(plain(derivative)):
         raise NotOverdubbable("the function computes with complex numbers, of which no derivative is known")
     return derivative
 
 
-def _own(derivative: Any, value: Any) -> Any:
+def _fresh_array(derivative: Any, value: Any) -> Any:
     """A derivative as an array that nobody else holds, of the type of the value."""
-    return call(numpy.array, _real(derivative), value.dtype if value.dtype.kind == "f" else numpy.dtype(float))
+    return call(numpy.array, _checked_real(derivative), value.dtype if value.dtype.kind == "f" else numpy.dtype(float))
 
 
 # ---- items one after the other
@@ -216,7 +216,7 @@ def _cursor(given: Any) -> Callable[[Any], Metas | None] | None:
     """What gives the metadata of each item of an array that is iterated over."""
     activation = ACTIVE.get()
     variant = activation.variant
-    known = any(isinstance(context, Arrays) and context.contents.known for context in activation.contexts)
+    known = any(isinstance(context, Arrays) and context.memory.known for context in activation.contexts)
     if variant is None or not (known or type(given) is Tagged) or not numpy.ndim(plain(given)):
         return None
     numbers = itertools.count()
@@ -227,18 +227,15 @@ def _cursor(given: Any) -> Callable[[Any], Metas | None] | None:
 CURSORS[id(Array)] = _cursor
 
 
-def knows(function: Any) -> bool:
+def has_rule(function: Any) -> bool:
     """Whether there is a rule for a function."""
     try:
-        return HANDLERS.get(function, refuse) is not refuse
+        return HANDLERS.get(function, reject) is not reject
     except TypeError:  # not hashable
         return False
 
 
-RULES: Final = (rule_kinds, mutations)
-"""Modules that are there for what they register."""
-
-handles(*unruled())(refuse)
+handles(*functions_without_rule())(reject)
 _BY_HANDLER: Final[dict[Any, list[Any]]] = {}
 _OF_NUMBERS: Final = frozenset(target for handler in Differentiating.overdub.handlers for target in handler.targets)
 for _function, _handler in HANDLERS.items():

@@ -14,27 +14,39 @@ from typing import Any, Final
 import numpy
 
 from cassette_import import NotOverdubbable
-from cassette_import.contexts.autodiff.arrays import rules
-from cassette_import.contexts.autodiff.arrays.calls import Array, follow, handles, known_part, lifted, native, unknown
+from cassette_import.contexts.autodiff.arrays.calls import (
+    Array,
+    as_array,
+    call_natively,
+    call_untracked,
+    differentiate_call,
+    handles,
+    split_array_metadata,
+)
+from cassette_import.contexts.autodiff.arrays.handlers.elementwise import elementwise
 from cassette_import.contexts.autodiff.arrays.linear_maps import shape_of
-from cassette_import.contexts.autodiff.arrays.rule_kinds import elementwise
-from cassette_import.contexts.autodiff.modes import go_on, made, own_part
+from cassette_import.contexts.autodiff.arrays.rules.elementwise import NUMPY_FUNCTION, PARTIALS
+from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
 from cassette_import.runtime.tagging.wrappers import plain
 
-_AUGMENTED: Final = tuple(function for function in rules.SAME if function.__name__.startswith("i"))
+_AUGMENTED: Final = tuple(function for function in NUMPY_FUNCTION if function.__name__.startswith("i"))
 
 
 @handles(*_AUGMENTED)
 def augmented(ctx: Any, f: Any, /, array: Any, other: Any) -> Any:
     """`array += other` and its like."""
-    function = rules.SAME[f]
+    function = NUMPY_FUNCTION[f]
     if not isinstance(plain(array), Array):  # a number is not changed
-        return follow(ctx, function, array, other) if type(array) not in _NO_NUMBERS else go_on(f, (array, other), {})
-    other = lifted(ctx, other)
-    _, values, found = known_part(ctx, (array, other))
-    if not found and not ctx.contents.knows(plain(array)):
-        return unknown(ctx, f, (array, other), {})
-    return _replaced(ctx, array, follow(ctx, function, array, other), lambda: native(f, values, {}))
+        return (
+            differentiate_call(ctx, function, array, other)
+            if type(array) not in _NO_NUMBERS
+            else call_without_overload(f, (array, other), {})
+        )
+    other = as_array(ctx, other)
+    _, values, found = split_array_metadata(ctx, (array, other))
+    if not found and not ctx.memory.knows(plain(array)):
+        return call_untracked(ctx, f, (array, other), {})
+    return _replaced(ctx, array, differentiate_call(ctx, function, array, other), lambda: call_natively(f, values, {}))
 
 
 _NO_NUMBERS: Final = frozenset({list, tuple})
@@ -48,19 +60,19 @@ def placed(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     rest = {name: value for name, value in keywords.items() if name != "out"}
     out = arguments[count] if len(arguments) > count else keywords["out"]
     target = out[0] if type(out) is tuple else out
-    _, values, found = known_part(ctx, [*(lifted(ctx, argument) for argument in arguments[:count]), target])
-    if not found and not ctx.contents.knows(plain(target)):
-        return unknown(ctx, f, arguments, keywords)
+    _, values, found = split_array_metadata(ctx, [*(as_array(ctx, argument) for argument in arguments[:count]), target])
+    if not found and not ctx.memory.knows(plain(target)):
+        return call_untracked(ctx, f, arguments, keywords)
     value = elementwise(ctx, f, *arguments[:count], **rest)
-    return _replaced(ctx, target, value, lambda: native(f, values[:-1], {**rest, "out": values[-1]}))
+    return _replaced(ctx, target, value, lambda: call_natively(f, values[:-1], {**rest, "out": values[-1]}))
 
 
-handles(*(function for function in rules.PARTIALS if isinstance(function, numpy.ufunc)))(placed)
+handles(*(function for function in PARTIALS if isinstance(function, numpy.ufunc)))(placed)
 
 
 def _replaced(ctx: Any, array: Any, value: Any, change: Callable[[], Any]) -> Any:
     """An array all of whose elements are replaced, by `native`, which has the metadata of `value`."""
-    _, values, known = known_part(ctx, (value,))
+    _, values, known = split_array_metadata(ctx, (value,))
     metadata = known[0][1] if known else None
     return _changed(ctx, array, change, _copied, [(shape_of(values[0]), metadata)])
 
@@ -71,37 +83,37 @@ def _copied(view: Any, given: list[Any]) -> None:
 
 def _changed(ctx: Any, array: Any, change: Callable[[], Any], build: Any, sources: list[tuple[Any, Any]]) -> Any:
     """A change of an array, and what is known of it from now on."""
-    own, _, before = known_part(ctx, (array,))
+    own, _, before = split_array_metadata(ctx, (array,))
     bare = plain(array)
     if bare.dtype.kind != "f":
         if any(metadata is not None for _, metadata in sources) and bare.dtype.kind in "cO":
             raise NotOverdubbable(f"arrays of {bare.dtype} have no derivative: use arrays of real numbers")
         return change()
-    done = ctx.contents.change(bare, before[0][1] if before else None, change, build, sources)
-    ctx.contents.mark(own.store, bare, own)
+    done = ctx.memory.change(bare, before[0][1] if before else None, change, build, sources)
+    ctx.memory.mark(own.store, bare, own)
     if plain(done) is not bare:
         return done
-    _, metadata = ctx.contents.current(bare)
-    return made(done, own, metadata) if metadata is not None else done
+    _, metadata = ctx.memory.current(bare)
+    return with_metadata(done, own, metadata) if metadata is not None else done
 
 
-PLACED: Final[dict[Any, int]] = {
+VALUE_ARGUMENT: Final[dict[Any, int]] = {
     operator.setitem: 2, numpy.ndarray.__setitem__: 2, numpy.ndarray.fill: 1, numpy.ndarray.put: 2, numpy.put: 2,
     numpy.copyto: 1, numpy.fill_diagonal: 1, numpy.put_along_axis: 2, numpy.place: 2, numpy.putmask: 2,
 }  # fmt: skip
 """What changes elements of the first argument, with the number of the argument that they are taken from."""
 
 
-@handles(*PLACED)
+@handles(*VALUE_ARGUMENT)
 def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Elements of an array are replaced."""
-    array, number = arguments[0], PLACED[f]
+    array, number = arguments[0], VALUE_ARGUMENT[f]
     if not isinstance(plain(array), Array) or len(arguments) <= number:
-        return go_on(f, arguments, keywords)
-    source = lifted(ctx, arguments[number])
-    _, (target, bare), found = known_part(ctx, (array, source))
-    if not found and not ctx.contents.knows(plain(array)):
-        return unknown(ctx, f, arguments, keywords)
+        return call_without_overload(f, arguments, keywords)
+    source = as_array(ctx, arguments[number])
+    _, (target, bare), found = split_array_metadata(ctx, (array, source))
+    if not found and not ctx.memory.knows(plain(array)):
+        return call_untracked(ctx, f, arguments, keywords)
     known = dict(found)
 
     def build(view: Any, arrays: list[Any]) -> None:
@@ -109,17 +121,17 @@ def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         given[0], given[number] = view, arrays[0]
         f(*given, **keywords)
 
-    rest = own_part(ctx, arguments)[1]
+    rest = split_metadata(ctx, arguments)[1]
     rest[0], rest[number] = target, bare
-    return _changed(ctx, array, lambda: native(f, rest, keywords), build, [(shape_of(bare), known.get(1))])
+    return _changed(ctx, array, lambda: call_natively(f, rest, keywords), build, [(shape_of(bare), known.get(1))])
 
 
 @handles(numpy.ndarray.sort, numpy.ndarray.partition)
 def order(ctx: Any, f: Any, /, array: Any, *arguments: Any, **keywords: Any) -> Any:
     """The elements of an array are put in order, in place."""
-    _, (target,), found = known_part(ctx, (array,))
-    if not found and not ctx.contents.knows(plain(array)):
-        return unknown(ctx, f, (array, *arguments), keywords)
+    _, (target,), found = split_array_metadata(ctx, (array,))
+    if not found and not ctx.memory.knows(plain(array)):
+        return call_untracked(ctx, f, (array, *arguments), keywords)
     tell = numpy.argsort if f is numpy.ndarray.sort else numpy.argpartition
     places = tell(plain(array), *arguments, **keywords)
     count = 0 if f is numpy.ndarray.sort else 1
@@ -128,4 +140,4 @@ def order(ctx: Any, f: Any, /, array: Any, *arguments: Any, **keywords: Any) -> 
     def build(view: Any, _: list[Any]) -> None:
         view[...] = numpy.take_along_axis(view, places, axis)
 
-    return _changed(ctx, array, lambda: native(f, (target, *arguments), keywords), build, [])
+    return _changed(ctx, array, lambda: call_natively(f, (target, *arguments), keywords), build, [])

@@ -1,14 +1,10 @@
-"""NumPy's functions that only move numbers: which number of a result comes from where, found by moving numbered ones.
+"""The functions of NumPy that only move elements, as data: which of their arguments they move, and how.
 
-Of a reshaped, indexed or concatenated array each element is an element of an argument, or a constant. The function is
-called once more, with arrays of numbers that tell the elements apart, and its result says where they went. Both its
-linear map and the transposed one follow. Knows arrays; must not know contexts. It is imported only where the program
-has imported NumPy.
+Knows NumPy's functions; must not know contexts. It is imported only where the program has imported NumPy.
 """
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -17,73 +13,21 @@ import numpy
 
 from cassette_import.runtime.tagging.wrappers import plain
 
-CONSTANT: Final = 0
-_FIRST: Final = 1 << 40
-"""The number of the first element: larger than what a program pads with."""
 
-
-def gathered(positions: Any, source: Any) -> Any:
-    """The elements of an array at flat positions; 0 where a position is negative."""
-    return numpy.append(numpy.ravel(source), 0.0)[positions]
-
-
-def scattered(positions: Any, shape: tuple[int, ...], weights: Any) -> Any:
-    """The transposed map: an array of a shape that has at each position the sum of what came from there."""
-    size = math.prod(shape)
-    places = numpy.ravel(positions)
-    made = numpy.bincount(numpy.where(places < 0, size, places), numpy.ravel(weights), size + 1)
-    return made[:-1].reshape(shape)
-
-
-# ---- where elements go
-
-
-class Moved:
-    """Where the elements of a result come from."""
-
-    def __init__(self, positions: Any, starts: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> None:
-        self._positions = positions
-        self._starts = starts
-        self._shapes = shapes
-
-    def source(self, number: int) -> tuple[Any, tuple[int, ...]]:
-        """For one source: the position in it, or -1, of each element of the result; and its shape."""
-        shape = self._shapes[number]
-        positions = self._positions - self._starts[number]
-        return numpy.where((positions >= 0) & (positions < math.prod(shape)), positions, -1), shape
-
-
-def numbered(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Any], list[int]]:
-    """Arrays whose elements are told apart by their numbers, and how many elements are before each."""
-    arrays, starts, start = [], [], 0
-    for shape in shapes:
-        size = math.prod(shape)
-        arrays.append(numpy.arange(_FIRST + start, _FIRST + start + size).reshape(shape))
-        starts.append(start)
-        start += size
-    return arrays, starts
-
-
-def where_moved(found: Any, starts: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> Moved:
-    """What an array of numbers that were moved tells."""
-    return Moved(numpy.asarray(found).astype(numpy.int64) - _FIRST, starts, shapes)
-
-
-# ---- which functions, and which of their arguments they move
-
-
-def named(*names: str) -> list[Any]:
+def functions_named(*names: str) -> list[Any]:
     """The functions of NumPy, and the methods of its arrays and numbers, with these names, as this version has them."""
     owners = (numpy, numpy.linalg, numpy.ndarray, numpy.generic)
     return [vars(owner)[name] for name in names for owner in owners if callable(vars(owner).get(name))]
 
 
-_TYPED: Final = named("array", "asarray", "asanyarray", "asarray_chkfinite", "require", "astype", "__array__", "item")
-_FILLED: Final = named("full", "full_like")
+_TYPED: Final = functions_named(
+    "array", "asarray", "asanyarray", "asarray_chkfinite", "require", "astype", "__array__", "item"
+)
+_FILLED: Final = functions_named("full", "full_like")
 
-MOVES: Final[dict[Any, tuple[int, ...]]] = {
+MOVED_ARGUMENTS: Final[dict[Any, tuple[int, ...]]] = {
     **dict.fromkeys(
-        named(
+        functions_named(
             "reshape", "ravel", "flatten", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
             "rollaxis", "expand_dims", "squeeze", "broadcast_to", "tile", "repeat", "take", "diag", "diagonal",
             "diagflat", "flip", "fliplr", "flipud", "roll", "rot90", "tril", "triu", "delete", "compress",
@@ -95,17 +39,17 @@ MOVES: Final[dict[Any, tuple[int, ...]]] = {
         (0,),
     ),
     **dict.fromkeys([operator.getitem, numpy.resize, *_TYPED], (0,)),
-    **dict.fromkeys(named("append"), (0, 1)),
-    **dict.fromkeys(named("broadcast_arrays", "meshgrid"), tuple(range(32))),
-    **dict.fromkeys(named("insert"), (0, 2)),
-    **dict.fromkeys(named("where"), (1, 2)),
-    **dict.fromkeys([*_FILLED, *named("choose", "extract")], (1,)),
-    **dict.fromkeys(named("select"), (1, 2)),
+    **dict.fromkeys(functions_named("append"), (0, 1)),
+    **dict.fromkeys(functions_named("broadcast_arrays", "meshgrid"), tuple(range(32))),
+    **dict.fromkeys(functions_named("insert"), (0, 2)),
+    **dict.fromkeys(functions_named("where"), (1, 2)),
+    **dict.fromkeys([*_FILLED, *functions_named("choose", "extract")], (1,)),
+    **dict.fromkeys(functions_named("select"), (1, 2)),
 }  # fmt: skip
 """Functions, with the numbers of the arguments whose elements they move."""
 
-for _function in named("compress"):
-    MOVES[_function] = (0,) if _function is numpy.ndarray.compress else (1,)
+for _function in functions_named("compress"):
+    MOVED_ARGUMENTS[_function] = (0,) if _function is numpy.ndarray.compress else (1,)
 
 _KEYWORDS: Final = frozenset({
     "a", "m", "arr", "x", "v", "ary", "A", "tup", "arrays", "object", "array", "fill_value", "values", "choicelist",
@@ -115,9 +59,11 @@ _KEYWORDS: Final = frozenset({
 _PADDED: Final = frozenset({"constant", "edge", "reflect", "symmetric", "wrap"})
 
 
-def data(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
+def moved_arguments(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
     """Which arguments are moved: by their numbers, or by name."""
-    return [number for number in MOVES[function] if number < len(arguments)] + [k for k in keywords if k in _KEYWORDS]
+    return [number for number in MOVED_ARGUMENTS[function] if number < len(arguments)] + [
+        k for k in keywords if k in _KEYWORDS
+    ]
 
 
 def first_by_position(arguments: Sequence[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -128,12 +74,12 @@ def first_by_position(arguments: Sequence[Any], keywords: dict[str, Any]) -> tup
     return (keywords[name],), {other: value for other, value in keywords.items() if other != name}
 
 
-def knows(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> bool:
+def only_moves(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> bool:
     """Whether a call only moves."""
     if function in _PADS:
         mode = plain(arguments[2]) if len(arguments) > 2 else keywords.get("mode", "constant")
         return mode in _PADDED and not {"end_values", "stat_length"} & keywords.keys()
-    if "a" in keywords and 0 not in MOVES[function]:
+    if "a" in keywords and 0 not in MOVED_ARGUMENTS[function]:
         return False  # it is no argument that is moved
     return keywords.get("out") is None and not (function in _TYPED and keywords.get("ndmin"))
 
@@ -147,10 +93,10 @@ def is_view(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -
 
 
 _BASIC: Final = frozenset({int, slice, type(None), type(...)})
-_VIEWS: Final = frozenset(named("transpose", "swapaxes", "moveaxis", "expand_dims", "squeeze"))
+_VIEWS: Final = frozenset(functions_named("transpose", "swapaxes", "moveaxis", "expand_dims", "squeeze"))
 
 
-_PADS: Final = frozenset(named("pad"))
+_PADS: Final = frozenset(functions_named("pad"))
 
 
 def rearrangement(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Callable[[dict[Any, Any]], Any]:

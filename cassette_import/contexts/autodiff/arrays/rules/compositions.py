@@ -240,7 +240,7 @@ def einsum_of_diagonals(do: Do, subscripts: Any, *operands: Any, **keywords: Any
     return do(numpy.einsum, f"{','.join(words)}->{output}", *parts)
 
 
-COMPOSED: Final[dict[Any, Callable[..., Any]]] = {
+COMPOSITIONS: Final[dict[Any, Callable[..., Any]]] = {
     numpy.outer: _outer, numpy.vdot: _vdot, numpy.kron: _kron, numpy.cross: _cross, numpy.convolve: _convolve,
     numpy.trace: _trace, numpy.ndarray.trace: _trace,
     numpy.clip: _clip, numpy.ndarray.clip: _clip,
@@ -260,4 +260,4 @@ for _owner, _name, _function in (
     (numpy.linalg, "vecdot", None),
 ):
     if _function is not None and _name in vars(_owner):
-        COMPOSED[vars(_owner)[_name]] = _function
+        COMPOSITIONS[vars(_owner)[_name]] = _function

@@ -1,0 +1,15 @@
+"""Calls of NumPy's functions with arrays that have derivatives, a file for each kind of rule.
+
+Importing the package registers the handlers. Knows rules and linear maps; must not know the two modes.
+"""
+
+from cassette_import.contexts.autodiff.arrays.handlers import (
+    compositions,
+    elementwise,
+    movements,
+    mutations,
+    products,
+    reductions,
+)
+
+__all__ = ["compositions", "elementwise", "movements", "mutations", "products", "reductions"]

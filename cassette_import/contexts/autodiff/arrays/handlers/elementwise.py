@@ -1,0 +1,66 @@
+"""Calls of functions that work element by element, and of functions whose derivative is zero.
+
+Knows the rules of these functions; must not know the two modes. Imported only if the program imports NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from cassette_import.contexts.autodiff.arrays.calls import (
+    as_array,
+    call_natively,
+    call_untracked,
+    check_out,
+    handles,
+    no_rule_error,
+    split_array_metadata,
+    with_derivative,
+)
+from cassette_import.contexts.autodiff.arrays.linear_maps import (
+    scaling,
+    shape_of,
+)
+from cassette_import.contexts.autodiff.arrays.rules.elementwise import NUMPY_FUNCTION, PARTIALS, PIECEWISE_CONSTANT
+from cassette_import.contexts.autodiff.modes import split_metadata
+
+
+@handles(*PARTIALS, *(function for function, same in NUMPY_FUNCTION.items() if same in PARTIALS))
+def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """A function that is applied to each element."""
+    partials = PARTIALS[NUMPY_FUNCTION.get(f, f)]
+    given = [as_array(ctx, argument) for argument in arguments]
+    own, values, found = split_array_metadata(ctx, given)
+    if not found:
+        return call_untracked(ctx, f, arguments, keywords)
+    if "where" in keywords or keywords.get("out") is not None:
+        raise no_rule_error(f)
+    value = call_natively(f, values, keywords)
+    terms = []
+    with numpy.errstate(all="ignore"):
+        for number, metadata in found:
+            partial = partials[number](value, *values)
+            if any(partial is one for one in (value, *values)):
+                partial = ctx.saved(partial)
+            terms.append((scaling(partial, shape_of(values[number])), metadata))
+        return with_derivative(ctx, own, value, terms)
+
+
+@handles(numpy.float64, numpy.float32, numpy.longdouble)
+def convert(ctx: Any, f: Any, /, *arguments: Any) -> Any:
+    """The same number as one of NumPy's."""
+    own, values, found = split_array_metadata(ctx, arguments)
+    if not found:
+        return call_untracked(ctx, f, arguments, {})
+    value = call_natively(f, values, {})
+    return with_derivative(ctx, own, value, [(scaling(1.0, shape_of(values[0])), found[0][1])])
+
+
+@handles(*PIECEWISE_CONSTANT)
+def step(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """A function whose derivative is zero."""
+    if keywords.get("out") is not None:
+        check_out(ctx, f, keywords["out"])
+    return call_natively(f, split_metadata(ctx, arguments)[1], keywords)

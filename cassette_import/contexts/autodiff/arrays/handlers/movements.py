@@ -1,0 +1,150 @@
+"""Calls of functions that only move elements, such as `reshape`, `concatenate` and indexing.
+
+Knows the rules of movements; must not know the two modes. Imported only if the program imports NumPy.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy
+
+from cassette_import.contexts.autodiff.arrays.calls import (
+    Array,
+    call_natively,
+    call_untracked,
+    handles,
+    may_have_derivative,
+    no_rule_error,
+    record_view,
+    split_array_metadata,
+    with_derivative,
+)
+from cassette_import.contexts.autodiff.arrays.element_positions import (
+    element_sources,
+    gather_elements,
+    numbered_arrays,
+    scatter_elements,
+)
+from cassette_import.contexts.autodiff.arrays.linear_maps import (
+    LinearMap,
+    gathering,
+    scattering,
+    shape_of,
+    viewing,
+)
+from cassette_import.contexts.autodiff.arrays.rules import movements
+from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.wrappers import plain
+
+
+@handles(*movements.MOVED_ARGUMENTS)
+def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """A function that moves elements."""
+    if f is operator.getitem and not isinstance(plain(arguments[0]), Array):
+        if isinstance(arguments[0], _JOINERS) and split_array_metadata(ctx, items_outside(arguments[1]))[2]:
+            raise no_rule_error(type(arguments[0]))
+        return call_without_overload(f, arguments, keywords)
+    sources: list[Any] = []
+    keys = movements.moved_arguments(f, arguments, keywords)
+    trees = {key: _index_tree(arguments[key] if type(key) is int else keywords[key], sources) for key in keys}
+    own, values, found = split_array_metadata(ctx, sources)
+    if not found:
+        return call_untracked(ctx, f, arguments, keywords)
+    value = _moved_value(ctx, f, arguments, keywords, trees, values)
+    if not may_have_derivative(plain(value)):
+        return value
+    if not movements.only_moves(f, arguments, keywords):
+        raise no_rule_error(f)
+    rearranged = movements.rearrangement(f, arguments, keywords)
+    if len(found) == len(sources) == 1 and trees.get(0) == 0 and movements.is_view(f, arguments, keywords):
+        record_view(ctx, plain(value), [(plain(values[0]), found[0][1])])
+        return with_derivative(ctx, own, value, [(_view(f, rearranged, arguments, shape_of(values[0])), found[0][1])])
+    shapes = [shape_of(values[number]) for number, _ in found]
+    arrays, starts = numbered_arrays(shapes)
+    given: list[Any] = [numpy.zeros(shape_of(source), numpy.int64) for source in values]
+    for (number, _), array in zip(found, arrays, strict=True):
+        given[number] = array
+    places = rearranged({key: _rebuilt(tree, given) for key, tree in trees.items()})
+    record_view(ctx, _first_of(plain(value)), [(plain(values[number]), metadata) for number, metadata in found])
+
+    def told(part: Any, there: Any) -> Any:
+        if type(plain(part)) in (list, tuple):
+            items = [told(*pair) for pair in zip(own.store.wrapped_items(plain(part)), there, strict=True)]
+            return own.store.bind_items(plain(part), items)
+        where = element_sources(there, starts, shapes)
+        terms = [(gathering(*where.source(number)), metadata) for number, (_, metadata) in enumerate(found)]
+        return with_derivative(ctx, own, part, terms)
+
+    return told(value, places)
+
+
+def _view(f: Any, rearranged: Any, arguments: Sequence[Any], shape: tuple[int, ...]) -> LinearMap:
+    """A part of an array, whose positions are not asked for unless they have to be."""
+
+    def told() -> Any:
+        (numbers,), starts = numbered_arrays([shape])
+        return element_sources(rearranged({0: numbers}), starts, [shape]).source(0)[0]
+
+    def put(made: Any, weight: Any) -> None:
+        if f is operator.getitem:
+            made[arguments[1]] = weight
+        else:
+            rearranged({0: made})[...] = weight
+
+    return viewing(lambda tangent: rearranged({0: tangent}), put, shape, told)
+
+
+def _moved_value(
+    ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any], trees: dict[Any, Any], values: list[Any]
+) -> Any:
+    """The program's call: arrays without what the context knows of them, lists as they are."""
+    given = [
+        values[trees[number]] if type(trees.get(number)) is int else argument
+        for number, argument in enumerate(split_metadata(ctx, arguments)[1])
+    ]
+    named = {name: values[trees[name]] if type(trees.get(name)) is int else one for name, one in keywords.items()}
+    return call_natively(f, given, named)
+
+
+def _first_of(value: Any) -> Any:
+    return value[0] if type(value) in (list, tuple) and value else value
+
+
+_JOINERS: Final = tuple(kind for kind in (type(numpy.r_), type(numpy.c_)))
+"""What makes arrays of subscripts."""
+
+
+def _index_tree(argument: Any, sources: list[Any]) -> Any:
+    """The places of arrays and numbers in nested lists; they themselves are put into `sources`."""
+    if type(argument) in (list, tuple):
+        return [_index_tree(item, sources) for item in items_outside(argument)]
+    sources.append(argument)
+    return len(sources) - 1
+
+
+def _rebuilt(tree: Any, given: list[Any]) -> Any:
+    return [_rebuilt(part, given) for part in tree] if type(tree) is list else given[tree]
+
+
+@handles(gather_elements)
+def gather(ctx: Any, f: Any, /, positions: Any, source: Any) -> Any:
+    """Elements at positions, as derivatives are pushed."""
+    own, (source,), found = split_metadata(ctx, (source,))
+    value = call_natively(f, (positions, source), {})
+    return with_derivative(ctx, own, value, [(gathering(positions, shape_of(source)), found[0][1])]) if found else value
+
+
+@handles(scatter_elements)
+def scatter(ctx: Any, f: Any, /, positions: Any, shape: Any, weights: Any) -> Any:
+    """Sums at positions, as weights are pulled back."""
+    own, (weights,), found = split_metadata(ctx, (weights,))
+    value = call_natively(f, (positions, shape, weights), {})
+    return (
+        with_derivative(ctx, own, value, [(scattering(positions, shape_of(weights), shape), found[0][1])])
+        if found
+        else value
+    )

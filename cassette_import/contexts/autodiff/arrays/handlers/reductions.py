@@ -1,0 +1,79 @@
+"""Calls of reductions and cumulative sums.
+
+Knows the rules of reductions; must not know the two modes. Imported only if the program imports NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from cassette_import.contexts.autodiff.arrays.calls import (
+    as_array,
+    call_natively,
+    call_untracked,
+    handles,
+    no_rule_error,
+    reject,
+    split_array_metadata,
+    with_derivative,
+)
+from cassette_import.contexts.autodiff.arrays.linear_maps import (
+    call,
+    cumulative_sum,
+    shape_of,
+    weighted_sum,
+)
+from cassette_import.contexts.autodiff.arrays.rules import movements
+from cassette_import.contexts.autodiff.arrays.rules import reductions as rules
+from cassette_import.runtime.tagging.wrappers import plain
+
+
+@handles(*rules.REDUCTIONS)
+def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """A weighted sum of elements."""
+    arguments, keywords = movements.first_by_position(arguments, keywords)
+    given = (as_array(ctx, arguments[0]), *arguments[1:])
+    own, (x,), found = split_array_metadata(ctx, given[:1])
+    if not found:
+        return call_untracked(ctx, f, arguments, keywords)
+    value = call_natively(f, (x, *given[1:]), keywords)
+    names, weigh = rules.REDUCTIONS[f]
+    options = {**dict(zip(names, map(plain, given[1:]), strict=False)), **keywords}
+    unusual = (options.get(name, numpy._NoValue) for name in ("initial", "where", "out", "correction", "mean"))
+    if any(option is not numpy._NoValue and option is not None for option in unusual):
+        raise no_rule_error(f)
+    shape = shape_of(x)
+    axes = rules.axes_of(shape, options.get("axis"))
+    kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+    with numpy.errstate(all="ignore"):
+        try:
+            weights = weigh(rules.Reduced(call(numpy.reshape, value, kept), x, axes, options))
+        except NotImplementedError:
+            raise no_rule_error(f) from None
+        return with_derivative(ctx, own, value, [(weighted_sum(weights, shape, axes, shape_of(value)), found[0][1])])
+
+
+@handles(numpy.ufunc.reduce)
+def reduce_by(ctx: Any, f: Any, /, ufunc: Any, *arguments: Any, **keywords: Any) -> Any:
+    """`numpy.add.reduce` and its like, which go over the first axis unless told otherwise."""
+    function = rules.UFUNC_REDUCTIONS.get(ufunc)
+    if function is None or len(arguments) > 2 or not keywords.keys() <= {"axis", "keepdims"}:
+        return reject(ctx, f, ufunc, *arguments, **keywords)
+    if len(arguments) < 2 and "axis" not in keywords:
+        keywords = {"axis": 0, **keywords}
+    return reduce(ctx, function, *arguments, **keywords)
+
+
+@handles(numpy.cumsum, numpy.ndarray.cumsum)
+def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, **keywords: Any) -> Any:
+    """Sums of the first elements."""
+    x = as_array(ctx, x)
+    own, (bare,), found = split_array_metadata(ctx, (x,))
+    if not found:
+        return call_untracked(ctx, f, (x, axis), keywords)
+    if keywords.get("out") is not None:
+        raise no_rule_error(f)
+    value = call_natively(f, (bare, axis), keywords)
+    return with_derivative(ctx, own, value, [(cumulative_sum(shape_of(bare), axis), found[0][1])])
