@@ -114,7 +114,7 @@ class StackVariant:
         NAMES[names.pick_callee(with_keywords=False)] = calls.intercept_positional
         NAMES[names.pick_callee(with_keywords=True)] = calls.intercept
         self.guards.forget()
-        self.guards.know_targets(not calls.plan.takes_everything)
+        self.guards.allow_tests(not calls.plan.takes_everything)
         NAMES[names.target_names] = calls.plan.builtin_names
         NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
         NAMES[names.target_functions(with_keywords=True)] = calls.plan.python_functions(HIGHER_ORDER.by_id)

@@ -25,10 +25,10 @@ class Family:
 class GuardSwitch(Protocol):
     """The guards of one variant, as far as specialisation controls them."""
 
-    def look_at_classes(self) -> None:
-        """Check whether the classes on which guards rely are still unchanged."""
+    def check_classes(self) -> None:
+        """Stop learning types of receivers if some class has no hash."""
 
-    def be_alone(self, alone: bool) -> None:
+    def set_only_variant(self, is_only: bool) -> None:
         """Say whether this is the only instrumented variant that intercepts anything."""
 
 

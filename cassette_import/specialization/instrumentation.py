@@ -58,7 +58,7 @@ class Instrumentation:
             self.variants.append(variant)
             self.ever_used = True
             self._variants_changed()
-        variant.guards.look_at_classes()
+        variant.guards.check_classes()
         records = self._index.records.items()
         files = {name for name, record in records if record.installed or name in roots}
         for function in heap.functions_of(files):
@@ -123,7 +123,7 @@ class Instrumentation:
         """Update what depends on which variants intercept events: guards are cheaper for a single one."""
         intercepting = [variant for variant in self.variants if not variant.shape.silent]
         for variant in intercepting:
-            variant.guards.be_alone(len(intercepting) == 1)
+            variant.guards.set_only_variant(len(intercepting) == 1)
         NAMES[ONLY_ARGUMENT_FREE] = not any(
             variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.blind for variant in intercepting
         )

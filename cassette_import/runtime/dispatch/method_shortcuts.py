@@ -1,0 +1,53 @@
+"""Shortcuts for methods of builtin types that are targets: what calls them is found once for each type and method.
+
+Knows event runners; must not know guards.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import IMMUTABLE
+from cassette_import.runtime.dispatch.callee_stability import BUILTINS, stands_in_its_module
+from cassette_import.runtime.dispatch.event_runner import EventRunner
+
+
+def make_intercept_directly(calls: EventRunner) -> Callable[[Any], Any]:
+    """`intercept(callee)` for call sites without keywords and splats.
+
+    Python's own errors about these (`f(*1)`) cannot occur, so a plain function may stand in for the callee.
+    """
+    shortcuts, intercept = calls.shortcuts, calls.intercept_positional
+    names, leaf_events = calls.plan.builtin_names, calls.leaf_events
+    methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
+    """What calls a method, by type and name, and whether its first argument is the receiver, or else the callee."""
+
+    @hidden
+    def intercept_directly(callee: Any) -> Any:
+        if id(callee) in shortcuts:
+            return shortcuts[id(callee)]
+        if id(type(callee)) not in BUILTINS or callee.__name__ not in names:
+            return intercept(callee)
+        receiver = callee.__self__
+        kind = type(receiver)
+        if type(kind) is not type or kind is type or kind is ModuleType:
+            return intercept(callee)
+        key = kind, callee.__name__
+        if key in methods:
+            event, takes_receiver = methods[key]
+            return functools.partial(event, receiver if takes_receiver else callee)
+        found = intercept(callee)
+        if found is not callee and (kind.__flags__ & IMMUTABLE or stands_in_its_module(kind)):
+            shortcut = shortcuts.get(id(split(callee)[0]))
+            if shortcut is not None:
+                methods[key] = shortcut, True
+            elif found.func in leaf_events:
+                methods[key] = found.func, False
+        return found
+
+    return intercept_directly
