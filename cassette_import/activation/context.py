@@ -30,7 +30,7 @@ from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
-from cassette_import.runtime.tagging.overdubbed_calls import VERBS
+from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.variant import ActiveVariant
 from cassette_import.specialization import hook_copies
 from cassette_import.specialization.passes.validation import checked_passes
@@ -374,5 +374,5 @@ def _copied(verb: str, ctx: Self) -> Self:
     return made
 
 
-VERBS.update(map(id, (recurse, current, similarcontext)))
+WRAPPER_AWARE.update(map(id, (recurse, current, similarcontext)))
 atexit.register(shutdown.prepare)

@@ -13,7 +13,7 @@ from cassette_import.activation.context import Context
 from cassette_import.runtime.tagging.computed_metadata import metadata_in
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.metadata_types import checked, metadatatype
-from cassette_import.runtime.tagging.overdubbed_calls import VERBS
+from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.tags import NO_METADATA, NO_METAMETA, Tag
@@ -261,7 +261,7 @@ def _check(verb: str, ctx: Any) -> None:
         raise TypeError(f"{verb}: ctx must be an instance of a Context, not {ctx!r}")
 
 
-VERBS.update(
+WRAPPER_AWARE.update(
     map(
         id,
         (tag, untag, metadata, hasmetadata, allmetadata, istagged, metameta, hasmetameta, enabletagging, metadatatype),

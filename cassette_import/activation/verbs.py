@@ -17,7 +17,7 @@ from cassette_import.interpreter.callables import joined, keywords_of, python_fu
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE, INACTIVE, hook_activation
-from cassette_import.runtime.tagging.overdubbed_calls import VERBS
+from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.specialization.registry import registry
 
 __all__ = ["canrecurse", "fallback", "overdub", "recurse"]
@@ -115,4 +115,4 @@ def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any
     return record is not None and (record.installed or record.filename in here.roots)
 
 
-VERBS.update(map(id, (overdub, fallback, canrecurse)))
+WRAPPER_AWARE.update(map(id, (overdub, fallback, canrecurse)))

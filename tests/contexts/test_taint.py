@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 import pytest
-from programs.tagging import computing as flows
+from programs.tagging import computing
 
 from cassette_import import Tagged, install, overdub
 from cassette_import.contexts import Taint
@@ -58,21 +58,23 @@ def findings(program, taint=None):
     return taint.findings
 
 
-@pytest.mark.parametrize("number", range(len(list(flows.of_text("abc")))), ids=[n for n, _ in flows.of_text("abc")])
+@pytest.mark.parametrize(
+    "number", range(len(list(computing.of_text("abc")))), ids=[n for n, _ in computing.of_text("abc")]
+)
 def test_text_that_is_computed_of_text_from_outside_is_from_outside(number):
     def program():
-        taken([value for _, value in flows.of_text(given())][number])
+        taken([value for _, value in computing.of_text(given())][number])
 
-    with install([flows.__name__]):
+    with install([computing.__name__]):
         assert len(findings(program)) == 1
 
 
 def test_other_text_is_not():
     def program():
-        for _, value in flows.without(given()):
+        for _, value in computing.without(given()):
             taken(value)
 
-    with install([flows.__name__]):
+    with install([computing.__name__]):
         assert findings(program) == []
 
 

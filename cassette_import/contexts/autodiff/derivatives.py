@@ -25,7 +25,7 @@ from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
 from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
 from cassette_import.contexts.autodiff.structures import Inputs, is_number, parts_of, returned, split_outputs
 from cassette_import.interpreter.callables import python_function, underlying
-from cassette_import.runtime.tagging.overdubbed_calls import VERBS
+from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["derivative", "gradient", "jvp", "vjp"]
@@ -167,4 +167,4 @@ def gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
     return parts_of(vjp(f, args))[1]  # type: ignore[no-any-return]
 
 
-VERBS.update(map(id, (derivative, gradient, jvp, vjp)))
+WRAPPER_AWARE.update(map(id, (derivative, gradient, jvp, vjp)))

@@ -19,7 +19,12 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.overdubbed_calls import NEVER_PYTHON, VERBS, enters, runs_overdubbed
+from cassette_import.runtime.tagging.overdubbed_calls import (
+    TYPES_IN_C,
+    WRAPPER_AWARE,
+    calls_overdubbed,
+    runs_overdubbed,
+)
 from cassette_import.runtime.tagging.thread_state import LOCAL
 
 PlainIf = Callable[[tuple[Any, ...], dict[str, Any]], bool]
@@ -113,8 +118,8 @@ def rewrapped_result(function: Any, value: Any) -> Any:
         return value
     if id(function) in RETURNS_OF_PROGRAM:
         return found
-    is_python = id(type(function)) not in NEVER_PYTHON and id(function) not in VERBS
-    return found if is_python and enters(ACTIVE.get(), function) else value
+    is_python = id(type(function)) not in TYPES_IN_C and id(function) not in WRAPPER_AWARE
+    return found if is_python and calls_overdubbed(ACTIVE.get(), function) else value
 
 
 @hidden

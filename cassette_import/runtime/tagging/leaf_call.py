@@ -13,7 +13,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.handover import call_overdubbed
-from cassette_import.runtime.tagging.overdubbed_calls import enters
+from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.wrappers import plain
 
@@ -91,7 +91,7 @@ class LeafCall:
     def call_method(self, function: Any, *arguments: Any) -> Any:
         """Call a Python function that the leaf would call; it gets wrapped arguments if it is overdubbed."""
         variant = ACTIVE.get().variant
-        if variant is None or not variant.tagging or not enters(self.activation, function):
+        if variant is None or not variant.tagging or not calls_overdubbed(self.activation, function):
             return function(*map(plain, arguments))
         return call_overdubbed(function, *arguments)
 

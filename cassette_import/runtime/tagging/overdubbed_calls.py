@@ -1,6 +1,6 @@
-"""Which calls run overdubbed Python functions, which get wrapped values as they are.
+"""Which calls run overdubbed Python functions: these get wrapped arguments.
 
-Knows which code is live; must not know rules.
+Knows which code is overdubbed; must not know rules.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, Activation
 
-VERBS: Final[set[int]] = set()
-"""Functions of ours that take wrapped values."""
+WRAPPER_AWARE: Final[set[int]] = set()
+"""Functions of cassette_import, by identity, that take wrapped arguments: `tag`, `overdub` and the like."""
 
-NEVER_PYTHON: Final = frozenset(map(id, (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)))
-"""Types of functions that are written in C, by identity: a metaclass of the program may have no hash."""
+TYPES_IN_C: Final = frozenset(map(id, (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)))
+"""Types of functions that are written in C, by identity, as a metaclass of the program may have no hash."""
 
 
-def enters(activation: Activation, function: Any) -> bool:
-    """Whether a call runs an overdubbed Python function that gets the arguments as they are."""
-    target = function if type(function) is FunctionType else _behind(function)
+def calls_overdubbed(activation: Activation, function: Any) -> bool:
+    """Whether a call runs an overdubbed Python function, which gets wrapped arguments."""
+    target = function if type(function) is FunctionType else _function_behind(function)
     if target is None:
         return False
     code = target.__code__
@@ -33,7 +33,8 @@ def enters(activation: Activation, function: Any) -> bool:
     return OVERDUBBED.overdubbable(target)
 
 
-def _behind(function: Any) -> FunctionType | None:
+def _function_behind(function: Any) -> FunctionType | None:
+    """The Python function that the call of a class or of a callable object runs."""
     if is_a(function, type):
         if lookup(type(function), "__call__") is not _TYPE_CALL:
             return python_function(function)

@@ -31,7 +31,7 @@ from cassette_import.runtime.tagging.fast_path import (
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule, without_wrappers
 from cassette_import.runtime.tagging.live_metadata import refresh_names
-from cassette_import.runtime.tagging.overdubbed_calls import NEVER_PYTHON, VERBS, enters
+from cassette_import.runtime.tagging.overdubbed_calls import TYPES_IN_C, WRAPPER_AWARE, calls_overdubbed
 from cassette_import.runtime.tagging.rules import RULES, RULES_OF_TYPES
 from cassette_import.runtime.tagging.rules.construction import construct
 from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
@@ -94,13 +94,13 @@ def propagate(
             callee, leading, arguments = function, (), (*leading, *arguments)
     # A function that takes wrapped arguments.
     key = id(function)
-    if key in VERBS:
+    if key in WRAPPER_AWARE:
         return callee(*arguments, **keywords)
     if key in _PRIMITIVES:
         store = store_of(activation)
         if not (tagged or store or key in RULED_ALWAYS):
             return callee(*arguments, **keywords)
-    elif id(type(function)) not in NEVER_PYTHON and enters(activation, function):
+    elif id(type(function)) not in TYPES_IN_C and calls_overdubbed(activation, function):
         return call_overdubbed(callee, *arguments, **keywords)
     # A leaf.
     if LOCAL.held:

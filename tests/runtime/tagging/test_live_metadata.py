@@ -8,7 +8,7 @@ import threading
 import types
 
 import pytest
-from programs.tagging import first_values as firsts
+from programs.tagging import first_values
 
 from cassette_import import Context, install, metadata, overdub, tag
 from cassette_import.runtime.tagging import live_metadata
@@ -42,23 +42,23 @@ def is_tagged_anywhere():
 @pytest.fixture(autouse=True)
 def nothing_tagged(monkeypatch):
     """What is left of what ran before, in the tracebacks of failed tests for example, does not count."""
-    with install([firsts.__name__]), Tagging():
+    with install([first_values.__name__]), Tagging():
         gc.collect()
         monkeypatch.setattr(live_metadata, "_references_of_modules", [])
         live_metadata.start_counting()
         assert not is_tagged_anywhere()
-    with install([firsts.__name__]):
+    with install([first_values.__name__]):
         yield
 
 
 @pytest.mark.parametrize("context_type", [Tagging, Looking])
-@pytest.mark.parametrize("way", firsts.WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", first_values.WAYS, ids=lambda way: way.__name__)
 def test_the_first_value_that_is_tagged_keeps_its_metadata(way, context_type):
     ctx = context_type()
     assert metadata(overdub(ctx, way, ctx), ctx) == "m"
 
 
-@pytest.mark.parametrize("way", firsts.WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", first_values.WAYS, ids=lambda way: way.__name__)
 def test_so_does_one_that_is_tagged_while_others_are(way):
     ctx = Tagging()
     other = tag(1, ctx, "other")
@@ -72,15 +72,15 @@ def test_the_first_value_that_is_tagged_is_asked_about_in_an_fstring():
             return "computed"
 
     ctx = Flowing()
-    assert metadata(overdub(ctx, firsts.text_of, ctx), ctx) == "computed"
+    assert metadata(overdub(ctx, first_values.text_of, ctx), ctx) == "computed"
 
 
 @pytest.mark.parametrize("context_type", [Tagging, Looking])
-@pytest.mark.parametrize("way", firsts.OTHERS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", first_values.OTHERS, ids=lambda way: way.__name__)
 def test_what_comes_after_a_first_value_has_no_metadata_of_it(way, context_type):
     ctx = context_type()
     assert type(overdub(ctx, way, ctx)) in (int, bool, str)
-    assert is_tagged_anywhere() or way is firsts.after_a_call
+    assert is_tagged_anywhere() or way is first_values.after_a_call
 
 
 def test_a_value_that_is_tagged_in_the_middle_of_a_loop_counts_from_the_next_event_on():

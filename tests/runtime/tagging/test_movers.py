@@ -4,7 +4,7 @@ import sys
 
 import pytest
 from helpers.heap import no_new_holders_of_wrappers
-from programs.tagging import movers as movers
+from programs.tagging import movers
 
 from cassette_import import NO_METADATA, Context, Tagged, install, metadata, metameta, overdub, tag, untag
 

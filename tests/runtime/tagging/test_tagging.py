@@ -8,7 +8,7 @@ import threading
 import weakref
 
 import pytest
-from programs.tagging import inspecting as views
+from programs.tagging import inspecting
 
 from cassette_import import (
     NO_METADATA,
@@ -35,7 +35,7 @@ class Moving(Context, tagging=True):
 
 @pytest.fixture(scope="module", autouse=True)
 def installed():
-    with install([views.__name__]):
+    with install([inspecting.__name__]):
         yield
 
 
@@ -114,14 +114,14 @@ def test_a_copy_of_a_context_knows_its_tags():
 # ---- the plain view
 
 
-@pytest.mark.parametrize("view", views.VIEWS, ids=lambda view: view.__name__)
+@pytest.mark.parametrize("view", inspecting.VIEWS, ids=lambda view: view.__name__)
 def test_unaware_code_sees_the_plain_value(view):
     ctx = Moving()
     result = overdub(ctx, view, tag(3.5, ctx, "m"))
     expected = view(3.5)
     assert untag(result, ctx) == expected
     assert not wrappers_in(untag(result, ctx))
-    assert not wrappers_in(views.SEEN)
+    assert not wrappers_in(inspecting.SEEN)
 
 
 def test_numpy_sees_the_plain_value():
@@ -171,26 +171,26 @@ def test_events_are_those_that_were_asked_for():
 def test_a_leaf_that_changes_a_container_drops_the_metadata():
     leaf = eval("lambda items: items.__setitem__(0, 7)")  # no source: not overdubbed
     ctx = Moving()
-    result = overdub(ctx, views.overwritten_unseen, tag(1, ctx, "m"), leaf)
+    result = overdub(ctx, inspecting.overwritten_unseen, tag(1, ctx, "m"), leaf)
     assert result == 7
     assert not istagged(result, ctx)
 
 
 def test_the_tag_of_an_ended_activation_is_not_mine():
     ctx = Moving()
-    overdub(ctx, views.through_a_global, tag(1, ctx, "m"))
+    overdub(ctx, inspecting.through_a_global, tag(1, ctx, "m"))
     old = tag(5, ctx, "old")
-    overdub(ctx, views.types, old)
-    overdub(ctx, views.types, tag(2, ctx, "m"))
+    overdub(ctx, inspecting.types, old)
+    overdub(ctx, inspecting.types, tag(2, ctx, "m"))
     assert not istagged(old, ctx)
-    assert not istagged(overdub(ctx, views.from_the_global), ctx)
+    assert not istagged(overdub(ctx, inspecting.from_the_global), ctx)
 
 
 def test_each_activation_has_a_fresh_tag():
     ctx, tags = Moving(), []
     for _ in range(2):
         x = tag(1, ctx, "m")
-        overdub(ctx, views.types, x)
+        overdub(ctx, inspecting.types, x)
         tags.append(next(iter(x._tagged_metas)))
     assert tags[0] is not tags[1]
 
@@ -208,7 +208,7 @@ def test_dead_objects_leave_the_store_while_the_context_runs():
 
     x = tag(1, ctx, "m")
     store = next(iter(x._tagged_metas)).store
-    overdub(ctx, views.keep_calling, x, 5000, count)
+    overdub(ctx, inspecting.keep_calling, x, 5000, count)
     assert max(sizes) < 2000
 
 
@@ -276,7 +276,7 @@ def test_threads_have_tags_of_their_own():
 
     def program(x):
         barrier.wait()
-        views.SEEN.append(x)
+        inspecting.SEEN.append(x)
         return [x, [x]][1][0]
 
     def work(number):

@@ -3,7 +3,7 @@
 import gc
 
 import pytest
-from programs.tagging import computing as flows
+from programs.tagging import computing
 
 from cassette_import import (
     NO_METADATA,
@@ -29,7 +29,7 @@ class Flowing(Context, tagging=True):
 
 @pytest.fixture(scope="module", autouse=True)
 def installed():
-    with install([flows.__name__]):
+    with install([computing.__name__]):
         yield
 
 
@@ -45,7 +45,11 @@ def found(program, value):
 
 @pytest.mark.parametrize(
     ("program", "value", "expected"),
-    [(flows.of_text, "abc", "source"), (flows.of_number, 2.5, "source"), (flows.without, "abc", NO_METADATA)],
+    [
+        (computing.of_text, "abc", "source"),
+        (computing.of_number, 2.5, "source"),
+        (computing.without, "abc", NO_METADATA),
+    ],
     ids=["text", "number", "without"],
 )
 def test_metadata_goes_along_with_what_is_computed(program, value, expected):
@@ -88,7 +92,9 @@ def test_without_the_method_what_is_computed_has_no_metadata():
         pass
 
     ctx = Moving()
-    names = overdub(ctx, lambda s: [name for name, made in flows.of_text(s) if hasmetadata(made, ctx)], tag("abc", ctx))
+    names = overdub(
+        ctx, lambda s: [name for name, made in computing.of_text(s) if hasmetadata(made, ctx)], tag("abc", ctx)
+    )
     assert names == []
 
 
