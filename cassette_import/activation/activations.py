@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from cassette_import.activation.keys import Key
 from cassette_import.activation.variant_registry import variants
-from cassette_import.activation.variants import Key, StackVariant
+from cassette_import.activation.variants import StackVariant
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import IN_USE, INACTIVE, Activation, forget_hook_activations, release
 from cassette_import.runtime.variant import ActiveVariant

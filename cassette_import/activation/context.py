@@ -16,9 +16,10 @@ from cassette_import.activation import shutdown
 from cassette_import.activation.activations import OutermostActivation, refresh
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.inheritance import WAITING
+from cassette_import.activation.keys import Key
 from cassette_import.activation.root_calls import run_root
 from cassette_import.activation.variant_registry import variants
-from cassette_import.activation.variants import Key, StackVariant
+from cassette_import.activation.variants import StackVariant
 from cassette_import.importing.post_import import FINDER
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden

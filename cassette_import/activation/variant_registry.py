@@ -8,7 +8,8 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from cassette_import.activation.variants import Key, StackVariant
+from cassette_import.activation.keys import Key
+from cassette_import.activation.variants import StackVariant
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import IN_USE, Activation
 from cassette_import.runtime.variant import Family

@@ -5,15 +5,19 @@ Knows context types and their tables of handlers; must not know source, or what 
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
-from typing import Any, ClassVar, get_args
+from typing import Any, get_args
 
+from cassette_import.activation.context_level import ContextLevel
+from cassette_import.activation.keys import Key
 from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
+from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.bound_hooks import (
@@ -23,7 +27,6 @@ from cassette_import.runtime.dispatch.bound_hooks import (
     no_hook,
     overload_finder,
     single_overloads,
-    target_events,
 )
 from cassette_import.runtime.dispatch.event_plan import EventPlan, Level
 from cassette_import.runtime.dispatch.event_runner import EventRunner
@@ -32,41 +35,12 @@ from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_analysis import passing_value_through, touches_only_context
-from cassette_import.runtime.dispatch.hook_functions import HOOKS, KINDS
 from cassette_import.runtime.dispatch.suspension import with_arity
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.variant import Family
 from cassette_import.specialization.passes import apply
 
 _numbers = itertools.count(1)
-
-
-class Key:
-    """What decides how one context is specialised for. There is one object per value: keys are compared by identity."""
-
-    __slots__ = ("context_type", "events", "hooks", "passes", "tagging")
-    _known: ClassVar[dict[Any, Key]] = {}
-
-    def __init__(self, context_type: type, events: Events, hooks: bool, passes: tuple[Any, ...], tagging: bool) -> None:
-        self.context_type = context_type
-        self.events = events
-        self.hooks = hooks
-        self.passes = passes
-        self.tagging = tagging
-
-    @classmethod
-    def of(
-        cls,
-        context_type: type,
-        events: Events,
-        hooks: bool = True,
-        passes: Iterable[Any] = (),
-        tagging: bool = False,
-    ) -> Key:
-        """The key for these values."""
-        passes = tuple(passes)
-        value = context_type, int(events), hooks, passes, tagging
-        return cls._known.get(value) or cls._known.setdefault(value, cls(context_type, events, hooks, passes, tagging))
 
 
 class StackVariant:
@@ -96,20 +70,72 @@ class StackVariant:
         return f"<Variant {self.prefix}: {self.name}>"
 
     def refresh(self) -> bool:
-        """Take in what was registered since; return whether bodies made so far do not fit any more."""
-        tables = [{kind: Table(key.context_type, kind) for kind in KINDS} for key in self.keys]
-        for key, own in zip(self.keys, tables, strict=True):
-            if not key.hooks:
-                for hook in HOOKS:
-                    own[hook] = Table(object, hook)
-        self.root_overloads = [overload_finder(own["overdub"], True) for own in tables]
+        """Take new hooks and overloads into account; return whether bodies compiled so far do not fit any more."""
+        levels = [ContextLevel(number, key) for number, key in enumerate(self.keys)]
+        self.root_overloads = [overload_finder(level.tables["overdub"], True) for level in levels]
         for kind in Events:
-            self._bind(kind, tables)
+            self._bind(kind, levels)
         for name in self._with_arity:
             self._bind_arity(name)
+        self._bind_calls()
+        shape = self._shape(levels)
+        fits = shape == self.shape
+        self.shape = shape
+        if self._superseded_shape is not None:
+            self._serve(self._superseded_shape)
+        return not fits
+
+    # ---- what call sites load
+
+    def _bind(self, kind: Events, levels: list[ContextLevel]) -> None:
+        """Provide what call sites load for one kind of event."""
+        plan = self._plan(kind, levels)
+        for level, bound in zip(levels, plan.levels, strict=True):
+            self._bind_hooks(kind, level, bound)
+        runner = self.runners[int(kind)] = EventRunner(self, plan)
         names = self.names
+        NAMES[names.event(kind)] = runner.event
+        NAMES[names.overload(kind)] = runner.with_overloads
+        NAMES[names.pick(kind)] = runner.intercept
+        if self.tagging:
+            NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded
+
+    def _plan(self, kind: Events, levels: list[ContextLevel]) -> EventPlan:
+        """What the stack does with one kind of event."""
+        targets: dict[int, Any] = {}
+        overload_targets: dict[int, Any] = {}
+        for level in levels:
+            targets.update(level.targets())
+            overload_targets.update(level.tables["overdub"].targets)
+        if kind is Events.ATTRIBUTES and not PROPERTIES.keys().isdisjoint(targets):
+            targets[id(getattr)] = overload_targets[id(getattr)] = getattr  # reading the attribute is calling it
+        takes_everything = any(level.takes_all(kind) for level in levels)
+        tables = [level.tables for level in levels]
+        return EventPlan(
+            kind,
+            [level.bound(kind) for level in levels],
+            takes_everything=takes_everything,
+            overloads_everything=any(level.overloads_all(kind) for level in levels),
+            targets=targets,
+            overload_targets=overload_targets,
+            single_overloads={} if self.tagging else single_overloads(tables, takes_everything),
+            propagation=self._propagation(),
+        )
+
+    def _bind_hooks(self, kind: Events, level: ContextLevel, bound: Level) -> None:
+        """Provide the pre- and posthook of one context, also for call sites that pass no arguments."""
+        hooks: tuple[tuple[When, Any], ...] = ("pre", bound.prehook), ("post", bound.posthook)
+        for which, hook in hooks:
+            name, table = self.names.hook(which, level.number, kind), level.tables[f"{which}hook"]
+            NAMES[name] = hook or no_hook
+            if level.wants(kind) and is_argument_free(table):
+                hook = argument_free_hook(table, level.number, level.key.context_type)
+                NAMES[symbols.without_arguments(name)] = hook
+
+    def _bind_calls(self) -> None:
+        """Provide what call sites load for calls alone, and have the guards learn anew."""
+        names, calls = self.names, self.runners[int(Events.CALLS)]
         NAMES[names.failed] = make_failed(self.runners)
-        calls = self.runners[int(Events.CALLS)]
         NAMES[names.learn] = self.guards.make_learn(calls, intercept_if_active(Events.CALLS))
         NAMES[names.pick_callee(with_keywords=False)] = calls.intercept_positional
         NAMES[names.pick_callee(with_keywords=True)] = calls.intercept
@@ -118,12 +144,8 @@ class StackVariant:
         NAMES[names.target_names] = calls.plan.builtin_names
         NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
         NAMES[names.target_functions(with_keywords=True)] = calls.plan.python_functions(HIGHER_ORDER.by_id)
-        shape = self._shape(tables)
-        fits = shape == self.shape
-        self.shape = shape
-        if self._superseded_shape is not None:
-            self._serve(self._superseded_shape)
-        return not fits
+
+    # ---- when another variant replaces this one
 
     def supersede(self, shape: Shape) -> None:
         """Another variant takes the place of this one; bodies that are being executed were made for `shape`."""
@@ -152,84 +174,55 @@ class StackVariant:
                     found[hook, number] = bind_hook(table, number, kind in key.events, key.context_type)
         return found
 
-    # ---- the shape: what the rewriter is told
+    # ---- the shape: what the rewriter gets to know
 
-    def _shape(self, tables: list[dict[str, Table]]) -> Shape:
-        everything = targets = overloads = watched = Events.NONE
-        primitives: set[str] = set()
-        contexts = []
-        for key, own in zip(self.keys, tables, strict=True):
-            seen = target_events(own.values(), primitives)
-            targets |= seen & Events.CALLS
-            if own["prehook"].sees_everything or own["posthook"].sees_everything:
-                everything |= key.events
-            if own["errorhook"].sees_everything:
-                everything |= key.events
-            if own["errorhook"]:
-                watched |= key.events | seen
-            if own["overdub"].sees_everything:
-                overloads |= key.events
-            if key.tagging:
-                everything |= TAGGED
-                overloads |= TAGGED
-            overloads |= seen & Events.CALLS  # targets are also met as callbacks of higher-order leaves
-            hooks = bool(own["prehook"]), bool(own["posthook"])
-            sees_everything = any(table.sees_everything for table in own.values())
-            contexts.append(
-                ContextShape(
-                    (key.events if sees_everything else Events.NONE) | seen if any(hooks) else Events.NONE,
-                    *hooks,
-                    without_arguments=tuple(kind for kind in HOOKS if is_argument_free(own[kind])),
-                )
-            )
-        passes = any(key.passes for key in self.keys)
-        blind = self._blind(tables, targets, overloads, primitives)
+    def _shape(self, levels: list[ContextLevel]) -> Shape:
+        """What bodies are compiled for."""
+        primitives = frozenset(name for level in levels for name in level.primitives)
+        targets = _union(level.target_events & Events.CALLS for level in levels)
+        everything = _union(level.taken_by_hooks for level in levels)
+        overloads = _union(level.overloaded for level in levels)
+        argument_free = Events.NONE
+        self.argument_free_hooks = {}
+        if not (targets or overloads or primitives or any(level.tables["errorhook"] for level in levels)):
+            argument_free = _union(kind for kind in Events if self._bind_argument_free(kind, levels))
         NAMES[self.names.is_overloaded] = bool(overloads & Events.CALLS)
         # An overload that is registered while a function runs counts there, if its body has a place for overloads.
-        if everything & ~blind & Events.CALLS:
+        if everything & ~argument_free & Events.CALLS:
             overloads |= Events.CALLS
         return Shape(
             self.prefix,
-            tuple(contexts) if everything else (ContextShape(),) * len(contexts),
+            tuple(level.shape() for level in levels) if everything else (ContextShape(),) * len(levels),
             everything=everything,
             targets=targets & ~everything,
-            primitives=frozenset(primitives),
+            primitives=primitives,
             overloads=overloads,
-            watched=watched,
-            passes=passes,
+            watched=_union(level.watched for level in levels),
+            passes=any(level.key.passes for level in levels),
             tagging=self.tagging,
-            blind=blind,
+            blind=argument_free,
         )
 
-    def _blind(
-        self, tables: list[dict[str, Table]], targets: Events, overloads: Events, primitives: set[str]
-    ) -> Events:
-        """The kinds of events at which only hooks are called that look at nothing but their context."""
-        self.argument_free_hooks = {}
-        if targets or overloads or primitives:
-            return Events.NONE
-        found = Events.NONE
-        for kind in Events:
-            if any(own["errorhook"] for own in tables):
-                break
-            hooks = [
-                (level, key, which, own[f"{which}hook"])
-                for level, (key, own) in enumerate(zip(self.keys, tables, strict=True))
-                for which in get_args(When)
-                if kind in key.events and own[f"{which}hook"]
-            ]
-            if all(
-                not table.handlers and table.method and touches_only_context(table.method, key.context_type)
-                for _, key, _, table in hooks
-            ):
-                found |= kind
-                for level, _, which, table in hooks:
-                    assert table.method is not None
-                    hook = passing_value_through(table.method)
-                    NAMES[self.names.argument_free_hook(which, level, kind)] = hook
-                    own_hooks = self.argument_free_hooks.setdefault((which, int(kind)), [])
-                    own_hooks.insert(len(own_hooks) if which == "pre" else 0, (level, hook))
-        return found
+    def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:
+        """Provide the hooks of one kind of event, if all of them use nothing but their context; return whether."""
+        hooks: list[tuple[ContextLevel, When, Table]] = [
+            (level, which, level.tables[f"{which}hook"])
+            for level in levels
+            for which in get_args(When)
+            if level.wants(kind) and level.tables[f"{which}hook"]
+        ]
+        if not all(
+            not table.handlers and table.method and touches_only_context(table.method, level.key.context_type)
+            for level, _, table in hooks
+        ):
+            return False
+        for level, which, table in hooks:
+            assert table.method is not None
+            hook = passing_value_through(table.method)
+            NAMES[self.names.argument_free_hook(which, level.number, kind)] = hook
+            in_order = self.argument_free_hooks.setdefault((which, int(kind)), [])
+            in_order.insert(len(in_order) if which == "pre" else 0, (level.number, hook))
+        return True
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
         """What the contexts' passes make of a function, outermost first; None if there are none."""
@@ -240,8 +233,8 @@ class StackVariant:
                 tree = apply(key.passes, key.context_type, level, function, tree, source)
         return tree
 
-    def _conductor(self) -> Any:
-        """What carries out a call that no overload takes, where values may be tagged."""
+    def _propagation(self) -> Any:
+        """What runs a call that no overload takes, where values may be tagged."""
         if not self.tagging:
             return None
         # Imported for the first context that tags values: the rules name many functions.
@@ -271,49 +264,6 @@ class StackVariant:
         hook, count = found
         NAMES[name] = with_arity(NAMES[hook], count)
 
-    def _bind(self, kind: Events, tables: list[dict[str, Table]]) -> None:
-        levels, names = [], self.names
-        everything = overloads_everything = False
-        targets: dict[int, Any] = {}
-        overload_targets: dict[int, Any] = {}
-        for number, (key, own) in enumerate(zip(self.keys, tables, strict=True)):
-            asked = kind in key.events
-            level = Level(
-                number,
-                bind_hook(own["prehook"], number, asked, key.context_type),
-                bind_hook(own["posthook"], number, asked, key.context_type),
-                bind_hook(own["errorhook"], number, asked, key.context_type),
-                overload_finder(own["overdub"], asked),
-            )
-            levels.append(level)
-            everything = everything or (asked and any(table.sees_everything for table in own.values()))
-            overloads_everything = overloads_everything or (asked and own["overdub"].sees_everything)
-            if key.tagging and kind in TAGGED:
-                everything = True
-            for table in own.values():
-                targets.update(table.targets)
-            overload_targets.update(own["overdub"].targets)
-            if kind is Events.ATTRIBUTES and not PROPERTIES.keys().isdisjoint(targets):
-                targets[id(getattr)] = overload_targets[id(getattr)] = getattr
-            hooks: tuple[tuple[When, Any], ...] = ("pre", level.prehook), ("post", level.posthook)
-            for which, hook in hooks:
-                name, table = names.hook(which, number, kind), own[f"{which}hook"]
-                NAMES[name] = hook or no_hook
-                if asked and is_argument_free(table):
-                    NAMES[symbols.without_arguments(name)] = argument_free_hook(table, number, key.context_type)
-        plan = EventPlan(
-            kind,
-            levels,
-            takes_everything=everything,
-            overloads_everything=overloads_everything,
-            targets=targets,
-            overload_targets=overload_targets,
-            single_overloads={} if self.tagging else single_overloads(tables, everything),
-            propagation=self._conductor(),
-        )
-        runner = self.runners[int(kind)] = EventRunner(self, plan)
-        NAMES[names.event(kind)] = runner.event
-        NAMES[names.overload(kind)] = runner.with_overloads
-        NAMES[names.pick(kind)] = runner.intercept
-        if self.tagging:
-            NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded
+
+def _union(kinds: Iterable[Events]) -> Events:
+    return functools.reduce(operator.or_, kinds, Events.NONE)
