@@ -1,9 +1,11 @@
-"""Gates: small code objects that stand in for a function until it is entered for the first time.
+"""Trampolines: small code objects that take the place of a function's code until the function is entered first.
 
-A gate has the signature, names and flags of the function and, hidden (see `frames`), says
-``return @enter(unit, …)(arguments)``. It is made from a template per kind of signature by replacing names.
+A trampoline has the signature, names and flags of the function. Its frame is hidden (see `hidden_frames`), and it does
+``return enter(unit, environment)(arguments)``: `enter` specialises the unit and returns the function to go on with, and
+the environment is a function made in the trampoline, which carries the globals and cells of the function. A trampoline
+is made from a template for its kind of signature, by replacing names and constants.
 
-Knows code objects; must not know contexts or rewriting.
+Knows code objects. Must not know contexts or rewriting.
 """
 
 from __future__ import annotations
@@ -11,86 +13,123 @@ from __future__ import annotations
 import functools
 import inspect
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cassette_import.interpreter.hidden_frames import hide, unwatched
 from cassette_import.rewriting import symbols
 
-_UNIT = "unit"
-_DOCSTRING = "docstring"
-_COPIED_FLAGS = ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS | inspect.CO_NESTED)
+_UNIT: Final = "unit"
+"""The constant of a template in whose place the number of the unit is put."""
+_DOCSTRING: Final = "docstring"
+"""The constant of a template in whose place the function's docstring is put."""
+
+
+class _Signature(NamedTuple):
+    """The kind of a signature: numbers of parameters and free variables."""
+
+    positional_only: int
+    positional: int
+    """Those that are positional-only included."""
+    keyword_only: int
+    takes_rest: bool
+    takes_keywords: bool
+    free: int
+
+    @property
+    def positional_names(self) -> list[str]:
+        return [f"p{number}" for number in range(self.positional)]
+
+    @property
+    def keyword_names(self) -> list[str]:
+        return [f"k{number}" for number in range(self.keyword_only)]
+
+    @property
+    def cell_names(self) -> list[str]:
+        return [f"c{number:04}" for number in range(self.free)]
+
+    def parameters(self) -> str:
+        """The parameters of the trampoline, as source text."""
+        parameters = self.positional_names
+        if self.positional_only:
+            parameters.insert(self.positional_only, "/")
+        if self.takes_rest:
+            parameters.append("*rest")
+        elif self.keyword_only:
+            parameters.append("*")
+        parameters += self.keyword_names
+        if self.takes_keywords:
+            parameters.append("**keywords")
+        return ", ".join(parameters)
+
+    def arguments(self) -> str:
+        """The arguments that the trampoline passes on, as source text."""
+        names, keyword_names = self.positional_names, self.keyword_names
+        rest = ["*rest"] if self.takes_rest else []
+        arguments = names + rest + [f"{name}={name}" for name in keyword_names]
+        if self.takes_keywords:
+            arguments.append("**keywords")
+        elif arguments and not rest:
+            # With its last argument the trampoline drops all references to them, so that they can die in the function.
+            held = names + keyword_names
+            last = held[-1]
+            value = f"({last}, {', '.join(f'({name} := None)' for name in held)})[0]"
+            arguments[-1] = f"{last}={value}" if keyword_names else value
+        return ", ".join(arguments)
+
+    def source(self) -> str:
+        """The source text of the trampoline, in a function that has the cells."""
+        cells = self.cell_names
+        return (
+            f"def scope({', '.join(cells)}):\n"
+            f" def trampoline({self.parameters()}):\n"
+            f"  {_DOCSTRING!r}\n"
+            f"  return enter({_UNIT!r}, lambda: ({''.join(cell + ', ' for cell in cells)}))({self.arguments()})\n"
+        )
 
 
 class _Template(NamedTuple):
-    """The gate of any function with so many parameters and free names, hidden, and what is to be put into it."""
+    """The trampoline of all functions with one kind of signature, hidden, and the places of its constants."""
 
     code: CodeType
     unit: int
-    """Where among its constants the number of the unit stands."""
     documentation: int
-    here: int
-    made: dict[tuple[tuple[str, ...], str], CodeType]
+    environment: int
+    environments: dict[tuple[tuple[str, ...], str], CodeType]
+    """The code of the environment by free variables and file: functions of one file mostly have the same."""
+
+    def environment_code(self, free: tuple[str, ...], filename: str) -> CodeType:
+        """The code of the function that carries cells and globals."""
+        made = self.environments.get((free, filename))
+        if made is None:
+            code = self.code.co_consts[self.environment]
+            made = self.environments[free, filename] = code.replace(co_freevars=free, co_filename=filename)
+        return made
 
 
 @functools.cache
 def _template(
-    positional_only: int, positional: int, keyword_only: int, rest: bool, keywords: bool, free: int
+    positional_only: int, positional: int, keyword_only: int, takes_rest: bool, takes_keywords: bool, free: int
 ) -> _Template:
-    names = [f"p{number}" for number in range(positional)]
-    keyword_names = [f"k{number}" for number in range(keyword_only)]
-    parameters = [*names]
-    if positional_only:
-        parameters.insert(positional_only, "/")
-    if rest:
-        parameters.append("*rest")
-    elif keyword_only:
-        parameters.append("*")
-    parameters += keyword_names
-    if keywords:
-        parameters.append("**keywords")
-    arguments = names + (["*rest"] if rest else []) + [f"{name}={name}" for name in keyword_names]
-    if keywords:
-        arguments.append("**keywords")
-    elif arguments and not rest:
-        # After its last argument the gate lets go of all of them, so that they can die in the function.
-        kept = names + keyword_names
-        last = kept[-1]
-        value = f"({last}, {', '.join(f'({name} := None)' for name in kept)})[0]"
-        arguments[-1] = f"{last}={value}" if keyword_names else value
-    cells = [f"c{number:04}" for number in range(free)]
-    source = (
-        f"def scope({', '.join(cells)}):\n"
-        f" def gate({', '.join(parameters)}):\n"
-        f"  {_DOCSTRING!r}\n"
-        f"  return enter({_UNIT!r}, lambda: ({''.join(cell + ', ' for cell in cells)}))({', '.join(arguments)})\n"
-    )
-    scope = compile(source, "<gate>", "exec", dont_inherit=True, optimize=0).co_consts[0]
-    gate = next(const for const in scope.co_consts if isinstance(const, CodeType) and const.co_name == "gate")
-    enter = tuple(symbols.ENTER_FUNCTION if name == "enter" else name for name in gate.co_names)
-    consts = gate.co_consts
-    here = next(place for place, const in enumerate(consts) if isinstance(const, CodeType))
-    code = hide(gate).replace(co_names=enter)
-    return _Template(code, consts.index(_UNIT), consts.index(_DOCSTRING), here, {})
-
-
-def _here(template: _Template, free: tuple[str, ...], filename: str) -> CodeType:
-    """The function in a gate that hands over cells and globals; those of a file's functions are mostly the same."""
-    made = template.made.get((free, filename))
-    if made is None:
-        code = template.code.co_consts[template.here]
-        made = template.made[free, filename] = code.replace(co_freevars=free, co_filename=filename)
-    return made
-
-
-def _renamed(const: Any, names: dict[str, str]) -> Any:
-    """A constant that names parameters: one of them, or a tuple of several."""
-    if isinstance(const, str):
-        return names.get(const, const)
-    return tuple(names.get(name, name) for name in const) if isinstance(const, tuple) else const
+    signature = _Signature(positional_only, positional, keyword_only, takes_rest, takes_keywords, free)
+    scope = compile(signature.source(), "<trampoline>", "exec", dont_inherit=True, optimize=0).co_consts[0]
+    trampoline = next(code for code in scope.co_consts if isinstance(code, CodeType) and code.co_name == "trampoline")
+    names = tuple(symbols.ENTER_FUNCTION if name == "enter" else name for name in trampoline.co_names)
+    consts = trampoline.co_consts
+    environment = next(place for place, const in enumerate(consts) if isinstance(const, CodeType))
+    code = hide(trampoline).replace(co_names=names)
+    return _Template(code, consts.index(_UNIT), consts.index(_DOCSTRING), environment, {})
 
 
 def make(plain: CodeType, unit: int) -> CodeType:
-    """The gate of a function with the code `plain`; it hands `unit` to `@enter`."""
+    """Make the trampoline of a function.
+
+    Parameters
+    ----------
+    plain:
+        The code of the function.
+    unit:
+        The number of its unit, which the trampoline passes to the specialiser.
+    """
     keyword_only, positional = plain.co_kwonlyargcount, plain.co_argcount
     template = _template(
         plain.co_posonlyargcount,
@@ -108,8 +147,8 @@ def make(plain: CodeType, unit: int) -> CodeType:
     consts[template.documentation] = (
         plain.co_consts[0] if plain.co_consts and isinstance(plain.co_consts[0], str) else None
     )
-    consts[template.here] = _here(template, plain.co_freevars, plain.co_filename)
-    gate = template.code.replace(
+    consts[template.environment] = template.environment_code(plain.co_freevars, plain.co_filename)
+    trampoline = template.code.replace(
         co_consts=tuple(consts),
         co_varnames=plain.co_varnames[: len(template.code.co_varnames)],
         co_freevars=plain.co_freevars,
@@ -119,4 +158,11 @@ def make(plain: CodeType, unit: int) -> CodeType:
         co_filename=plain.co_filename,
         co_firstlineno=plain.co_firstlineno,
     )
-    return unwatched(gate)
+    return unwatched(trampoline)
+
+
+def _renamed(const: Any, names: dict[str, str]) -> Any:
+    """A constant of a template with the function's parameter names: one name, or a tuple of several."""
+    if isinstance(const, str):
+        return names.get(const, const)
+    return tuple(names.get(name, name) for name in const) if isinstance(const, tuple) else const
