@@ -1,4 +1,4 @@
-"""Compiled bodies: which functions have one, how it is made, kept on disk and put into live functions.
+"""Specialisation: live functions get compiled bodies for the contexts in which they run, from source or the disk cache.
 
 Knows source and code objects; must not know contexts or hooks.
 """

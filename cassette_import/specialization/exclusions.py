@@ -1,5 +1,7 @@
-"""Functions that are left alone on purpose, because somebody else reads their bytecode or source. The lists are
-data."""
+"""Exclusions: functions that are left alone because another compiler reads their bytecode or source.
+
+The lists are data. Knows decorators in trees. Must not know units or contexts.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ READ_BY_OTHERS: Final[set[str]] = {
     "jit", "njit", "vectorize", "guvectorize", "generated_jit", "stencil", "cfunc", "jitclass",
     "script", "script_method", "kernel", "func", "pyfunc", "overload", "intrinsic",
 }  # fmt: skip
-"""Last names of decorators whose functions are compiled by somebody else."""
+"""Last names of decorators whose functions another compiler compiles."""
 
 READERS: Final[set[str]] = {
     "numba",
@@ -27,14 +29,14 @@ READERS: Final[set[str]] = {
     "warp",
     "wp",
 }
-"""First names: `numba.jit`, `nb.njit`, `ti.kernel`, …"""
+"""First names of such decorators: `numba.jit`, `nb.njit`, `ti.kernel`, …"""
 
 BARE: Final[set[str]] = {"jit", "njit", "vectorize", "guvectorize", "jitclass"}
-"""Names that say it all by themselves."""
+"""Names of decorators that are sufficient without a first name."""
 
 
 def reason_to_leave_alone(place: Place) -> str | None:
-    """Why the function is left alone, or None."""
+    """Why the function is left alone; None if it is not."""
     for scope in (place.node, *place.scopes):
         for decorator in getattr(scope, "decorator_list", ()):
             name = _dotted(decorator)
@@ -47,6 +49,7 @@ def reason_to_leave_alone(place: Place) -> str | None:
 
 
 def _dotted(decorator: ast.expr) -> list[str]:
+    """The parts of a decorator's dotted name; empty if it is another expression."""
     if isinstance(decorator, ast.Call):
         decorator = decorator.func
     names: list[str] = []

@@ -1,6 +1,6 @@
-"""The source of one file: reading, parsing, finding functions in it, compiling.
+"""The source of one file: reading and parsing it, finding functions in it, compiling rewritten trees.
 
-Knows files and trees; must not know units or contexts.
+Knows files and trees. Must not know units or contexts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __futu
 
 
 class SourceFile:
-    """One file's source; parsed when a function of it is entered for the first time."""
+    """The source of one file, which is parsed when a function of the file is specialised first."""
 
     def __init__(self, filename: str) -> None:
         self.filename = filename
@@ -40,17 +40,18 @@ class SourceFile:
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
         self._functions: list[CodeType] | None = None
-        self._given = False
+        self._was_given = False
+        """Whether the source was passed to `refresh`, and not read from the file."""
 
     def refresh(
         self, module_name: str, module_globals: dict[str, Any] | None = None, source: bytes | None = None
     ) -> None:
-        """The module is executed (again) from what is in the file now."""
+        """Note that the module is executed (again), from the present content of the file or from the given source."""
         stamp = _stamp(self.filename)
         if stamp != self._stamp or source is not None:
             self._tree = self._index = self._digest = self._functions = self._names = None
             self._source = source
-        self._given = source is not None
+        self._was_given = source is not None
         self._stamp = stamp
         self._module_name = module_name
         self._globals = module_globals
@@ -62,12 +63,12 @@ class SourceFile:
 
     def _read(self) -> bytes | str | None:
         if self._source is None:
-            self._source = _read_file(self.filename) or self._ask_loader() or self._ask_linecache()
+            self._source = _read_file(self.filename) or self._source_of_loader() or self._source_in_linecache()
         return self._source
 
-    def _ask_loader(self) -> str | None:
+    def _source_of_loader(self) -> str | None:
         if self.filename.startswith("<"):
-            return None  # made in a module by `exec` or `eval`: not from the module's own source
+            return None  # compiled by `exec` or `eval` in the module: its source is not that of the module
         module = sys.modules.get(self._module_name)
         loader = getattr(module, "__loader__", None) or (self._globals or {}).get("__loader__")
         get_source = getattr(loader, "get_source", None)
@@ -79,8 +80,8 @@ class SourceFile:
             return None
         return found if isinstance(found, str) else None
 
-    def _ask_linecache(self) -> str | None:
-        """Notebooks, doctest and the interactive interpreter keep their source there, each under a name of its own."""
+    def _source_in_linecache(self) -> str | None:
+        """The source in `linecache`, where notebooks, doctest and interactive Python put it under unique names."""
         if self.filename in _SHARED_NAMES:
             return None
         return "".join(linecache.getlines(self.filename, self._globals)) or None
@@ -88,11 +89,11 @@ class SourceFile:
     def parse(self, source: bytes | str) -> ast.Module:
         """A fresh tree of the source."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the program's compiler has said them already
+            warnings.simplefilter("ignore")  # Python has issued them already when it compiled the program
             return ast.parse(source, self.filename)
 
     def find(self, code: CodeType) -> Place | None:
-        """Where the function stands, or None."""
+        """The place of a function; None, with the reason in `problem`, if it is not found."""
         if self._index is None:
             source = self._read()
             if source is None:
@@ -111,7 +112,7 @@ class SourceFile:
         return self._index.find(code)
 
     def _apply_pytest_rewriting(self, source: bytes | str) -> None:
-        """P1: a module with rewritten assertions keeps them in its overdubbed bodies."""
+        """P1: if pytest has rewritten the assertions of the module, its compiled bodies have them rewritten too."""
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         if type(loader).__name__ != "AssertionRewritingHook" or self._tree is None:
             return
@@ -121,35 +122,39 @@ class SourceFile:
             data = source if isinstance(source, bytes) else source.encode()
             rewrite_asserts(self._tree, data, self.filename, loader.config)  # type: ignore[union-attr]
         except (ImportError, AttributeError, TypeError):
-            self._tree = self.parse(source)  # another pytest: assertions stay as written
+            self._tree = self.parse(source)  # another version of pytest: assertions stay as written
 
     def names(self) -> ModuleNames:
-        """The names of the module, by what it binds them by; of the tree that `find` has made."""
+        """The names that the module binds, by kind of binding. `find` must have been called before."""
         if self._names is None:
             assert self._tree is not None
             self._names = module_names(self._tree)
         return self._names
 
     def reason_to_leave_alone(self, place: Place) -> str | None:
+        """Why the function at this place is left alone; None if it is not."""
         return reason_to_leave_alone(place)
 
     @property
     def trusted(self) -> bool:
-        """Whether the code that runs is known to be made from this source: by Python's own loader or pytest's hook."""
-        if self._given:  # the code is made from this very text
+        """Whether the running code is certainly compiled from this source: by Python's own loader or pytest's hook."""
+        if self._was_given:  # the code is compiled from that text
             return True
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         names = {kind.__name__ for kind in type(loader).__mro__[:2]}
         return bool(names & {"SourceFileLoader", "AssertionRewritingHook"}) and self._module_name != "__main__"
 
     def functions(self) -> list[CodeType]:
-        """All functions of the file as Python compiles them. (A function by itself may compile differently: whether a
-        name is imported at module level matters to the compiler.)"""
+        """The code of all functions of the file, as Python compiles them.
+
+        The whole file is compiled, because a function by itself may compile differently: for the compiler it matters
+        whether a name is imported at module level.
+        """
         if self._functions is None:
             self._functions = []
             try:
                 work = [self.compile(self.parse(self._read() or ""), 0)]
-            except (SyntaxError, ValueError):  # the file has changed, or is not what was compiled
+            except (SyntaxError, ValueError):  # the file has changed, or its source is not what was compiled
                 work = []
             while work:
                 inner = list(nested_functions(work.pop()))
@@ -158,7 +163,7 @@ class SourceFile:
         return self._functions
 
     def digest(self) -> bytes | None:
-        """The hash of the file's text, for the cache; None if there is no file, or others had a hand in the tree."""
+        """The hash of the file's text, for the cache; None if there is no file, or if pytest has rewritten the tree."""
         if self._digest is None:
             loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
             source = self._read()
@@ -179,7 +184,7 @@ class SourceFile:
         return textwrap.dedent("".join(text.splitlines(keepends=True)[first - 1 : node.end_lineno]))
 
     def compile(self, tree: ast.Module, flags: int) -> CodeType:
-        """Compile a rewritten tree with the `__future__` features of the code that it takes the place of (C16)."""
+        """Compile a rewritten tree with the `__future__` features of the plain code (C16)."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
@@ -187,7 +192,7 @@ class SourceFile:
 
 
 _SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})
-"""Names that code of all kinds has: what `python -c` was given is, from 3.13 on, kept as the source of `<string>`."""
+"""File names that unrelated code shares. From 3.13 on, `linecache` has the program of `python -c` under `<string>`."""
 
 
 def _read_file(filename: str) -> bytes | None:
@@ -204,6 +209,7 @@ def _decode(source: bytes) -> str:
 
 
 def _stamp(filename: str) -> tuple[int, int] | None:
+    """The time of the last change of a file, and its size."""
     try:
         status = os.stat(filename)
     except (OSError, ValueError):

@@ -1,9 +1,9 @@
-"""Stands for whichever context is active when a generator or coroutine goes on that began while none was.
+"""The wildcard variant: stands for any context in which a generator or coroutine may be resumed.
 
-What can be suspended may be resumed in a context that nobody knows of when it begins; its body asks at each event who
-is active. Such bodies use no names that belong to a variant.
+A generator or coroutine that begins while no context is active may be resumed in one. So its body looks up the active
+context at each event, and uses no names of a particular variant.
 
-Knows shapes; must not know contexts.
+Knows shapes. Must not know contexts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUSPENDABLE: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_A
 
 
 class WildcardVariant:
-    """Passes for a variant that wants some kinds of events. Nobody ever enters it."""
+    """Acts as a variant that intercepts some kinds of events. No activation has it."""
 
     def __init__(self, events: Events) -> None:
         prefix = symbols.wildcard_prefix(events)
@@ -39,23 +39,23 @@ class WildcardVariant:
         NAMES[prefix] = self.family
 
     def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
-        """Nothing: there are no passes."""
+        """Does nothing: there are no passes."""
 
     def provide(self, code: CodeType) -> None:
-        """Nothing: the only name is there."""
+        """Does nothing: the only name exists already."""
 
 
-_wanting: Final = functools.cache(WildcardVariant)
+_intercepting: Final = functools.cache(WildcardVariant)
 
 
 def wildcard_variant(known: Iterable[Variant]) -> WildcardVariant:
-    """Who wants calls, and all kinds of events that some known variant wants."""
-    wanted = Events.CALLS
+    """The wildcard variant for calls, and for all kinds of events that some known variant intercepts."""
+    events = Events.CALLS
     for variant in known:
-        wanted |= variant.shape.everything | variant.shape.targets | variant.shape.overloads
-    return _wanting(wanted)
+        events |= variant.shape.everything | variant.shape.targets | variant.shape.overloads
+    return _intercepting(events)
 
 
 def can_be_suspended(code: CodeType) -> bool:
-    """Whether it is that of a generator, a coroutine or an asynchronous generator."""
+    """Whether code is that of a generator, a coroutine or an asynchronous generator."""
     return bool(code.co_flags & _SUSPENDABLE)

@@ -1,8 +1,9 @@
-"""Passes: callables that rewrite a function's body before its events are made.
+"""Passes: callables that rewrite a function's body before it is overdubbed.
 
-A pass is given a context type and a `Reflection` and returns the function's new node, or an expression that is the
-whole body. This file is the face of it; `pass_tools` and `resolving` are what writers of passes have at hand,
-`pass_running` runs passes.
+A pass is called with a context type and a `Reflection`. It returns the function's new node, or an expression that is
+the whole body. `tree_tools` and `name_resolution` are for writing passes, `pass_runner` and the other modules run them.
+
+Knows trees and functions. Must not know activations, or which code is live.
 """
 
 from cassette_import.specialization.passes.failures import failure_of

@@ -1,43 +1,46 @@
-"""`resolves_to`: what an expression in a function's tree means, as far as that can be told without running it.
+"""`resolves_to`: the object that an expression in a function's tree stands for, if it is certain without running it.
 
-Knows trees, modules and classes; must not know contexts, or when passes run.
+Knows trees, modules and classes. Must not know contexts, or when passes run.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 from types import FunctionType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.namespaces import of_module
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function
 from cassette_import.rewriting.trees.traversal import children
 
-HOME: Final = "_home"
-"""The attribute by which a name in the tree of a reflection finds what is known of its function: a `Home`."""
+SCOPE: Final = "_scope"
+"""The attribute of a name in the tree of a reflection that holds the `FunctionScope` of its function."""
 
 _LONGEST_CHAIN: Final = 100
 _UNKNOWN: Final = object()
 
+_Bindings: TypeAlias = list[tuple[str, ast.expr | None]]
+
 
 def resolves_to(node: ast.AST, target: Any) -> bool:
-    """Whether an expression certainly is, or means, `target`.
+    """Whether an expression certainly is `target`, or certainly has it as its value.
 
     Parameters
     ----------
     node:
         An expression in the tree of a `Reflection`.
     target:
-        A node: the expression is that node, or one that is written the same, or a name whose only definition in the
-        function is. Or any other object, such as `print` or `math.sin`: the expression is a constant, a name of the
-        function's module, a builtin, a name of an enclosing function, or an attribute of a module or class, and means
-        this object now.
+        A node, or any other object, such as `print` or `math.sin`. The expression is a node if it is that node itself,
+        or is written the same, or is a name whose only definition in the function is such a node. It is another object
+        if it is a constant, a name of the function's module, a builtin, a name of an enclosing function, or an
+        attribute of a module or class, and if its value at present is that object.
 
     Returns
     -------
-    False if it is something else, or if that cannot be told without running the program: names that are bound more
-    than once, parameters, attributes of other objects.
+    True or False. It is False as well for what is only known when the program runs: names that are bound more than
+    once, parameters, attributes of other objects.
 
     >>> import colorsys, cassette_import
     >>> tree = cassette_import.reflect(colorsys.hls_to_rgb).tree
@@ -54,11 +57,12 @@ def resolves_to(node: ast.AST, target: Any) -> bool:
         node = defined
     if isinstance(target, ast.AST):
         return False
-    found = _meaning(node)
+    found = _value_of(node)
     return found is target or (isinstance(node, ast.Constant) and type(found) is type(target) and found == target)
 
 
 def _origin(node: ast.AST) -> ast.AST:
+    """The expression at the end of a chain of definitions."""
     for _ in range(_LONGEST_CHAIN):
         defined = _defined_as(node)
         if defined is None:
@@ -68,21 +72,21 @@ def _origin(node: ast.AST) -> ast.AST:
 
 
 def _defined_as(node: ast.AST) -> ast.expr | None:
-    """The expression whose value an expression has as well, if there is one."""
+    """The expression that defines an expression's value, if there is one."""
     if isinstance(node, ast.NamedExpr):
         return node.value
-    home = getattr(node, HOME, None)
-    return home.definition(node.id) if isinstance(node, ast.Name) and home is not None else None
+    scope = getattr(node, SCOPE, None)
+    return scope.definition(node.id) if isinstance(node, ast.Name) and scope is not None else None
 
 
-class Home:
-    """What a name needs to be resolved: the function's own definitions, and what other names mean to it."""
+class FunctionScope:
+    """Resolves the names of a function: by its own definitions, and in its cells, its globals and the builtins."""
 
     def __init__(self, function: FunctionType, tree: Function) -> None:
         self._function = function
         self._tree = tree
 
-    def __deepcopy__(self, memo: object) -> Home:
+    def __deepcopy__(self, memo: object) -> FunctionScope:
         return self
 
     def definition(self, name: str) -> ast.expr | None:
@@ -96,8 +100,8 @@ class Home:
                     found = value
         return found
 
-    def meaning(self, name: str) -> Any:
-        """What a name that is not the function's own means now; `_UNKNOWN` if it is its own, or means nothing."""
+    def value_of(self, name: str) -> Any:
+        """The present value of a name that the function does not bind; `_UNKNOWN` if it does, or if there is none."""
         declared = {
             one for node in _own_nodes(self._tree) if isinstance(node, (ast.Global, ast.Nonlocal)) for one in node.names
         }
@@ -108,7 +112,7 @@ class Home:
         if name in code.co_freevars and self._function.__closure__:
             try:
                 return self._function.__closure__[code.co_freevars.index(name)].cell_contents
-            except ValueError:  # nothing yet
+            except ValueError:  # the cell is empty
                 return _UNKNOWN
         names = self._function.__globals__
         if name in names:
@@ -117,12 +121,12 @@ class Home:
         return (builtins if isinstance(builtins, dict) else vars(builtins)).get(name, _UNKNOWN)
 
 
-def settle(function: FunctionType, tree: Function) -> None:
-    """Let the names in the function's tree find their home."""
-    home = Home(function, tree)
+def attach_scope(function: FunctionType, tree: Function) -> None:
+    """Give the names in a function's tree their scope."""
+    scope = FunctionScope(function, tree)
     for node in _own_nodes(tree):
         if isinstance(node, ast.Name):
-            setattr(node, HOME, home)
+            setattr(node, SCOPE, scope)
 
 
 def _parameters(tree: Function) -> set[str]:
@@ -130,7 +134,7 @@ def _parameters(tree: Function) -> set[str]:
 
 
 def _own_nodes(tree: Function) -> list[ast.AST]:
-    """The nodes of a function's body but for those in other functions' and classes' bodies."""
+    """The nodes of a function's body, without those in the bodies of nested functions and classes."""
     nodes: list[ast.AST] = list(tree.body) if isinstance(tree.body, list) else [tree.body]
     for node in nodes:  # it grows while we walk through it
         skip = ("body",) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else ()
@@ -138,48 +142,88 @@ def _own_nodes(tree: Function) -> list[ast.AST]:
     return nodes
 
 
-def _bindings(node: ast.AST) -> list[tuple[str, ast.expr | None]]:
-    """The names that a node binds, with the expressions that they are bound to, where there is one."""
-    if isinstance(node, ast.Assign):
-        return [(target.id, node.value) for target in node.targets if isinstance(target, ast.Name)] + [
-            (part.id, None)
-            for target in node.targets
-            if not isinstance(target, ast.Name)
-            for part in ast.walk(target)
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-        ]
-    if isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
-        return [(node.target.id, node.value)] if isinstance(node.target, ast.Name) and node.value is not None else []
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [(node.name, None)]
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [(alias.asname or alias.name.partition(".")[0], None) for alias in node.names]
-    names: list[str | None] = []
-    if isinstance(node, ast.AugAssign):
-        names = [part.id for part in [node.target] if isinstance(part, ast.Name)]
-    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-        names = [part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)]
-    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-        names = [part.id for part in ast.walk(node.optional_vars) if isinstance(part, ast.Name)]
-    elif isinstance(node, ast.Delete):
-        names = [part.id for part in node.targets if isinstance(part, ast.Name)]
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        names = [node.name]
-    elif isinstance(node, ast.MatchMapping):
-        names = [node.rest]
-    return [(name, None) for name in names if name is not None]
+@functools.singledispatch
+def _bindings(node: ast.AST) -> _Bindings:
+    """The names that a node binds, each with the expression that it is bound to, or None if there is no such one."""
+    return []
 
 
-def _meaning(node: ast.AST) -> Any:
-    """The object that an expression means; only what can be looked up without running code of the program."""
+@_bindings.register
+def _(node: ast.Assign) -> _Bindings:
+    names: _Bindings = [(target.id, node.value) for target in node.targets if isinstance(target, ast.Name)]
+    others = (target for target in node.targets if not isinstance(target, ast.Name))
+    return names + [
+        (part.id, None)
+        for target in others
+        for part in ast.walk(target)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    ]
+
+
+@_bindings.register(ast.AnnAssign)
+@_bindings.register(ast.NamedExpr)
+def _(node: Any) -> _Bindings:
+    return [(node.target.id, node.value)] if isinstance(node.target, ast.Name) and node.value is not None else []
+
+
+@_bindings.register(ast.FunctionDef)
+@_bindings.register(ast.AsyncFunctionDef)
+@_bindings.register(ast.ClassDef)
+def _(node: Any) -> _Bindings:
+    return [(node.name, None)]
+
+
+@_bindings.register(ast.Import)
+@_bindings.register(ast.ImportFrom)
+def _(node: Any) -> _Bindings:
+    return [(alias.asname or alias.name.partition(".")[0], None) for alias in node.names]
+
+
+@_bindings.register
+def _(node: ast.AugAssign) -> _Bindings:
+    return [(node.target.id, None)] if isinstance(node.target, ast.Name) else []
+
+
+@_bindings.register(ast.For)
+@_bindings.register(ast.AsyncFor)
+@_bindings.register(ast.comprehension)
+def _(node: Any) -> _Bindings:
+    return [(part.id, None) for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+
+
+@_bindings.register
+def _(node: ast.withitem) -> _Bindings:
+    parts = ast.walk(node.optional_vars) if node.optional_vars is not None else ()
+    return [(part.id, None) for part in parts if isinstance(part, ast.Name)]
+
+
+@_bindings.register
+def _(node: ast.Delete) -> _Bindings:
+    return [(part.id, None) for part in node.targets if isinstance(part, ast.Name)]
+
+
+@_bindings.register(ast.ExceptHandler)
+@_bindings.register(ast.MatchAs)
+@_bindings.register(ast.MatchStar)
+def _(node: Any) -> _Bindings:
+    return [(node.name, None)] if node.name is not None else []
+
+
+@_bindings.register
+def _(node: ast.MatchMapping) -> _Bindings:
+    return [(node.rest, None)] if node.rest is not None else []
+
+
+def _value_of(node: ast.AST) -> Any:
+    """The value of an expression, if it can be looked up without running code of the program; else `_UNKNOWN`."""
     node = _origin(node)
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name):
-        home = getattr(node, HOME, None)
-        return _UNKNOWN if home is None else home.meaning(node.id)
+        scope = getattr(node, SCOPE, None)
+        return _UNKNOWN if scope is None else scope.value_of(node.id)
     if isinstance(node, ast.Attribute):
-        owner = _meaning(node.value)
+        owner = _value_of(node.value)
         if isinstance(owner, ModuleType):
             return of_module(owner).get(node.attr, _UNKNOWN)
         if isinstance(owner, type):

@@ -17,7 +17,7 @@ from cassette_import.rewriting.rewriter import overdub_function
 from cassette_import.rewriting.trees.scopes import Function, clone
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.passes.failures import failure_of
-from cassette_import.specialization.passes.name_resolution import settle
+from cassette_import.specialization.passes.name_resolution import attach_scope
 from cassette_import.specialization.registry import registry
 
 
@@ -53,7 +53,7 @@ class Reflection:
 
     def __post_init__(self) -> None:
         self._untouched: Any = clone(self.tree)
-        settle(self.function, self.tree)
+        attach_scope(self.function, self.tree)
 
     @property
     def signature(self) -> inspect.Signature:

@@ -17,7 +17,7 @@ from cassette_import.specialization.passes.function_nodes import (
     parameter_names,
     parameter_text,
 )
-from cassette_import.specialization.passes.name_resolution import HOME
+from cassette_import.specialization.passes.name_resolution import SCOPE
 from cassette_import.specialization.passes.validation import Unfit
 
 
@@ -67,8 +67,8 @@ def _set_positions(made: Function, before: Function) -> None:
     )
     while work:
         node, near = work.pop()
-        if hasattr(node, HOME):
-            delattr(node, HOME)
+        if hasattr(node, SCOPE):
+            delattr(node, SCOPE)
         if "lineno" in node._attributes:
             if _position(node) not in known:
                 At(near).put(node)

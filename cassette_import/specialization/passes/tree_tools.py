@@ -1,6 +1,6 @@
-"""What writers of passes have at hand: marks for what they insert, and searching and replacing in trees.
+"""Tools for writing passes: marks for inserted code, and functions that search and replace in trees.
 
-Knows trees; must not know contexts, or when passes run.
+Knows trees. Must not know contexts, or when passes run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, clone
 
 SLOT: Final = symbols.CONTEXT_SLOT
-"""The name that stands for the active context until the tree that a pass returned is taken over."""
+"""The placeholder for the active context, until `context_slots.fill` replaces it."""
 
 Expression = TypeVar("Expression", bound=ast.expr)
 Node = TypeVar("Node", bound=ast.AST)
@@ -28,7 +28,7 @@ def nooverdub(expression: Expression) -> Expression:
     Parameters
     ----------
     expression:
-        What a pass is about to insert. It is marked in place.
+        An expression that a pass is about to insert. It is marked in place.
 
     Returns
     -------
@@ -44,9 +44,9 @@ def nooverdub(expression: Expression) -> Expression:
 
 
 def contextslot() -> ast.expr:
-    """The expression for the context for which the pass runs.
+    """Return the expression for the context for which the pass runs.
 
-    What is called on it is an event like any other call, unless it is marked with `nooverdub`.
+    A call of a method of it is an event like any other call, unless it is marked with `nooverdub`.
 
     >>> isinstance(contextslot(), ast.expr)
     True
@@ -63,7 +63,7 @@ def replace_match(
     replace: Callable[[Any], ast.AST | Sequence[ast.AST]], ismatch: Callable[[ast.AST], object], tree: list[Node]
 ) -> list[Node]: ...
 def replace_match(replace: Callable[[Any], Any], ismatch: Callable[[ast.AST], object], tree: Any) -> Any:
-    """Replace every node of a tree that matches, in place; what takes a node's place is not searched again.
+    """Replace every matching node of a tree in place. The replacements are not searched again.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ def replace_match(replace: Callable[[Any], Any], ismatch: Callable[[ast.AST], ob
         Called with a matching node; returns the node that takes its place, or, for an element of a list such as a
         statement, a list of nodes (an empty one removes it).
     ismatch:
-        Called with each node, from the outside to the inside, in the order of the source.
+        Called with each node, outer nodes before inner ones, in the order of the source.
     tree:
         A node, or a list of nodes such as the body of a function.
 
     Returns
     -------
-    The tree; what `replace` made of it, if the whole of it matches.
+    The tree, or its replacement if its root matches.
 
     >>> tree = ast.parse("f(f(x)) + y", mode="eval")
     >>> def is_name(node):
@@ -127,7 +127,7 @@ def _replaced_in(
 
 
 def _placed(node: Any, origin: ast.AST) -> Any:
-    """The node, at the position of the one whose place it takes, if it has none."""
+    """The node; without a position of its own, it gets that of the node that it replaces."""
     if isinstance(node, ast.AST) and "lineno" in node._attributes and not hasattr(node, "lineno"):
         At(origin).put(node)
     return node
@@ -138,27 +138,28 @@ def insert_statements(
     count: Callable[[ast.stmt, int], int | None],
     new: Callable[[ast.stmt, int], Sequence[ast.stmt]],
 ) -> list[ast.stmt]:
-    """Put other statements in the place of some, in place and in all the blocks within: before, after or around them.
+    """Replace statements by others in place, in the body and all blocks in it: to insert before, after or around them.
 
     Parameters
     ----------
     body:
         The statements of a function, for example `reflection.tree.body`.
     count:
-        `count(statement, index)` tells how many statements take the place of a statement; None leaves it as it is.
-        The index counts the statements of a block from 0.
+        `count(statement, index)` returns how many statements replace a statement; None leaves it as it is. The index
+        counts the statements of a block from 0.
     new:
-        `new(statement, index)` gives them, for those that have a count. The statement itself may be among them, and
-        its blocks are done by then. The others get its position, so that they belong to its line.
+        `new(statement, index)` returns the replacing statements, for each statement with a count. The statement itself
+        may be among them; its own blocks have been processed before. The others get its position, so that they belong
+        to its line.
 
     Returns
     -------
-    The list `body`. The bodies of functions and classes in it are left alone: they are other bodies.
+    The list `body`. The bodies of nested functions and classes are not changed: passes get them separately.
 
     Raises
     ------
     ValueError
-        If `new` gives another number of statements than `count` said.
+        If `new` returns another number of statements than `count`.
 
     >>> tree = ast.parse("a = 1\\nif a:\\n    b = 2")
     >>> def is_assignment(statement, index):
@@ -201,7 +202,7 @@ def _counted(number: int, statements: Sequence[ast.stmt], origin: ast.stmt) -> l
         raise ValueError(
             f"{number} statements were to take the place of the one in line {origin.lineno}, and {len(statements)} came"
         )
-    own = set(map(id, ast.walk(origin)))
+    original = set(map(id, ast.walk(origin)))
     at = At(origin)
     made: list[ast.stmt] = []
     for statement in statements:
@@ -209,7 +210,7 @@ def _counted(number: int, statements: Sequence[ast.stmt], origin: ast.stmt) -> l
             made.append(statement)
             continue
         for node in ast.walk(statement):
-            if id(node) not in own and "lineno" in node._attributes:
+            if id(node) not in original and "lineno" in node._attributes:
                 at.put(node)
-        made.append(clone(statement))  # type: ignore[arg-type]  # what is inserted twice is two statements
+        made.append(clone(statement))  # type: ignore[arg-type]  # a statement that is inserted twice becomes two
     return made

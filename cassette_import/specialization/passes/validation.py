@@ -1,7 +1,7 @@
-"""Whether what a pass returned can take the place of a function's body: it must compile, and beside the plain body.
+"""Validation of passes: whether a returned body can take the place of a function's body.
 
-Both bodies stand in one code object, so a pass cannot make a generator of a function, nor a local name of a name that
-the plain body looks up in its module. Knows trees and code; must not know contexts.
+The returned body must compile in one code object with the plain body. So a pass cannot turn a function into a
+generator, nor bind a name that the plain body looks up in its module. Knows trees and code. Must not know contexts.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _KINDS: Final = {
 
 
 class Unfit(Exception):
-    """What a pass returned cannot be used. The text goes on after the name of the pass."""
+    """The result of a pass cannot be used. Its message is put after the name of the pass."""
 
 
 def check(made: Function, origin: Function, function: FunctionType) -> None:
-    """Raise `Unfit` if the body of `made` cannot stand beside that of `origin`, the function's own."""
+    """Raise `Unfit` if the body of `made` cannot stand beside that of `origin`, the function as it was written."""
     free = function.__code__.co_freevars
     plain = compiled(origin, free)
     try:
@@ -49,7 +49,7 @@ def check(made: Function, origin: Function, function: FunctionType) -> None:
             f"binds {_list(gone)}, which the function looks up outside of itself: choose another name, or declare it "
             "global or nonlocal,"
         )
-    changed = _own(plain) - _own(both)
+    changed = _local_names(plain) - _local_names(both)
     if changed:
         raise Unfit(f"declares {_list(changed)} global or nonlocal, which the function has as a local name,")
 
@@ -69,7 +69,7 @@ def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
 
 
 def _combined(made: Function, origin: Function) -> Function:
-    """A function with both bodies, one or the other of which runs."""
+    """A function with both bodies, of which one runs at a time."""
     both: Any = clone(origin)
     other: Any = clone(made)
     if isinstance(both, ast.Lambda):
@@ -93,7 +93,7 @@ def _kind(code: CodeType) -> str:
     return next((name for flag, name in _KINDS.items() if code.co_flags & flag), "an ordinary function")
 
 
-def _own(code: CodeType) -> set[str]:
+def _local_names(code: CodeType) -> set[str]:
     return {*code.co_varnames, *code.co_cellvars}
 
 
@@ -119,7 +119,13 @@ def _list(names: set[str]) -> str:
 
 
 def checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
-    """Passes as a tuple, which nobody changes behind our back."""
+    """Passes as a tuple, which is independent of the list that was given.
+
+    Raises
+    ------
+    TypeError
+        If they are no list of callables that have a hash.
+    """
     if isinstance(passes, str) or not hasattr(type(passes), "__iter__"):  # as in `installation`
         raise TypeError(f"{name} must be a list of callables, not {passes!r}; one pass is a list of one")
     checked = tuple(passes)
@@ -129,5 +135,5 @@ def checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
         try:
             hash(one)
         except TypeError:
-            raise TypeError(f"{name} must be hashable: what {one!r} makes of a function is remembered") from None
+            raise TypeError(f"{name} must be hashable: the result of {one!r} is cached for each function") from None
     return checked
