@@ -1,4 +1,4 @@
-"""A program of strings that knows nothing of metadata: each value comes with its name."""
+"""An unmodified program that computes values of strings and numbers: it yields each with its name."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Functions in which the first value of all is tagged; `source` tags it."""
+"""Functions during which the first value in the process is tagged: `source` tags it."""
 
 # ruff: noqa: B009, B035, B905, PIE804, RUF015, RUF059
 
@@ -361,7 +361,7 @@ def by_exception(ctx):
 WAYS = [value for name, value in list(globals().items()) if name.startswith("by_")]
 
 
-# ---- what has no metadata, although somebody has just left a wrapper of an equal value
+# ---- values without metadata, although the wrapper of an equal value has just been left
 
 
 def after_a_key(ctx):

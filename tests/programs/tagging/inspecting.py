@@ -1,4 +1,4 @@
-"""Functions that look at a value in ways of their own; nothing here knows of contexts."""
+"""An unmodified program whose functions inspect a value, each in another way."""
 
 import json
 import math
@@ -91,7 +91,7 @@ VIEWS = [
 ]  # fmt: skip
 
 
-def overwritten_unseen(x, leaf):
+def overwritten_by_a_leaf(x, leaf):
     items = [x, 1]
     leaf(items)
     return items[0]

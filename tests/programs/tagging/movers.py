@@ -1,4 +1,4 @@
-"""Functions that move a value about, each in its own way, and return it; nothing here knows of contexts."""
+"""An unmodified program whose functions move a value, each in another way, and return it."""
 
 import collections
 import copy
@@ -866,7 +866,7 @@ def by_recursion(x, depth=3):
 
 def by_shuffled_unseen(x):
     items = [x, -1, -2, -3]
-    random.Random(1).shuffle(items)  # not overdubbed: a change that nobody sees
+    random.Random(1).shuffle(items)  # not overdubbed: a change by a leaf
     return items
 
 

@@ -1,4 +1,4 @@
-"""`computed`: what becomes of metadata when code out of sight computes a value."""
+"""The method `computed`: the metadata of values that leaves compute."""
 
 import gc
 
@@ -21,7 +21,7 @@ from cassette_import import (
 
 
 class Flowing(Context, tagging=True):
-    """What is computed of something has all its metadata."""
+    """A computed value has all metadata of the arguments."""
 
     def computed(self, value, f, *arguments, **keywords):
         return " ".join(sorted(set(allmetadata(self, *arguments, *keywords.values()))))
@@ -34,7 +34,7 @@ def installed():
 
 
 def found(program, value):
-    """Name, value and metadata of what a program yields."""
+    """Name, value and metadata of each value that a program yields."""
     ctx = Flowing()
 
     def run(x):
@@ -52,27 +52,27 @@ def found(program, value):
     ],
     ids=["text", "number", "without"],
 )
-def test_metadata_goes_along_with_what_is_computed(program, value, expected):
+def test_a_computed_value_has_the_metadata_that_computed_returns(program, value, expected):
     tagged, plain = found(program, value)
     assert [(name, made) for name, made, _ in tagged] == plain
     assert {name: metadata for name, _, metadata in tagged if metadata != expected} == {}
 
 
-def test_all_arguments_count():
+def test_metadata_of_all_arguments_is_passed_to_computed():
     ctx = Flowing()
     joined = overdub(ctx, lambda a, b: "-".join([a, "x", b]), tag("1", ctx, "one"), tag("2", ctx, "two"))
     assert joined == "1-x-2"
     assert metadata(joined, ctx) == "one two"
 
 
-def test_parts_of_what_is_computed_have_metadata_too():
+def test_parts_of_a_computed_container_have_metadata_too():
     ctx = Flowing()
     parts = overdub(ctx, lambda s: s.split(), tag("a b", ctx, "source"))
     assert metadata(parts, ctx) == "source"
     assert allmetadata(ctx, untag(parts, ctx)) == ["source", "source"]
 
 
-def test_what_computed_raises_is_raised_where_the_value_is_computed():
+def test_an_exception_of_computed_is_raised_where_the_value_is_computed():
     class Refusing(Context, tagging=True):
         def computed(self, value, f, *arguments, **keywords):
             raise LookupError(f"{f.__name__} in {callsite().function}: {callsite().source}")
@@ -87,7 +87,7 @@ def test_what_computed_raises_is_raised_where_the_value_is_computed():
     assert overdub(ctx, program, tag(2.0, ctx, 1)).endswith("program: x.hex()")
 
 
-def test_without_the_method_what_is_computed_has_no_metadata():
+def test_without_the_method_a_computed_value_has_no_metadata():
     class Moving(Context, tagging=True):
         pass
 
@@ -98,7 +98,7 @@ def test_without_the_method_what_is_computed_has_no_metadata():
     assert names == []
 
 
-def test_overloads_see_the_receiver_of_a_method_as_it_is():
+def test_overloads_get_the_receiver_of_a_method_wrapped():
     seen = []
 
     class Upper(Context, tagging=True):
@@ -128,7 +128,7 @@ def test_a_method_of_a_wrapped_receiver_is_stored_plain():
     assert not [held for held in gc.get_referents(kept[0]) if type(held) is Tagged]
 
 
-def test_two_contexts_each_say_what_they_know():
+def test_each_of_two_contexts_gives_its_own_metadata():
     class Other(Flowing):
         def computed(self, value, f, *arguments, **keywords):
             return len(allmetadata(self, *arguments, *keywords.values()))
@@ -144,7 +144,7 @@ def test_two_contexts_each_say_what_they_know():
         assert overdub(inner, program, tag(s, inner, 0), tag("b", inner, 0)) == ("source", 2)
 
 
-def test_what_cannot_be_gone_through_is_told_as_ever():
+def test_iteration_over_something_not_iterable_raises_the_usual_error():
     def program(x):
         found = []
         for call in (",".join, sum, list, sorted, max, lambda value: "".join(value)):

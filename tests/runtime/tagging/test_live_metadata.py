@@ -1,4 +1,4 @@
-"""While nothing is tagged anywhere, events are plain; the first value that is tagged counts from the next event on."""
+"""The fast path: while nothing is tagged, events are plain; from the first tagged value on, rules apply."""
 
 import builtins
 import gc
@@ -41,7 +41,7 @@ def is_tagged_anywhere():
 
 @pytest.fixture(autouse=True)
 def nothing_tagged(monkeypatch):
-    """What is left of what ran before, in the tracebacks of failed tests for example, does not count."""
+    """Exclude wrappers of earlier tests, which tracebacks of failed tests hold, from the count."""
     with install([first_values.__name__]), Tagging():
         gc.collect()
         monkeypatch.setattr(live_metadata, "_references_of_modules", [])
@@ -59,14 +59,14 @@ def test_the_first_value_that_is_tagged_keeps_its_metadata(way, context_type):
 
 
 @pytest.mark.parametrize("way", first_values.WAYS, ids=lambda way: way.__name__)
-def test_so_does_one_that_is_tagged_while_others_are(way):
+def test_a_value_that_is_tagged_while_others_are_keeps_its_metadata(way):
     ctx = Tagging()
     other = tag(1, ctx, "other")
     assert metadata(overdub(ctx, way, ctx), ctx) == "m"
     assert metadata(other, ctx) == "other"
 
 
-def test_the_first_value_that_is_tagged_is_asked_about_in_an_fstring():
+def test_computed_is_called_for_an_fstring_of_the_first_tagged_value():
     class Flowing(Context, tagging=True):
         def computed(self, value, f, *arguments, **keywords):
             return "computed"
@@ -77,7 +77,7 @@ def test_the_first_value_that_is_tagged_is_asked_about_in_an_fstring():
 
 @pytest.mark.parametrize("context_type", [Tagging, Looking])
 @pytest.mark.parametrize("way", first_values.OTHERS, ids=lambda way: way.__name__)
-def test_what_comes_after_a_first_value_has_no_metadata_of_it(way, context_type):
+def test_a_value_after_the_first_tagged_one_has_no_metadata_of_it(way, context_type):
     ctx = context_type()
     assert type(overdub(ctx, way, ctx)) in (int, bool, str)
     assert is_tagged_anywhere() or way is first_values.after_a_call
@@ -114,11 +114,11 @@ def test_a_value_that_is_tagged_counts_in_a_thread_that_inherits():
 
 
 def test_a_value_that_another_thread_tags_makes_events_count_here():
-    ctx, tagged, told = Inheriting(), threading.Event(), threading.Event()
+    ctx, tagged, ready = Inheriting(), threading.Event(), threading.Event()
     box = []
 
     def other():
-        told.wait(60)
+        ready.wait(60)
         box.append(tag(1, ctx, "m"))
         tagged.set()
 
@@ -126,7 +126,7 @@ def test_a_value_that_another_thread_tags_makes_events_count_here():
         thread = threading.Thread(target=other)
         thread.start()
         assert not is_tagged_anywhere()
-        told.set()
+        ready.set()
         tagged.wait(60)
         seen = is_tagged_anywhere()
         thread.join()
@@ -163,7 +163,7 @@ def test_events_are_plain_again_when_the_last_wrapper_is_gone():
     assert not is_tagged_anywhere()
 
 
-def test_they_are_also_in_the_middle_of_a_run():
+def test_events_are_plain_again_in_the_middle_of_a_run():
     ctx = Tagging()
 
     def work():
@@ -182,7 +182,7 @@ def test_they_are_also_in_the_middle_of_a_run():
     [lambda x: x, lambda x: [x], lambda x: {"x": x}, lambda x: types.SimpleNamespace(x=x), lambda x: iter([x])],
     ids=["value", "list", "dict", "object", "iterator"],
 )
-def test_they_are_not_as_long_as_something_has_metadata(keep):
+def test_events_are_not_plain_as_long_as_something_has_metadata(keep):
     ctx = Tagging()
 
     def work():
@@ -234,7 +234,7 @@ def test_hooks_see_the_same_events_whether_something_is_tagged_or_not():
     assert metadata(other, busy) == "m"
 
 
-def test_classes_whose_metaclass_has_no_hash_are_as_good_as_others():
+def test_classes_whose_metaclass_has_no_hash_work_too():
     class Meta(type):
         def __eq__(self, other):
             return self is other

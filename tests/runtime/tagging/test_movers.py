@@ -1,4 +1,4 @@
-"""Metadata survives what moves a value."""
+"""Metadata survives operations that move a value."""
 
 import sys
 
@@ -29,20 +29,20 @@ def test_metadata_survives(mover, value):
     assert metadata(result, ctx) == "m"
 
 
-def test_a_change_that_nobody_saw_drops_the_metadata():
+def test_a_change_by_a_leaf_drops_the_metadata():
     ctx = Moving()
     result = overdub(ctx, movers.by_shuffled_unseen, tag(1, ctx, "m"))
     assert sorted(result) == [-3, -2, -1, 1]
     assert not any(type(part) is Tagged for part in result)
 
 
-def test_what_a_generator_was_sent_once_has_no_metadata_when_it_is_sent_again_without():
+def test_a_value_sent_again_without_metadata_has_none():
     ctx = Moving()
     found = overdub(ctx, movers.sent_in_turn, tag(1, ctx, "m"))
     assert [part.metadata for part in metameta(found, ctx)] == ["m", NO_METADATA, NO_METADATA]
 
 
-def test_what_is_sent_into_a_generator_that_is_not_overdubbed_is_plain():
+def test_a_generator_that_is_not_overdubbed_receives_plain_values():
     ctx = Moving()
     kinds = []
 
@@ -68,6 +68,6 @@ def test_an_overdubbed_generator_that_is_given_to_the_program_gives_metadata():
 
 
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="close gives nothing")
-def test_what_a_generator_returns_when_it_is_closed_has_its_metadata():
+def test_the_value_that_a_closed_generator_returns_keeps_its_metadata():
     ctx = Moving()
     assert metadata(overdub(ctx, movers.closed, tag(1, ctx, "m")), ctx) == "m"

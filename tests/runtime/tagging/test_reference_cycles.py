@@ -1,4 +1,4 @@
-"""Objects and metadata that reach one another die when nobody else reaches them, though a context is active."""
+"""Reference cycles of objects and metadata are collected while a context is active."""
 
 import collections
 import gc
@@ -20,7 +20,7 @@ class Tagging(Context, tagging=True):
 
 @pytest.fixture(autouse=True)
 def no_rest(monkeypatch):
-    """Whether a collection was asked for is guessed by how much was made since the last one: look in all of them."""
+    """Search for cycles in every collection, without a pause."""
     monkeypatch.setattr(reference_cycles, "_not_before", 0.0)
     monkeypatch.setattr(reference_cycles, "_PAUSE", 0)
 
@@ -153,29 +153,29 @@ def by_long_chain(ctx):
     return first
 
 
-CIRCLES = [value for name, value in list(globals().items()) if name.startswith("by_")]
+CYCLES = [value for name, value in list(globals().items()) if name.startswith("by_")]
 
 
-@pytest.mark.parametrize("circle", CIRCLES, ids=lambda circle: circle.__name__)
-def test_a_circle_that_the_shadow_store_holds_dies(circle):
-    if circle is by_suspended_generator and sys.version_info >= (3, 14):
+@pytest.mark.parametrize("cycle", CYCLES, ids=lambda cycle: cycle.__name__)
+def test_a_cycle_that_only_the_shadow_store_holds_is_collected(cycle):
+    if cycle is by_suspended_generator and sys.version_info >= (3, 14):
         pytest.skip("what is suspended is not followed there")
     ctx = Tagging()
 
     def work():
-        alive = weakref.ref(circle(ctx))
+        alive = weakref.ref(cycle(ctx))
         gc.collect()
         return alive() is None
 
     assert overdub(ctx, work)
 
 
-@pytest.mark.parametrize("circle", CIRCLES, ids=lambda circle: circle.__name__)
-def test_it_lives_as_long_as_somebody_holds_it(circle):
+@pytest.mark.parametrize("cycle", CYCLES, ids=lambda cycle: cycle.__name__)
+def test_a_cycle_lives_as_long_as_something_refers_to_it(cycle):
     ctx = Tagging()
 
     def work():
-        found = circle(ctx)
+        found = cycle(ctx)
         alive = weakref.ref(found)
         gc.collect()
         return alive() is found
@@ -211,7 +211,7 @@ def holder_in_an_iterator(ctx):
     return itertools.chain([by_attribute(ctx)]), next
 
 
-def holder_in_a_circle(ctx):
+def holder_in_a_cycle(ctx):
     items = [by_attribute(ctx)]
     items.append(items)
     return items, lambda held: held[1][0]
@@ -227,7 +227,7 @@ HOLDERS = [value for name, value in list(globals().items()) if name.startswith("
 
 
 @pytest.mark.parametrize("holder", HOLDERS, ids=lambda holder: holder.__name__)
-def test_what_is_still_held_keeps_its_metadata(holder):
+def test_an_object_in_use_keeps_its_metadata(holder):
     ctx = Tagging()
 
     def work():
@@ -238,7 +238,7 @@ def test_what_is_still_held_keeps_its_metadata(holder):
     assert overdub(ctx, work) == "m"
 
 
-def test_what_a_finalizer_reads_has_no_metadata_and_is_there():
+def test_a_finalizer_reads_plain_values_that_still_exist():
     ctx, seen = Tagging(), []
 
     class Final(Thing):
@@ -255,7 +255,7 @@ def test_what_a_finalizer_reads_has_no_metadata_and_is_there():
     assert overdub(ctx, work) == [("other", None)]
 
 
-def test_circles_of_two_threads_of_a_context_die():
+def test_cycles_of_two_threads_of_a_context_are_collected():
     ctx, found = Tagging(), []
 
     def work():
@@ -275,15 +275,15 @@ def test_circles_of_two_threads_of_a_context_die():
     assert [one() for one in found] == [None, None]
 
 
-@pytest.mark.parametrize("circle", [by_closure, by_suspended_generator], ids=lambda circle: circle.__name__)
-def test_hooks_of_the_context_are_not_looked_at(circle, monkeypatch):
-    if circle is by_suspended_generator and sys.version_info >= (3, 14):
+@pytest.mark.parametrize("cycle", [by_closure, by_suspended_generator], ids=lambda cycle: cycle.__name__)
+def test_hooks_of_the_context_are_not_followed(cycle, monkeypatch):
+    if cycle is by_suspended_generator and sys.version_info >= (3, 14):
         pytest.skip("what is suspended is not followed there")
     ctx = Tagging()
     monkeypatch.setattr(reference_cycles, "MOST", 50)
 
     def work():
-        one = circle(ctx)
+        one = cycle(ctx)
         one.refers_to = lambda: ctx
         alive = weakref.ref(one)
         del one
@@ -293,7 +293,7 @@ def test_hooks_of_the_context_are_not_looked_at(circle, monkeypatch):
     assert overdub(ctx, work)
 
 
-def test_what_leads_to_too_much_is_left_alone(monkeypatch):
+def test_entries_that_lead_to_too_many_objects_are_kept(monkeypatch):
     ctx = Tagging()
     monkeypatch.setattr(reference_cycles, "MOST", 100)
 

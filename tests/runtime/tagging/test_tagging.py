@@ -1,4 +1,4 @@
-"""Tagging: the functions of the API, the plain view, and what is safe about it."""
+"""Tagging: the public functions, plain values for unaware code, and the guarantees."""
 
 import abc
 import collections
@@ -53,7 +53,7 @@ def wrappers_in(value):
 # ---- the API
 
 
-def test_untag_gives_the_very_value():
+def test_untag_returns_the_same_object():
     ctx, value = Moving(), object()
     assert untag(tag(value, ctx), ctx) is value
     assert untag(value, ctx) is value
@@ -68,7 +68,7 @@ def test_a_tag_without_metadata_is_a_tag():
     assert metadata(x, ctx, "default") == "default"
 
 
-def test_a_context_that_does_not_tag_says_what_to_do():
+def test_the_error_for_a_context_without_tagging_names_the_remedy():
     class Plain(Context):
         pass
 
@@ -79,7 +79,7 @@ def test_a_context_that_does_not_tag_says_what_to_do():
     assert metadata(tag(1, ctx := enabletagging(Plain()), "m"), ctx) == "m"
 
 
-def test_what_is_no_context_is_an_error():
+def test_an_argument_that_is_no_context_is_an_error():
     with pytest.raises(TypeError, match="tag: ctx must be an instance of a Context, not 3"):
         tag(1, 3)
 
@@ -96,7 +96,7 @@ def test_metadata_of_a_wrong_type_is_an_error():
         tag(1.0, Named(), "m")
 
 
-def test_two_contexts_know_a_value_apart():
+def test_two_contexts_tag_a_value_independently():
     one, other = Moving(), Moving()
     x = tag(tag(1, one, "one"), other, "other")
     assert (metadata(x, one), metadata(x, other)) == ("one", "other")
@@ -104,7 +104,7 @@ def test_two_contexts_know_a_value_apart():
     assert metadata(untag(x, one), other) == "other"
 
 
-def test_a_copy_of_a_context_knows_its_tags():
+def test_a_copy_of_a_context_reads_its_tags():
     ctx = Moving()
     x = tag(1, ctx, "m")
     assert metadata(x, similarcontext(ctx, metadata=3)) == "m"
@@ -115,7 +115,7 @@ def test_a_copy_of_a_context_knows_its_tags():
 
 
 @pytest.mark.parametrize("view", inspecting.VIEWS, ids=lambda view: view.__name__)
-def test_unaware_code_sees_the_plain_value(view):
+def test_unaware_code_gets_the_plain_value(view):
     ctx = Moving()
     result = overdub(ctx, view, tag(3.5, ctx, "m"))
     expected = view(3.5)
@@ -124,7 +124,7 @@ def test_unaware_code_sees_the_plain_value(view):
     assert not wrappers_in(inspecting.SEEN)
 
 
-def test_numpy_sees_the_plain_value():
+def test_numpy_gets_the_plain_value():
     numpy = pytest.importorskip("numpy")
 
     def program(x):
@@ -137,7 +137,7 @@ def test_numpy_sees_the_plain_value():
     assert (scalar, sine) == (3.5, numpy.sin(3.5))
 
 
-def test_hooks_and_overloads_see_tagged_values():
+def test_hooks_and_overloads_get_wrapped_values():
     seen = []
 
     class Seeing(Context, tagging=True):
@@ -153,7 +153,7 @@ def test_hooks_and_overloads_see_tagged_values():
     assert seen == [("m", True)]
 
 
-def test_events_are_those_that_were_asked_for():
+def test_tagging_adds_no_events_for_hooks():
     seen = []
 
     class Calls(Context, tagging=True, events=Events.CALLS):
@@ -171,12 +171,12 @@ def test_events_are_those_that_were_asked_for():
 def test_a_leaf_that_changes_a_container_drops_the_metadata():
     leaf = eval("lambda items: items.__setitem__(0, 7)")  # no source: not overdubbed
     ctx = Moving()
-    result = overdub(ctx, inspecting.overwritten_unseen, tag(1, ctx, "m"), leaf)
+    result = overdub(ctx, inspecting.overwritten_by_a_leaf, tag(1, ctx, "m"), leaf)
     assert result == 7
     assert not istagged(result, ctx)
 
 
-def test_the_tag_of_an_ended_activation_is_not_mine():
+def test_a_tag_of_an_ended_activation_is_not_valid_in_the_next():
     ctx = Moving()
     overdub(ctx, inspecting.through_a_global, tag(1, ctx, "m"))
     old = tag(5, ctx, "old")
@@ -241,7 +241,7 @@ def in_a_list_that_is_in_an_object(x):
     return weakref.ref(thing)
 
 
-def test_what_a_function_has_held_dies_when_it_returns():
+def test_objects_of_a_function_die_when_it_returns():
     def program(x):
         return in_a_list_of_a_function(x)() is None
 
@@ -249,7 +249,7 @@ def test_what_a_function_has_held_dies_when_it_returns():
     assert overdub(ctx, program, tag(1, ctx, "m"))
 
 
-def test_what_a_temporary_list_has_held_dies_before_the_next_call():
+def test_objects_in_a_temporary_list_die_before_the_next_call():
     def program(x):
         thing = Thing()
         alive = weakref.ref(thing)
@@ -261,7 +261,7 @@ def test_what_a_temporary_list_has_held_dies_before_the_next_call():
     assert overdub(ctx, program, tag(1, ctx, "m")) == (2, True)
 
 
-def test_a_collection_of_garbage_finds_what_only_the_store_holds():
+def test_garbage_collection_frees_objects_that_only_the_store_holds():
     def program(x):
         alive = in_a_list_that_is_in_an_object(x)
         gc.collect()
@@ -271,7 +271,7 @@ def test_a_collection_of_garbage_finds_what_only_the_store_holds():
     assert overdub(ctx, program, tag(1, ctx, "m"))
 
 
-def test_threads_have_tags_of_their_own():
+def test_each_thread_has_its_own_tags():
     ctx, found, barrier = Moving(), {}, threading.Barrier(4)
 
     def program(x):
@@ -291,7 +291,7 @@ def test_threads_have_tags_of_their_own():
     assert found == {number: f"m{number}" for number in range(4)}
 
 
-def test_what_looks_at_frames_gets_plain_values():
+def test_functions_that_read_frames_get_plain_values():
     class Item:
         def __init__(self):
             self.name = 1
