@@ -19,16 +19,9 @@ from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.rewriter import overdub_function, overdub_module
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.trees.code_matching import (
-    Place,
-    all_names,
-    find_function,
-    graft,
-    key_of,
-    requalify,
-    skeleton,
-)
+from cassette_import.rewriting.trees.code_matching import Place, all_names, key_of
 from cassette_import.rewriting.trees.scopes import clone
+from cassette_import.rewriting.trees.skeleton import find_function, graft, requalify, skeleton
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_cache import BodyCache
 from cassette_import.specialization.function_unit import FileRecord, Unit

@@ -14,9 +14,10 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.code_matching import Place, is_function, nested_functions, skeleton
+from cassette_import.rewriting.trees.code_matching import Place, is_function, nested_functions
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import Function, clone, hoist_declarations
+from cassette_import.rewriting.trees.skeleton import skeleton
 
 _KINDS: Final = {
     inspect.CO_GENERATOR: "a generator",
