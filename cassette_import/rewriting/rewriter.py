@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cassette_import.rewriting import symbols
+from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
@@ -24,7 +25,7 @@ from cassette_import.rewriting.syntax.expressions import expression
 from cassette_import.rewriting.syntax.operation import Form
 from cassette_import.rewriting.syntax.statements import splats
 from cassette_import.rewriting.syntax.statements import statement as rewritten_statement
-from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, changing_kinds, mark
+from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, annotate
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import (
     COMPREHENSIONS,
@@ -74,7 +75,7 @@ def overdub_function(
     surroundings = surroundings or Surroundings()
     kinds = None if bodies or any(shape.tagging for shape in shapes) else changing_kinds(shapes)
     for made in (function, *(bodies or {}).values()):
-        mark(made, surroundings.class_name, surroundings.free_names, kinds)
+        annotate(made, surroundings.class_name, surroundings.free_names, kinds)
     rewriter = _Rewriter(tuple(shapes), entry or Entry(), surroundings=surroundings, pruned=kinds is not None)
     for prefix, made in (bodies or {}).items():
         rewriter.add_nested(prefix, made)
@@ -85,7 +86,7 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
     """Overdub the module level and the class bodies of `module`; its functions stay as they are. In place."""
     rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True)
     for index, part in enumerate(module.body):
-        mark(part)
+        annotate(part)
         if any(shape.tagging for shape in shapes):
             part = convey(part, shapes)
         module.body[index] = rewriter.rewrite(part, Mode.CLASS_BODY, None)
@@ -129,7 +130,7 @@ class _Rewriter:
             body = getattr(node, PASSED, None)
             if body is not None:
                 self.nested.setdefault(_place(node), {})[prefix] = body
-                mark(body, *getattr(node, AROUND))
+                annotate(body, *getattr(node, AROUND))
                 self.add_nested(prefix, body)
 
     def _nested_bodies(self, node: Function) -> dict[str, Any]:

@@ -4,8 +4,8 @@ its locals."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NamedTuple
 
 from cassette_import.rewriting.trees.traversal import children, parts
 from cassette_import.rewriting.trees.traversal import clone as clone  # those who know trees ask for it here
@@ -43,88 +43,118 @@ SURVEY = "_survey"
 
 
 def fresh_survey(function: Function) -> Survey:
-    """What there is to be told of a function."""
+    """Survey a function by a walk through it."""
     arguments = function.args
-    bound = {argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
-    bound |= {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
-    declared: set[str] = set()
-    used: set[str] = set()
-    called: set[str] = set()
-    declares, suspendable = False, isinstance(function, ast.AsyncFunctionDef)
-    work: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
-    comprehensions: list[ast.AST] = []
-    while work:
-        node = work.pop()
-        kind = node.__class__
-        if kind is ast.Name:
-            if node.ctx.__class__ is ast.Load:  # type: ignore[attr-defined]
-                used.add(node.id)  # type: ignore[attr-defined]
-            else:
-                bound.add(node.id)  # type: ignore[attr-defined]
-        elif kind in _FUNCTIONS_AND_CLASSES:
-            bound |= _bound_by(node)
-            work += [child for _, _, child in children(node, skip=("body",))]
-        elif kind is ast.Call:
-            if node.func.__class__ is ast.Name:  # type: ignore[attr-defined]
-                called.add(node.func.id)  # type: ignore[attr-defined]
-            work += parts(node)
-        elif kind in COMPREHENSIONS:
-            # Of a comprehension, only what assignment expressions bind (PEP 572).
-            bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
-            comprehensions.append(node)
-        elif kind is ast.Global:
-            declared.update(node.names)  # type: ignore[attr-defined]
-            declares = True
-        else:
-            if kind in _BINDING:
-                bound |= _bound_by(node)
-                declares = declares or kind is ast.Nonlocal
-            elif kind in _SUSPENDING:
-                suspendable = True
-            work += parts(node)
-    if comprehensions:
-        names, names_called, suspends = _inside_comprehensions(comprehensions)
-        used |= names
-        called |= names_called
-        suspendable = suspendable or suspends
+    parameters = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    rest = {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
+    walk = _SurveyWalk(parameters | rest, isinstance(function, ast.AsyncFunctionDef))
+    walk.run(list(function.body) if isinstance(function.body, list) else [function.body])
+    bound, declared = walk.bound, walk.declared
     # A parameter may hold the builtin, as in `def f(locals=locals)`; that it has a default is not seen here. Else a
     # name of the function's own stands for anything, unless it is called.
-    called |= {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    looks = not LOOKS_AT_LOCALS.isdisjoint(used - bound) or not LOOKS_AT_LOCALS.isdisjoint(called | declared)
-    return Survey(frozenset(bound - declared), frozenset(declared), declares, suspendable, looks)
+    called = walk.called | parameters
+    looks = not LOOKS_AT_LOCALS.isdisjoint(walk.used - bound) or not LOOKS_AT_LOCALS.isdisjoint(called | declared)
+    return Survey(frozenset(bound - declared), frozenset(declared), walk.declares, walk.suspendable, looks)
 
 
-def _inside_comprehensions(work: list[ast.AST]) -> tuple[set[str], set[str], bool]:
-    """All names in comprehensions, those that are called there, and whether these suspend the function around them."""
-    names: set[str] = set()
-    called: set[str] = set()
-    suspends = False
-    apart: list[ast.AST] = []  # of a generator expression all but the first iterable: that is its own
-    for nodes, counts in ((work, True), (apart, False)):
-        while nodes:
-            node = nodes.pop()
-            if isinstance(node, ast.Name):
-                names.add(node.id)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                called.add(node.func.id)
-            elif isinstance(node, _SUSPENDING):
-                suspends = suspends or counts
-            if isinstance(node, _FUNCTIONS_AND_CLASSES):
-                nodes += [child for _, _, child in children(node, skip=("body",))]
-            elif isinstance(node, ast.GeneratorExp) and counts:
-                first = node.generators[0]
-                nodes.append(first.iter)
-                apart += [node.elt, first.target, *first.ifs, *node.generators[1:]]
+class _SurveyWalk:
+    """A walk through a function, which collects what `Survey` says of it."""
+
+    def __init__(self, bound: set[str], suspendable: bool) -> None:
+        self.bound = bound
+        self.suspendable = suspendable
+        self.declared: set[str] = set()
+        self.used: set[str] = set()
+        self.called: set[str] = set()
+        self.declares = False
+        self._work: list[ast.AST] = []
+        self._comprehensions: list[ast.AST] = []
+
+    def run(self, nodes: list[ast.AST]) -> None:
+        """Walk through nodes of the function, and what is in them."""
+        self._work = work = nodes
+        while work:
+            node = work.pop()
+            visit = self._VISITS.get(node.__class__)
+            if visit is None:
+                work += parts(node)
             else:
-                nodes += parts(node)
-    return names, called, suspends
+                visit(self, node)
+        if self._comprehensions:
+            self._visit_inside_comprehensions()
+
+    def _visit_name(self, node: ast.Name) -> None:
+        (self.used if node.ctx.__class__ is ast.Load else self.bound).add(node.id)
+
+    def _visit_definition(self, node: ast.AST) -> None:
+        """A function or class in the function: what is in its body belongs to that."""
+        self.bound |= _bound_by(node)
+        self._work += [child for _, _, child in children(node, skip=("body",))]
+
+    def _visit_call(self, node: ast.Call) -> None:
+        if node.func.__class__ is ast.Name:
+            self.called.add(node.func.id)
+        self._work += parts(node)
+
+    def _visit_comprehension(self, node: ast.AST) -> None:
+        """Of a comprehension, the function has what assignment expressions bind (PEP 572)."""
+        self.bound |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+        self._comprehensions.append(node)
+
+    def _visit_global(self, node: ast.Global) -> None:
+        self.declared.update(node.names)
+        self.declares = True
+
+    def _visit_nonlocal(self, node: ast.Nonlocal) -> None:
+        self.bound.update(node.names)
+        self.declares = True
+
+    def _visit_binding(self, node: ast.AST) -> None:
+        self.bound |= _bound_by(node)
+        self._work += parts(node)
+
+    def _visit_suspending(self, node: ast.AST) -> None:
+        self.suspendable = True
+        self._work += parts(node)
+
+    def _visit_inside_comprehensions(self) -> None:
+        """All names in comprehensions, those that are called there, and what suspends the function around them."""
+        own: list[ast.AST] = []  # of generator expressions all but the first iterable: what suspends there is theirs
+        for work, is_own in ((self._comprehensions, False), (own, True)):
+            while work:
+                node = work.pop()
+                kind = node.__class__
+                if kind is ast.Name:
+                    self.used.add(node.id)  # type: ignore[attr-defined]
+                elif kind is ast.Call and node.func.__class__ is ast.Name:  # type: ignore[attr-defined]
+                    self.called.add(node.func.id)  # type: ignore[attr-defined]
+                elif kind in _SUSPENDING:
+                    self.suspendable = self.suspendable or not is_own
+                if kind in _FUNCTIONS_AND_CLASSES:
+                    work += [child for _, _, child in children(node, skip=("body",))]
+                elif kind is ast.GeneratorExp and not is_own:
+                    first = node.generators[0]  # type: ignore[attr-defined]
+                    work.append(first.iter)
+                    own += [node.elt, first.target, *first.ifs, *node.generators[1:]]  # type: ignore[attr-defined]
+                else:
+                    work += parts(node)
+
+    _VISITS: ClassVar[dict[type[ast.AST], Callable[[_SurveyWalk, Any], None]]]
 
 
 _SUSPENDING = (ast.Yield, ast.YieldFrom, ast.Await)
 _FUNCTIONS_AND_CLASSES = (*FUNCTIONS, ast.ClassDef)
-_BINDING = (
-    *(ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler, ast.Nonlocal),
-)
+_BINDING = (ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
+_SurveyWalk._VISITS = {
+    ast.Name: _SurveyWalk._visit_name,
+    ast.Call: _SurveyWalk._visit_call,
+    ast.Global: _SurveyWalk._visit_global,
+    ast.Nonlocal: _SurveyWalk._visit_nonlocal,
+    **dict.fromkeys(_FUNCTIONS_AND_CLASSES, _SurveyWalk._visit_definition),
+    **dict.fromkeys(COMPREHENSIONS, _SurveyWalk._visit_comprehension),
+    **dict.fromkeys(_BINDING, _SurveyWalk._visit_binding),
+    **dict.fromkeys(_SUSPENDING, _SurveyWalk._visit_suspending),
+}
 
 
 def is_suspendable(function: Function) -> bool:
@@ -173,12 +203,6 @@ def _blocks(statement: ast.AST) -> Iterator[list[ast.stmt]]:
             yield from _blocks(part)
 
 
-def bound_names(function: Function) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that are the function's own, and those that it declares `global`."""
-    found = survey(function)
-    return found.bound, found.declared
-
-
 class ModuleNames(NamedTuple):
     """The names that a module binds at its level: by assignments alone, and by imports among others."""
 
@@ -216,6 +240,4 @@ def _bound_by(node: ast.AST) -> set[str]:
         return {node.name} if node.name else set()
     if isinstance(node, ast.MatchMapping):
         return {node.rest} if node.rest else set()
-    if isinstance(node, ast.Nonlocal):
-        return set(node.names)
     return set()

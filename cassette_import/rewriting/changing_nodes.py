@@ -1,0 +1,36 @@
+"""Which kinds of nodes rewriting may change for some shapes, so that all other nodes are neither copied nor visited.
+
+Knows shapes and kinds of nodes; must not know how nodes are rewritten.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Final
+
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.shape import Shape
+
+_ALWAYS: Final[frozenset[type[ast.AST]]] = frozenset({ast.ClassDef})
+_BY_EVENT: Final[dict[Events, frozenset[type[ast.AST]]]] = {
+    Events.CALLS: frozenset({ast.Call}),
+    Events.OPERATORS: frozenset(
+        {ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete}
+    ),
+}
+
+
+def changing_kinds(shapes: Sequence[Shape]) -> frozenset[type[ast.AST]] | None:
+    """The kinds of nodes that become events, or that rewriting changes otherwise; None if they may be of any kind."""
+    if any(shape.passes for shape in shapes):
+        return None
+    kinds = set(_ALWAYS)
+    for event in Events:
+        if any(shape.wants(event) for shape in shapes):
+            if event not in _BY_EVENT:
+                return None
+            kinds |= _BY_EVENT[event]
+    if any(shape.watched for shape in shapes):
+        kinds |= {ast.Try, ast.TryStar}
+    return frozenset(kinds)
