@@ -1,7 +1,8 @@
-"""What a callable really is: the underlying function and the receiver behind bound methods, partial objects and the
-like.
+"""Callables: the underlying function and the receiver behind bound methods, partial objects and other callables.
 
-Never calls the program's code: no attribute is read through `__getattribute__` of a class of the program.
+Nothing here runs code of the program: attributes are read past the `__getattribute__` of its classes.
+
+Knows the types of callables; must not know anything of the packages above.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from typing import Any, Final
 from cassette_import.interpreter.namespaces import bases_of, is_a, of_class
 
 BuiltinMethodOfClass: Final[type] = type(re.compile("").sub)
-"""The type of bound C methods that are told the class that defines them (PEP 573), which `types` has no name for."""
+"""The type of bound C methods that get their defining class as an argument (PEP 573); `types` does not name it."""
 
 
 def lookup(kind: type, name: str) -> Any:
-    """What `name` is in the dictionaries of `kind` and its bases, not bound; None if it is nowhere."""
+    """What the class `kind` or its bases hold under a name, not bound; None if they hold nothing."""
     for base in bases_of(kind) or (kind,):
         found = of_class(base).get(name)
         if found is not None:
@@ -39,13 +40,14 @@ def lookup(kind: type, name: str) -> Any:
 
 
 _methods: dict[int, dict[str, Any]] = {}
-"""Methods of C types by the receiver's type, which is known by its identity and forgotten when it dies, and by name. A
-type whose method is replaced is a Python class, whose C methods are inherited ones."""
+"""C methods by name, by the identity of the receiver's type. The entry of a type is dropped when the type dies. It is
+never out of date: only Python classes can have a method replaced, and their C methods are inherited."""
 _owners: dict[int, weakref.ref[type]] = {}
+"""The types in `_methods`."""
 
 
 def _methods_of(owner: type) -> dict[str, Any]:
-    """What was found for a type so far."""
+    """The entry of a type in `_methods`."""
     number = id(owner)
     known = _methods.get(number)
     if known is None:
@@ -60,7 +62,7 @@ def _methods_of(owner: type) -> dict[str, Any]:
 
 
 def _method(receiver: Any, owner: type, name: str) -> Any:
-    """The C method behind a bound one; None for a function that only looks like one."""
+    """The C method behind a bound one; None for a function that is no method, although it has a receiver."""
     if is_a(receiver, type):
         found = lookup(receiver, name)
         if type(found) is ClassMethodDescriptorType:
@@ -72,8 +74,8 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
     return None
 
 
-class StandIn:
-    """A callable that events show as another one: it does the same, but for the words of its errors."""
+class CallableProxy:
+    """A callable that events show as another one: it does the same, but raises other errors."""
 
     __slots__ = ("_function", "shown")
 
@@ -90,7 +92,7 @@ class StandIn:
 
 
 SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}
-"""How `split` takes callables of further types, by identity, apart: tagging adds its wrapper, whose receiver stays
+"""How `split` splits callables of further types, by the type's identity: tagging adds its wrapper, whose receiver stays
 wrapped."""
 
 CARRIERS: Final = set(
@@ -103,30 +105,30 @@ CARRIERS: Final = set(
             MethodWrapperType,
             functools.partial,
             staticmethod,
-            StandIn,
+            CallableProxy,
         ),
     )
 )
-"""Types of callables, by identity, that `split` finds something behind. A metaclass of the program may have no hash."""
+"""The types of callables that carry a function, by identity: a metaclass of the program may have no hash."""
 
 WRAPPERS: Final[dict[int, Callable[[Any], Any]]] = {}
-"""Types, by identity, whose instances stand for another value, and what gives it: tagging adds its wrapper."""
+"""What unwraps the instances of a type, by the type's identity: tagging adds its wrapper."""
 
 
 def bare(value: Any) -> Any:
-    """What a value stands for; mostly itself."""
+    """The value in a wrapper; any other value itself."""
     found = WRAPPERS.get(id(type(value)))  # a metaclass of the program may have no hash
     return value if found is None else found(value)
 
 
 CALLS_OF_INSTANCES: Final[dict[int, Callable[..., Any]]] = {}
-"""The functions `__call__` that are targets of some context, by identity: calls of instances are calls of theirs."""
+"""The `__call__` functions that are targets of some context, by identity: a call of an instance calls these."""
 PROPERTIES: Final[dict[int, Callable[..., Any]]] = {}
 """The functions of properties that are targets of some context, by identity."""
 
 
 def special(receiver: Any, name: str) -> Any:
-    """A special method as the interpreter finds it: on the type, bound to `receiver`."""
+    """A special method as the interpreter looks it up: on the type, bound to `receiver`."""
     found = lookup(type(receiver), name)
     if found is None:
         raise AttributeError(f"{type(receiver).__name__!r} object has no attribute {name!r}", name=name, obj=receiver)
@@ -167,7 +169,7 @@ def split(function: Any) -> tuple[Any, ...]:
         return (*split(function.func), *function.args)
     if kind is staticmethod:
         return split(function.__func__)
-    if kind is StandIn:
+    if kind is CallableProxy:
         return (function.shown,)
     if id(kind) in SPLITTERS:
         return SPLITTERS[id(kind)](function)
@@ -180,7 +182,7 @@ _PLACEHOLDER: Final = getattr(functools, "Placeholder", None)  # from 3.14 on
 
 
 def joined(carried: Sequence[Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments of a function that is called by what carries some of them.
+    """The arguments of a call, after those that the callee carries.
 
     >>> joined((1, 2), (3,))
     (1, 2, 3)
@@ -198,8 +200,7 @@ def keywords_of(function: Any) -> dict[str, Any]:
 
 
 def underlying(target: Any) -> Any:
-    """The function by which a target is known, however it was reached: `Session.send`, `session.send`,
-    `list.append`, …"""
+    """The function that identifies a target, whichever way it was given: `Session.send`, `session.send`, …"""
     if is_a(target, (staticmethod, classmethod)):
         return underlying(target.__func__)
     if is_a(target, property):
@@ -208,7 +209,7 @@ def underlying(target: Any) -> Any:
 
 
 def target_of(given: Any) -> Any:
-    """The same for what a hook or overload is registered for. It is remembered how it is reached without a call."""
+    """The same for the target of a hook or overload. A property, or `__call__`, is noted as reached without a call."""
     found = underlying(given)
     if isinstance(given, property):
         PROPERTIES[id(found)] = found

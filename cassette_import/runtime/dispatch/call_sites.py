@@ -1,7 +1,9 @@
 """`callsite()`: where in the program the event is that a hook or overload is called for.
 
-Found by looking at frames, when somebody asks: the machinery's frames are hidden, so the program's frame is right
-behind that of the hook. Knows frames and positions; must not know contexts.
+The frames of the caller are searched when a hook asks. Cassette_import's own frames are hidden, so the program's frame
+follows that of the hook.
+
+Knows frames and positions; must not know contexts.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Final
 from cassette_import.rewriting.symbols import is_failed
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 
-_OURS: Final = __name__.partition(".")[0]
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class CallSite:
         The file, and its first and last line that belong to the event; lines count from 1.
     column, end_column:
         Where in the first line it starts and where in the last line it ends, in characters from 0, as slices have it.
-        None if Python was told not to keep them (`-X no_debug_ranges`).
+        None if Python does not record them (`-X no_debug_ranges`).
     function:
         The qualified name of the function, `<module>` outside of any.
     module:
@@ -65,7 +67,7 @@ class CallSite:
 def callsite() -> CallSite:
     """Where the event is that the running hook or overload was called for.
 
-    To be called in a hook or an overload, or in whatever it calls. It costs nothing where it is not called.
+    A hook or an overload calls it, or a function that one of these calls. Hooks that do not call it pay nothing for it.
 
     Raises
     ------
@@ -86,43 +88,43 @@ def callsite() -> CallSite:
     while frame is not None and not HOOK_FUNCTIONS.has_code(frame.f_code):
         frame = frame.f_back
     frame = None if frame is None else frame.f_back
-    while frame is not None and _is_ours(frame):
+    while frame is not None and _is_internal(frame):
         frame = frame.f_back
     if frame is None:
-        raise RuntimeError("callsite() tells where a hook or overload was called from: there is none running here")
+        raise RuntimeError("callsite() must be called in a hook or overload: there is none running here")
     return _site(frame)
 
 
 def nearest_site() -> CallSite:
-    """Where the program is, for what runs in hidden frames: the innermost place that is not ours."""
+    """Where the program is, for code that runs in hidden frames: the innermost place outside cassette_import."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{_OURS}."):
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{_PACKAGE}."):
         frame = frame.f_back
     if frame is None:
         raise RuntimeError("there is no code of the program around")
     return _site(frame)
 
 
-def _is_ours(frame: FrameType) -> bool:
-    """Whether it is one of the machinery's few frames that are not hidden."""
+def _is_internal(frame: FrameType) -> bool:
+    """Whether it is one of the few frames of cassette_import that are not hidden."""
     name = frame.f_globals.get("__name__", "")
-    return name.startswith(f"{_OURS}.") and not name.startswith(f"{_OURS}.contexts")
+    return name.startswith(f"{_PACKAGE}.") and not name.startswith(f"{_PACKAGE}.contexts")
 
 
 _sites: Final[dict[tuple[int, int], tuple[CodeType, CallSite]]] = {}
-"""The sites that were asked for, by code object, which is kept with them, and instruction."""
+"""The sites that were found so far, with their code objects, by the code object and the instruction."""
 
 
 def _site(frame: FrameType) -> CallSite:
     code = frame.f_code
-    instruction = _failed_instruction(frame)
+    instruction = _instruction_of_event(frame)
     known = _sites.get((id(code), instruction))
     if known is None:
-        known = _sites[id(code), instruction] = code, _made(frame, instruction)
+        known = _sites[id(code), instruction] = code, _make_site(frame, instruction)
     return known[1]
 
 
-def _made(frame: FrameType, instruction: int) -> CallSite:
+def _make_site(frame: FrameType, instruction: int) -> CallSite:
     code = frame.f_code
     positions = list(code.co_positions())[instruction // 2] if instruction >= 0 else (None, None, None, None)
     line, end_line, column, end_column = positions
@@ -141,40 +143,40 @@ def _made(frame: FrameType, instruction: int) -> CallSite:
 
 
 def _characters(filename: str, line: int, offset: int | None) -> int | None:
-    """The column as a number of characters; Python keeps bytes of UTF-8."""
+    """A column in characters; Python counts bytes of UTF-8."""
     if offset is None:
         return None
     text = linecache.getline(filename, line)
     return offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
 
 
-def _failed_instruction(frame: FrameType) -> int:
-    """The instruction that the frame is at; where it is telling that an event has raised, that of the event."""
+def _instruction_of_event(frame: FrameType) -> int:
+    """The instruction that a frame is at; where its handler notifies errorhooks, that of the event that raised."""
     error = sys.exc_info()[1]
-    if error is not None and _is_telling_of_a_failure(frame):
+    if error is not None and _notifies_errorhooks(frame):
         while error is not None:
             traceback = error.__traceback__
             while traceback is not None:
                 if traceback.tb_frame is frame:
                     return traceback.tb_lasti
                 traceback = traceback.tb_next
-            error = error.__context__  # that one was caught in the hook
+            error = error.__context__  # the hook has caught this one
     return frame.f_lasti
 
 
-_OF_ARGUMENTS: Final = (
+_LOADING_ARGUMENTS: Final = (
     *("LOAD_FAST", "LOAD_CONST", "BUILD_", "MAP_ADD", "DICT_", "COPY"),
     *("PUSH_NULL", "PRECALL", "CACHE", "EXTENDED_ARG", "CALL"),
 )
-"""How instructions begin that stand between the load of a function and its call."""
+"""How the instructions begin that are between the load of a function and its call."""
 
 
-def _is_telling_of_a_failure(frame: FrameType) -> bool:
-    """Whether the call that the frame is at is that of `@7.failed(@a, @p, @x, {"@f0": @f0, …})`."""
+def _notifies_errorhooks(frame: FrameType) -> bool:
+    """Whether the frame is at its call of `@7.failed(@a, @p, @x, {"@f0": @f0, …})`."""
     before = [one for one in dis.get_instructions(frame.f_code) if one.offset < frame.f_lasti]
     for instruction in reversed(before):
         if instruction.opname.startswith("LOAD_GLOBAL") or instruction.opname.startswith("LOAD_NAME"):
             return is_failed(str(instruction.argval))
-        if not instruction.opname.startswith(_OF_ARGUMENTS):
+        if not instruction.opname.startswith(_LOADING_ARGUMENTS):
             return False
     return False

@@ -1,6 +1,6 @@
-"""What stands in the place of a callee whose call is an event, and what nothing may stand in the place of.
+"""Callee proxies: what call sites call in place of a callee whose call is an event; and callees that have no proxy.
 
-Knows callables, targets and single overloads; must not know how hooks are chosen, or call sites.
+Knows callables; must not know how an event is run, or call sites.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ FRAME_READERS: Final[set[int]] = {
           if hasattr(typing, name)),
     )
 }  # fmt: skip
-"""Callables that look at the frame they are called from: in the callee form they are handed back untouched."""
+"""Callables that read the frame they are called from, by identity: call sites call these without a proxy."""
 
 
 class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no class to inherit from before 3.9
-    """What `pick` returns for a callee whose call is an event: calling it runs the event, ``Callee(run, function)``.
+    """The proxy of a callee whose call is an event: ``Callee(event, callee)(*arguments)`` runs the event.
 
-    It shows the name of the callee, so that Python's own errors about a call (`f(*1)`) read as they would. As a partial
-    object it adds no Python frame.
+    It has the attributes of the callee, so that Python's own errors about a call (`f(*1)`) name the callee. As a
+    partial object it adds no Python frame.
     """
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no
         return str(self.args[0])
 
     def __reduce__(self) -> Any:
-        return copy.copy, (self.args[0],)  # which gives a function back as it is
+        return copy.copy, (self.args[0],)  # `copy` returns a function as it is
 
 
 Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]

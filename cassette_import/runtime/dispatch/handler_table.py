@@ -13,7 +13,7 @@ from cassette_import.runtime.dispatch.overload_resolution import Handler, choose
 
 
 class Table:
-    """All that a context type does at one hook point, its bases included."""
+    """The method and the handlers of a context type at one hook point, with those of its bases."""
 
     def __init__(self, context_type: type, kind: str) -> None:
         points = [
@@ -43,7 +43,7 @@ class Table:
     def find(
         self, context: Any, function: Any, arguments: tuple[Any, ...], keywords: Any, middle: Any = None
     ) -> Callable[..., Any] | None:
-        """The registered handler for a call, or None; the method is not looked at."""
+        """The registered handler for a call, or None; the method does not count."""
         candidates = self._by_target.get(id(function), self.untargeted)
         if not candidates:
             return None
@@ -52,7 +52,7 @@ class Table:
         return chosen.call if chosen is not None else None
 
     def only_handler(self, target: Any) -> Handler | None:
-        """The handler of a target, if there is no choice: one, which asks for no types."""
+        """The handler of a target, if there is only one, and it takes arguments of any type."""
         found = self._by_target.get(id(target), [])
         return found[0] if len(found) == 1 and not found[0].is_typed and not found[0].needed_names else None
 

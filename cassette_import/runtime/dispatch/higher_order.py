@@ -1,7 +1,7 @@
-"""Higher-order leaves: functions that run outside of overdubbed code and call what they are given.
+"""Higher-order leaves: functions that are not overdubbed, and call the functions that they get as arguments.
 
-A call that has no call site in the program is met only here, by handing such a leaf a callable that runs the event.
-The list is data; add to it with ``HIGHER_ORDER.add(function)``.
+Such a call has no call site in the program. It is an event because the leaf gets a callable that runs the event, in
+place of the target. The list is data; add to it with ``HIGHER_ORDER.add(function)``.
 
 Knows functions of the standard library; must not know events.
 """
@@ -34,7 +34,7 @@ class Leaves:
         self.listeners: list[Callable[[], None]] = []
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Say that `function` calls functions that it is given as arguments."""
+        """Say that `function` calls functions that it gets as arguments."""
         if not callable(function):
             raise TypeError(f"a leaf must be callable, not {function!r}")
         self.by_id[id(function)] = self.positional[id(function)] = function
@@ -84,4 +84,4 @@ HIGHER_ORDER: Final = Leaves(
         heapq.merge,
     ],
 )
-"""Leaves whose callbacks meet overloads and hooks that are registered for them."""
+"""The leaves whose callbacks are events, if overloads or hooks are registered for them."""

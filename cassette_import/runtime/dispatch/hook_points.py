@@ -20,7 +20,7 @@ from cassette_import.runtime.dispatch.overload_resolution import Handler
 class HookPoint:
     """One of `prehook`, `overdub`, `posthook`, `errorhook` of one context type.
 
-    As an attribute of the class it registers; as an attribute of an instance it is the method.
+    As an attribute of the class it registers handlers; as an attribute of an instance it is the method.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class HookPoint:
         Parameters
         ----------
         targets:
-            Functions, methods or classes. A method is given as `Class.method` and matches every receiver. A property is
-            given as `Class.name` and met where it is read, `Class.__call__` where an instance is called.
+            Functions, methods or classes. `Class.method` matches the method of every receiver. `Class.name`, a
+            property, matches where it is read, `Class.__call__` where an instance is called.
 
         Returns
         -------
@@ -83,13 +83,13 @@ class HookPoint:
         return function
 
     def remove(self, function: Callable[..., Any], replaced: Sequence[Handler] = ()) -> None:
-        """Undo the registration of a handler, which may have replaced others."""
+        """Undo the registration of a handler; `replaced` are the handlers that it replaced."""
         self.handlers = [*replaced, *(other for other in self.handlers if other.function is not function)]
         self._changed(self.owner)
 
 
 def _names_around(function: Callable[..., Any]) -> dict[str, Any] | None:
-    """The local names of whoever registers a function whose annotations are strings, which may name them."""
+    """The local variables of the code that registers a function: annotations that are strings may name them."""
     if not any(isinstance(annotation, str) for annotation in getattr(function, "__annotations__", {}).values()):
         return None
     frame: types.FrameType | None = sys._getframe(1)
@@ -99,7 +99,7 @@ def _names_around(function: Callable[..., Any]) -> dict[str, Any] | None:
 
 
 def _is_bound(function: types.FunctionType) -> bool:
-    """Whether a function stands where its qualified name says: so it is no new one, below a decorator."""
+    """Whether a function is found where its qualified name says: then no decorator is being applied to it."""
     names = function.__qualname__.split(".")
     found: Any = function.__globals__.get(names[0])
     for name in names[1:]:
@@ -108,12 +108,10 @@ def _is_bound(function: types.FunctionType) -> bool:
 
 
 class _Undecided:
-    """What `register(function)` returns: a decorator if it is called with a function, else `function` was the hook
-    itself.
+    """What `register(function)` returns for a function that may be the hook itself, or its target.
 
-    ``@Ctx.prehook.register`` above a `def` and ``Ctx.prehook.register(target)`` are the same call. Until the result
-    is used as
-    a decorator, the function counts as the hook.
+    ``@Ctx.prehook.register`` above a `def`, and ``Ctx.prehook.register(target)``, are the same call. The function
+    counts as the hook until the result is called with another function, as a decorator: then it is its target.
     """
 
     def __init__(self, point: HookPoint, function: types.FunctionType) -> None:
@@ -125,9 +123,9 @@ class _Undecided:
         before = point.handlers
         try:
             point.register_bare(function)
-        except (NameError, TypeError) as error:  # its annotations are not those of a hook
+        except (NameError, TypeError) as error:  # its annotations or parameters are not those of a hook
             if function.__code__.co_varnames[:1] in (("ctx",), ("context",)):
-                raise  # and yet it is meant to be one
+                raise  # by the name of its first parameter it is meant as a hook
             self._function = None
             self._problem = error.with_traceback(None)
         self._replaced = [handler for handler in before if handler not in point.handlers]

@@ -19,7 +19,7 @@ Types = tuple[type, ...] | None
 
 
 class Handler:
-    """One registered function with what it is registered for."""
+    """A registered function, and the calls that it matches."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Handler:
         )
 
     def matches(self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...], keywords: Any) -> bool:
-        """Whether the handler takes this call."""
+        """Whether the handler matches this call."""
         count = len(arguments)
         if count > len(self.types) and not self.has_rest:
             return False
@@ -99,7 +99,7 @@ class Handler:
         if self.needed_names and not self.needed_names.issubset(keywords):
             return False
         if keywords and not keywords.keys().isdisjoint(self._by_position[:count]):
-            return False  # it would be given twice
+            return False  # the same parameter would be given twice
         if not self.is_typed:
             return True
         return (
@@ -149,7 +149,7 @@ def _types(annotation: Any) -> Types:
     if origin is not None and isinstance(origin, type):
         return (origin,)
     if isinstance(annotation, type):
-        isinstance(None, annotation)  # a protocol may refuse to be asked
+        isinstance(None, annotation)  # a protocol may refuse, with a TypeError
         return (annotation,)
     raise TypeError(f"an annotation of a hook must be a class, a union or Any, not {annotation!r}")
 
@@ -172,7 +172,7 @@ def _compare_types(left: Handler, right: Handler, count: int) -> int:
     left_fits = all(_at_least(mine, other) for mine, other in pairs)
     right_fits = all(_at_least(other, mine) for mine, other in pairs)
     if left_fits and right_fits:
-        # A parameter of its own says more than `*args`.
+        # A named parameter is more specific than `*args`.
         return (left.has_rest < right.has_rest) - (left.has_rest > right.has_rest)
     return left_fits - right_fits
 

@@ -14,7 +14,7 @@ from operator import is_
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import StandIn, lookup
+from cassette_import.interpreter.callables import CallableProxy, lookup
 from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting import primitives, symbols
 from cassette_import.rewriting.events import Events
@@ -151,7 +151,7 @@ def debugger(callee: Any) -> Any:
     if not starts:
         return _intercept_call(callee)
     called: list[bool] = []
-    result = _intercept_call(StandIn(callee, partial(called.append, True)))()
+    result = _intercept_call(CallableProxy(callee, partial(called.append, True)))()
     return callee if called else partial(_identity, result)
 
 

@@ -14,7 +14,7 @@ from operator import is_
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import StandIn, bare, lookup, special
+from cassette_import.interpreter.callables import CallableProxy, bare, lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
@@ -284,7 +284,7 @@ def loop_async(iterable: Any) -> Any:
     return _AsIs(iterator) if lookup(type(iterator), "__anext__") is None else _AsyncLoop(iterator)
 
 
-_aiter: Final = StandIn(aiter, hidden(lambda iterable: special(iterable, "__aiter__")()))
+_aiter: Final = CallableProxy(aiter, hidden(lambda iterable: special(iterable, "__aiter__")()))
 """`aiter`, but it leaves it to `async for` to reject a wrong result."""
 
 
