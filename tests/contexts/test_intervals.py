@@ -218,8 +218,8 @@ def test_bad_input_is_told_in_one_sentence():
         enclosure(lambda x: x, Interval(1, 2), precision=-1)
 
 
-def test_ways_that_end_differently_are_an_error():
-    with pytest.raises(ValueError, match="the ways end with"):
+def test_branches_with_results_that_no_interval_contains_are_an_error():
+    with pytest.raises(ValueError, match="the branches return"):
         enclosure(lambda x: "small" if x < 0.5 else "large", Interval(0.4, 0.6), splits=1)
 
 

@@ -1,11 +1,10 @@
-"""`Intervals` and `enclosure`: what values lie within, rounding included."""
+"""`enclosure`: guaranteed bounds of the values of a function, rounding errors included; the context `Intervals`.
 
-from cassette_import.contexts.intervals.context import (
-    Interval,
-    Intervals,
-    NotEnclosed,
-    Undecided,
-    enclosure,
-)
+Knows interval arithmetic; must not know other contexts.
+"""
+
+from cassette_import.contexts.intervals.enclosure import enclosure
+from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
+from cassette_import.contexts.intervals.overloads import Intervals
 
 __all__ = ["Interval", "Intervals", "NotEnclosed", "Undecided", "enclosure"]

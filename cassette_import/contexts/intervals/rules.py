@@ -1,7 +1,8 @@
-"""What functions of numbers do to enclosures, which are balls of `flint.arb`.
+"""The rules of functions of numbers, as data: the enclosure of the result for the enclosures of the arguments.
 
-Each rule gets a chooser, which decides among whole numbers or truth values that an enclosure leaves open, and the
-enclosures of the arguments. Knows arb; must not know contexts.
+Enclosures are balls of Arb, which python-flint provides (the extra `intervals`); its arithmetic includes every rounding
+error. Each rule gets the enclosures of the arguments and a function that chooses one of several possible integers or
+truth values. Knows Arb; must not know contexts.
 """
 
 from __future__ import annotations
@@ -12,16 +13,23 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from flint import arb
+try:
+    from flint import arb
+    from flint import ctx as _flint
+except ModuleNotFoundError as error:  # pragma: no cover - without the extra
+    raise ModuleNotFoundError(
+        "intervals need python-flint: install it, or this package with the extra `intervals`", name="flint"
+    ) from error
 
-__all__ = ["CHOICES", "DECISIONS", "FOLDS", "RULES", "bounds"]
+__all__ = ["CHOICES", "DECISIONS", "FOLDS", "RULES", "arb", "bounds", "working_precision"]
+
+working_precision: Final = _flint.workprec
 
 Choose = Callable[[Sequence[Any]], Any]
-_MOST: Final = 1000
 
 
 def bounds(ball: Any) -> tuple[float, float]:
-    """Two floats with the enclosure between them."""
+    """Two floats with the enclosure between them, as close as floats can be."""
     low, high = float(ball.lower()), float(ball.upper())
     while arb(low) > ball.lower() or not arb(low) <= ball:
         low = math.nextafter(low, -math.inf)
@@ -31,7 +39,7 @@ def bounds(ball: Any) -> tuple[float, float]:
 
 
 def _whole(ball: Any) -> range:
-    """The whole numbers n for which floor(x) may be n."""
+    """The integers that floor(x) may be."""
     first, last = math.floor(bounds(ball)[0]), math.floor(bounds(ball)[1])
     exact = ball.floor().unique_fmpz()
     return range(int(exact), int(exact) + 1) if exact is not None else range(first, last + 1)
@@ -90,7 +98,7 @@ def at_most(choose: Choose, x: Any, y: Any) -> bool:
 
 
 def equal(choose: Choose, x: Any, y: Any) -> bool:
-    """Whether x == y; what is the same quantity is equal to itself."""
+    """Whether x == y; the same ball is the same quantity, and equal to itself."""
     if x is y or (x.is_exact() and y.is_exact() and x == y):
         return True
     return bool(choose([True, False] if x.overlaps(y) else [False]))
@@ -159,10 +167,10 @@ CHOICES: Final[dict[Any, Callable[..., Any]]] = {
     math.isnan: lambda choose, x: False, math.isinf: lambda choose, x: False, math.isfinite: lambda choose, x: True,
     math.isclose: lambda choose, x, y: at_most(choose, abs(x - y), arb(1e-9) * abs(x).max(abs(y))),
 }  # fmt: skip
-"""Functions whose result is a whole number or a truth value: one of those that are possible."""
+"""Functions whose result is an integer or a truth value: one of the possible ones."""
 
 DECISIONS: Final = frozenset({operator.lt, operator.le, operator.eq, operator.gt, operator.ge, operator.ne})
-"""Those that a program may ask of anything, not of numbers only."""
+"""The comparisons, which programs also apply to other values than numbers."""
 
 FOLDS: Final[dict[Any, Callable[[Sequence[Any]], Any]]] = {
     sum: functools.partial(functools.reduce, operator.add),

@@ -1,0 +1,130 @@
+"""The function `enclosure`: all values that an unmodified function can have for arguments between bounds.
+
+>>> import math
+>>> enclosure(lambda x: x * math.sin(x), Interval(1.0, 1.25))
+Interval(low=0.828..., high=1.186...)
+
+Where a ball does not decide a comparison, the run stops with `Undecided`, or the function runs again for the other
+branch. Knows the context; must not know the rules.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cassette_import import NotOverdubbable, metadata, overdub
+from cassette_import.contexts.intervals.context import UNKNOWN
+from cassette_import.contexts.intervals.interval import Interval
+from cassette_import.contexts.intervals.overloads import Intervals
+from cassette_import.contexts.intervals.rules import FOLDS, RULES
+from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+__all__ = ["enclosure"]
+
+
+def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int = 128) -> Any:
+    """An enclosure of all values that a function has for arguments in intervals.
+
+    Parameters
+    ----------
+    f:
+        An unmodified function of numbers. Its own module and installed packages are overdubbed.
+    args:
+        `Interval` objects, or anything else; lists, tuples and dicts may hold intervals too.
+    splits:
+        How many undecided comparisons or roundings may be split. `f` runs once for each branch, so it should have no
+        side effects.
+    precision:
+        The number of bits of the arithmetic.
+
+    Returns
+    -------
+    The result of `f`, with an `Interval` for each number that depends on an interval. The interval contains the exact
+    result for all numbers in the intervals. Constants of the program count as the binary numbers that they are.
+
+    Raises
+    ------
+    Undecided
+        If a comparison is undecided and may not be split. The message shows where it is.
+    NotEnclosed
+        If a function without a rule computes a number: a C function, or one of a package that is not installed.
+
+    >>> enclosure(lambda x: "small" if x < 3 else x / 3, Interval(4, 5))
+    Interval(low=1.33..., high=1.66...)
+    >>> enclosure(lambda x: 1 - x if x < 1 else x - 1, Interval(0.5, 1.75), splits=1)
+    Interval(low=-0.75..., high=0.75...)
+    """
+    if not callable(f):
+        raise TypeError(f"the function must be callable, not {f!r}")
+    if python_function(f) is None and f not in RULES and f not in FOLDS:
+        raise NotOverdubbable(f"there is no enclosure of {f!r}: it has no Python source, and no rule is known for it")
+    branches: list[list[Any]] = [[]]
+    results = []
+    while branches:
+        ctx = Intervals(precision=precision, splits=splits)
+        ctx.decisions = branches.pop()
+        results.append(_read(ctx, overdub(ctx, f, *[_given(ctx, argument) for argument in args])))
+        splits = ctx.splits
+        branches += ctx.other_branches
+    return functools.reduce(_union, results)
+
+
+def _given(ctx: Intervals, value: Any) -> Any:
+    """An argument, with a tagged number in place of each interval."""
+    if isinstance(value, Interval):
+        return ctx.enclosed(value)
+    store = tag_of(ctx, create=True).store  # type: ignore[union-attr]
+    if type(value) in (list, tuple):
+        items = [_given(ctx, item) for item in value]
+        return store.bind_items(type(value)(map(plain, items)), items)
+    if type(value) is dict:
+        pairs = [(key, _given(ctx, item)) for key, item in value.items()]
+        return store.bind_pairs({key: plain(item) for key, item in pairs}, pairs)
+    return value
+
+
+def _read(ctx: Intervals, value: Any) -> Any:
+    """A result, with an interval in place of each enclosed number."""
+    found, bare = ctx.interval(value), plain(value)
+    if found is not None:
+        return found
+    if metadata(value, ctx) is UNKNOWN and not isinstance(bare, (list, tuple, dict)):
+        return bare
+    store = tag_of(ctx).store  # type: ignore[union-attr]
+    if isinstance(bare, (list, tuple)):
+        items = [_read(ctx, item) for item in store.wrapped_items(bare)]
+        return type(bare)(*items) if hasattr(bare, "_fields") else type(bare)(items)
+    if isinstance(bare, dict):
+        slots = store.slots_by_key(bare)
+        return {key: _read(ctx, Tagged(*slots[key]) if key in slots else item) for key, item in bare.items()}
+    return bare
+
+
+def _union(one: Any, other: Any) -> Any:
+    """A result that contains both results."""
+    if isinstance(one, Interval) or isinstance(other, Interval):
+        ends = list(_ends(one)) + list(_ends(other))
+        return Interval(min(ends), max(ends))
+    if type(one) is type(other) and isinstance(one, (list, tuple)) and len(one) == len(other):
+        items = [_union(*pair) for pair in zip(one, other, strict=True)]
+        return type(one)(*items) if hasattr(one, "_fields") else type(one)(items)
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return {key: _union(one[key], other[key]) for key in one}
+    if isinstance(one, float) and isinstance(other, float) and one != other:
+        return Interval(min(one, other), max(one, other))
+    if one != other or type(one) is not type(other):
+        raise ValueError(f"the branches return {one!r} and {other!r}, which no interval contains")
+    return one
+
+
+def _ends(value: Any) -> Iterator[float]:
+    if isinstance(value, Interval):
+        yield from value
+    elif isinstance(value, (int, float)):
+        yield value
+    else:
+        raise ValueError(f"some branches return a number, and some {value!r}")
