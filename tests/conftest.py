@@ -86,26 +86,31 @@ def _in_use(cassette):
     return [variant for variant in cassette.registry.instrumentation.variants if variant.family.active]
 
 
+@pytest.fixture(scope="session")
+def functions_by_file():
+    """The functions that exist when all test modules are imported, by the file that defines them."""
+    found = {}
+    for item in gc.get_objects():
+        if type(item) is types.FunctionType:
+            found.setdefault(item.__code__.co_filename, []).append(item)
+    return found
+
+
 @pytest.fixture(scope="module", autouse=True)
-def functions_of_tables_are_known(request):
+def functions_of_tables_are_known(request, functions_by_file):
     """Let the functions in the tables of a test module be found while older objects are frozen.
 
     Entering a context searches all objects for functions. Frozen objects are hidden from this search, except the
     functions that modules hold. Thousands of tests leave so many objects that the search would take most of the time.
     """
-    name = request.module.__file__
-    functions = [item for item in gc.get_objects() if type(item) is types.FunctionType]
-    for number, function in enumerate(item for item in functions if item.__code__.co_filename == name):
+    for number, function in enumerate(functions_by_file.pop(request.module.__file__, ())):
         vars(request.module)[f"_function_{number}"] = function
-    del functions
-    gc.collect()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
 def only_new_objects_in_gc(functions_of_tables_are_known):
-    """Freeze what exists when a test begins."""
+    """Collect the garbage of the test before, and freeze what exists when a test begins."""
+    gc.collect()
     gc.freeze()
 
 
