@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from cassette_import.activation.activations import inherited_activation
 from cassette_import.importing.post_import import FINDER
-from cassette_import.interpreter.hidden_frames import hidden, hide, unwatched
+from cassette_import.interpreter.hidden_frames import hidden, hide, unmonitored
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
@@ -206,7 +206,7 @@ def _code(name: str, original: CodeType) -> CodeType:
         co_filename=_FILENAME,
         co_firstlineno=original.co_firstlineno,
     )
-    return unwatched(code)
+    return unmonitored(code)
 
 
 def _divert_threads(module: Any) -> None:

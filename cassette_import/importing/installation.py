@@ -20,7 +20,7 @@ from cassette_import.errors import NotOverdubbable
 from cassette_import.importing.decision import Decision, decide
 from cassette_import.importing.finder import finder, locate
 from cassette_import.importing.selection import OURSELVES, Selection, is_pattern
-from cassette_import.interpreter.namespaces import of_module
+from cassette_import.interpreter.namespaces import module_namespace
 from cassette_import.specialization.registry import registry
 
 __all__ = ["Installation", "ModuleReport", "install", "installed", "uninstall"]
@@ -246,7 +246,7 @@ def _spec_of(name: str, module: ModuleType) -> ModuleSpec:
     """The spec of an imported module. No attribute is read, because that could load a lazy module (V13)."""
     if not issubclass(type(module), ModuleType):
         return ModuleSpec(name, None)
-    namespace = of_module(module)
+    namespace = module_namespace(module)
     spec = namespace.get("__spec__")
     if isinstance(spec, ModuleSpec):
         return spec

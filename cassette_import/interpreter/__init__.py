@@ -1,4 +1,4 @@
-"""CPython as it is: frames, the heap, callables, the clock, tools that watch.
+"""CPython itself: hidden frames, the heap, callables, namespaces, the clock, tracers and profilers.
 
 Knows CPython; must not know anything of the packages above.
 """

@@ -24,7 +24,7 @@ from types import (
 )
 from typing import Any, Final
 
-from cassette_import.interpreter.namespaces import bases_of, is_a, of_class
+from cassette_import.interpreter.namespaces import bases_of, class_namespace, is_a
 
 BuiltinMethodOfClass: Final[type] = type(re.compile("").sub)
 """The type of bound C methods that get their defining class as an argument (PEP 573); `types` does not name it."""
@@ -33,7 +33,7 @@ BuiltinMethodOfClass: Final[type] = type(re.compile("").sub)
 def lookup(kind: type, name: str) -> Any:
     """What the class `kind` or its bases hold under a name, not bound; None if they hold nothing."""
     for base in bases_of(kind) or (kind,):
-        found = of_class(base).get(name)
+        found = class_namespace(base).get(name)
         if found is not None:
             return found
     return None
@@ -68,7 +68,7 @@ def _method(receiver: Any, owner: type, name: str) -> Any:
         if type(found) is ClassMethodDescriptorType:
             return found
     for base in bases_of(owner) or ():  # past overrides in Python: `super().append`
-        found = of_class(base).get(name)
+        found = class_namespace(base).get(name)
         if type(found) in (MethodDescriptorType, ClassMethodDescriptorType, WrapperDescriptorType):
             return found
     return None

@@ -1,6 +1,7 @@
-"""The clocks that we measure with: Python's own, while a program's tests freeze or move theirs.
+"""The clocks for measurements, which go on while a program's tests freeze or move the time.
 
-freezegun replaces the functions of `time` wherever a module has them by name. Must not know what is measured.
+freezegun replaces the functions of `time` in all modules that have them as globals. So they are wrapped here. Must not
+know what is measured.
 """
 
 from __future__ import annotations
@@ -11,6 +12,6 @@ from typing import Final
 
 __all__ = ["monotonic", "perf_counter"]
 
-# A call of these takes no longer than one of the functions themselves.
+# A call of a partial object without arguments takes no longer than a call of the function itself.
 monotonic: Final = partial(time.monotonic)
 perf_counter: Final = partial(time.perf_counter)

@@ -1,6 +1,6 @@
-"""Finding the live function objects of given files, wherever they are held: closures, decorated, stored in objects.
+"""The heap: finds the live functions of given files, also those that only closures, decorators or objects refer to.
 
-Knows functions and the garbage collector; must not know contexts.
+Knows functions and the garbage collector. Must not know contexts.
 """
 
 from __future__ import annotations
@@ -15,25 +15,23 @@ from itertools import chain, compress, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
 from typing import Final
 
-from cassette_import.interpreter.namespaces import IMMUTABLE, flags_of, of_class, of_module
+from cassette_import.interpreter.namespaces import IMMUTABLE, class_namespace, flags_of, module_namespace
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 _OLDER: Final = os.walk
-"""A function that was there before this module; to count what is frozen tells nothing on 3.12, where some objects are
-from the beginning."""
+"""A function that is older than this module. (`gc.get_freeze_count` does not help: on 3.12 some objects are frozen from
+the beginning.)"""
 
 
 def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     """All functions whose code comes from one of the files.
 
-    `gc.freeze` hides objects from `gc.get_objects`; functions that modules and classes hold, themselves or in
-    containers, are found all the same.
+    `gc.freeze` hides objects from `gc.get_objects`. Functions are found in spite of it if a module or a class refers to
+    them, directly or through containers.
     """
     everywhere = _functions()
     found = [item for item in everywhere if item.__code__.co_filename in filenames]
-    if (
-        sum(item is functions_of or item is _OLDER for item in everywhere) < 2
-    ):  # both would be there, but for `gc.freeze`
+    if sum(item is functions_of or item is _OLDER for item in everywhere) < 2:  # one is missing: objects are frozen
         known = set(map(id, found))
         for item in functions_of_modules(filenames):
             if id(item) not in known:
@@ -43,16 +41,16 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
 
 
 def _functions() -> list[FunctionType]:
-    """All functions that the garbage collector knows.
+    """All functions that the garbage collector tracks.
 
-    The list of all objects also holds tuples that another thread is about to fill, `tuple(f(x) for x in xs)`. Whoever
-    holds such a tuple while that thread goes on makes it fail. So no other thread may run while there is the list: if
-    there are others, it is made, searched and dropped within one call of a function in C.
+    The list of all objects also contains tuples that another thread is about to fill, as in `tuple(f(x) for x in xs)`.
+    A reference to such a tuple makes that thread fail when it goes on. So no other thread may run while the list
+    exists: if there are other threads, the list is made, searched and dropped within one call of a C function.
     """
     if _thread._count() == 0:
         return [item for item in gc.get_objects() if type(item) is FunctionType]
     collects = gc.isenabled()
-    gc.disable()  # up to 3.11 it may run when a list is made, and finalizers let other threads run
+    gc.disable()  # up to 3.11 it may run when a list is made, and finalizers may let other threads run
     try:
         found = [item for generation in range(3) for item in _functions_in(generation)]
     finally:
@@ -64,12 +62,12 @@ def _functions() -> list[FunctionType]:
 
 
 def _functions_in(generation: int) -> list[FunctionType]:
-    # Two lists, since one that is held while it is searched would hold itself, by what searches it. What is new in the
-    # second one stands at its end.
+    # Two lists: a single one would have to be held while it is searched, and would contain what searches it. Objects
+    # that are new in the second list are at its end.
     objects = chain.from_iterable(starmap(gc.get_objects, [(generation,)]))
     kinds = map(type, chain.from_iterable(starmap(gc.get_objects, [(generation,)])))
     wanted = map(operator.is_, kinds, repeat(FunctionType))
-    rest = compress(wanted, repeat(False))  # nothing, but a list is dropped when it is read to its end
+    rest = compress(wanted, repeat(False))  # empty; it reads the second list to its end, which drops the list
     return list(chain(compress(objects, wanted), rest))
 
 
@@ -77,17 +75,19 @@ _METHODS: Final = frozenset(map(id, (staticmethod, classmethod, MethodType)))
 _CONTAINERS: Final = frozenset(map(id, (list, tuple, dict, set, frozenset)))
 """Types, by identity: a metaclass of the program may have no hash."""
 _MOST_ITEMS: Final = 10_000
-"""Containers with more items are data."""
+"""Containers with more items hold data, and are not searched."""
 
 
 def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
-    """Those of them that stand in modules and classes, or in containers that stand there; they are found without
-    looking at all objects."""
+    """The functions of the files to which their modules refer: directly, or through classes, closures and containers.
+
+    This does not search all objects.
+    """
     found: list[FunctionType] = []
     seen: set[int] = set()
     for module in list(sys.modules.values()):
-        # Nothing is asked of the program's own objects: a lazy module would be loaded.
-        namespace = of_module(module) if issubclass(type(module), ModuleType) else {}
+        # No attribute of the program's objects is read: that could load a lazy module.
+        namespace = module_namespace(module) if issubclass(type(module), ModuleType) else {}
         if namespace.get("__file__") not in filenames:
             continue
         work = [value for name, value in namespace.items() if name != "__builtins__"]
@@ -109,7 +109,7 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
                     work.extend(gc.get_referents(item))
             elif issubclass(type(item), type):
                 if not flags_of(item) & IMMUTABLE:
-                    work.extend(of_class(item).values())
+                    work.extend(class_namespace(item).values())
             elif issubclass(type(item), property):
                 work.extend(accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None)
     return found

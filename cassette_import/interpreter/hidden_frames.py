@@ -1,12 +1,12 @@
-"""Hidden frames: functions of ours that run between the program's frames without being seen.
+"""Hidden frames: functions of cassette_import that run between the program's frames and are invisible to it.
 
-CPython 3.11 to 3.15 regard a frame as *incomplete* until it has executed its `RESUME` instruction, and look through
-incomplete frames everywhere: `sys._getframe`, `f_back`, tracebacks, `warnings`, `locals()`, tracing. A function whose
-code never comes to a `RESUME` is therefore never seen. It does count for the recursion limit.
+CPython 3.11 to 3.15 regard a frame as *incomplete* until it has executed its `RESUME` instruction, and skip incomplete
+frames everywhere: in `sys._getframe`, `f_back`, tracebacks, `warnings`, `locals()` and tracing. So a function whose
+code never executes a `RESUME` is invisible. It does count for the recursion limit.
 
-Exceptions that leave a hidden frame are another matter: `sys.monitoring`, and `sys.settrace` through it, is told of
-them for each frame. 3.15 looks up whom to tell in data of the code object that the `RESUME` makes, and crashes where
-there is none. So there a hidden code object has them, and says that nobody is to be told.
+Exceptions that leave a hidden frame are an exception to this: `sys.monitoring`, and `sys.settrace` through it, is
+notified of them for each frame. 3.15 looks up the tools to notify in data of the code object that the `RESUME` creates,
+and crashes without these data. So there a hidden code object has them, and they name no tools.
 
 Knows code objects; must not know contexts.
 """
@@ -25,9 +25,9 @@ _NOP = dis.opmap["NOP"]
 _CACHE = dis.opmap["CACHE"]
 
 
-_TELLS_BY_CODE = sys.version_info >= (3, 15)
+_MONITORS_BY_CODE = sys.version_info >= (3, 15)
 _TOOL = 4
-"""An identifier of `sys.monitoring` that is taken for a moment; whoever has it already loses nothing."""
+"""An identifier of `sys.monitoring` that is used for a moment, also if another tool has it, which loses nothing."""
 
 
 def hide(code: CodeType) -> CodeType:
@@ -38,15 +38,15 @@ def hide(code: CodeType) -> CodeType:
         if instructions[index] == _RESUME:
             while not resume or instructions[index] == _CACHE:
                 if index + 2 == len(instructions):
-                    return code  # which is hidden already: nothing comes after it
+                    return code  # it is hidden already: nothing follows the `RESUME`
                 resume += instructions[index : index + 2]
                 instructions[index : index + 2] = bytes((_NOP, 0))
                 index += 2
             break
-    if _TELLS_BY_CODE:
-        instructions += resume  # which is never reached: code that has none cannot have the data
+    if _MONITORS_BY_CODE:
+        instructions += resume  # never reached; code without a `RESUME` cannot have the data
     consts = tuple([hide(const) if _is_comprehension(const) else const for const in code.co_consts])
-    return unwatched(code.replace(co_code=bytes(instructions), co_consts=consts))
+    return unmonitored(code.replace(co_code=bytes(instructions), co_consts=consts))
 
 
 def _is_comprehension(const: object) -> bool:
@@ -54,13 +54,13 @@ def _is_comprehension(const: object) -> bool:
     return isinstance(const, CodeType) and const.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>")
 
 
-def unwatched(code: CodeType) -> CodeType:
-    """`code`, which is hidden: nobody is told of the exceptions that leave it. To be said again of each copy of it."""
-    if _TELLS_BY_CODE:
+def unmonitored(code: CodeType) -> CodeType:
+    """Return hidden code, and have no tool notified of its exceptions. Each copy of the code needs a call."""
+    if _MONITORS_BY_CODE:
         monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         try:
             monitoring.use_tool_id(_TOOL, __name__)
-        except ValueError:  # somebody has it
+        except ValueError:  # another tool has the identifier
             monitoring.set_local_events(_TOOL, code, 0)
         else:
             monitoring.set_local_events(_TOOL, code, 0)
@@ -69,7 +69,7 @@ def unwatched(code: CodeType) -> CodeType:
 
 
 def hidden(function: _Function) -> _Function:
-    """Decorator: the frames of `function` are not seen by the program.
+    """Decorator: the frames of `function` are invisible to the program.
 
     >>> @hidden
     ... def helper(function):

@@ -1,6 +1,7 @@
-"""What a module or a class holds, read past what it says of itself: nothing is loaded, and nobody is asked.
+"""The namespaces of modules and classes, read without running code of the program.
 
-Knows modules and classes; must not know anything of ours.
+No `__getattr__` or `__getattribute__` is called, so no lazy module is loaded. Knows modules and classes. Must not know
+what they are read for.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Final
 
-of_module: Final[Callable[[ModuleType], dict[str, Any]]] = vars(ModuleType)["__dict__"].__get__
-of_class: Final[Callable[[type], Mapping[str, Any]]] = vars(type)["__dict__"].__get__
+module_namespace: Final[Callable[[ModuleType], dict[str, Any]]] = vars(ModuleType)["__dict__"].__get__
+class_namespace: Final[Callable[[type], Mapping[str, Any]]] = vars(type)["__dict__"].__get__
 bases_of: Final[Callable[[type], tuple[type, ...] | None]] = vars(type)["__mro__"].__get__
-"""The order in which a class looks for attributes; a class that is being made has none yet."""
+"""The method resolution order of a class; None for a class that is being made."""
 
 flags_of: Final[Callable[[type], int]] = vars(type)["__flags__"].__get__
 IMMUTABLE: Final = 1 << 8
@@ -20,5 +21,5 @@ IMMUTABLE: Final = 1 << 8
 
 
 def is_a(value: Any, kinds: Any) -> bool:
-    """`isinstance`, without asking the program's object for its `__class__`."""
+    """`isinstance`, without reading the attribute `__class__` of the program's object."""
     return issubclass(type(value), kinds)

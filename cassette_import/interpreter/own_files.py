@@ -1,6 +1,6 @@
-"""The folder of cassette_import itself: what runs from there is never part of a program.
+"""The folder of cassette_import itself: code in it is never part of a program.
 
-Knows where this package lies; must not know what is in it.
+Knows where this package is; must not know what is in it.
 """
 
 import os

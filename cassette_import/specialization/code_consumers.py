@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from cassette_import.interpreter.namespaces import of_class, of_module
+from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.specialization.reentrancy import SPECIALISING
 
@@ -87,7 +87,7 @@ def patch_readers(plain_code_of: PlainCode) -> None:
         module = sys.modules.get(name)
         if type(module) is not ModuleType or _patched.get(name) is module:
             continue
-        if any(reader.partition(".")[0] not in of_module(module) for reader in readers):
+        if any(reader.partition(".")[0] not in module_namespace(module) for reader in readers):
             continue  # it is being imported, or is of a version with other names
         _patched[name] = module
         for reader in readers:
@@ -96,11 +96,11 @@ def patch_readers(plain_code_of: PlainCode) -> None:
 
 def _patch(module: ModuleType, reader: str, plain_code_of: PlainCode) -> None:
     name, _, attribute = reader.partition(".")
-    holder = of_module(module)[name]
+    holder = module_namespace(module)[name]
     if not attribute:
         setattr(module, name, _with_plain_arguments(holder, plain_code_of))
         return
-    found = of_class(holder).get(attribute)
+    found = class_namespace(holder).get(attribute)
     if isinstance(found, classmethod):
         setattr(holder, attribute, classmethod(_with_plain_arguments(found.__func__, plain_code_of)))
     elif isinstance(found, dict) and CodeType in found:

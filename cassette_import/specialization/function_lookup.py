@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter import heap
 from cassette_import.interpreter.clock import monotonic
-from cassette_import.interpreter.namespaces import of_class
+from cassette_import.interpreter.namespaces import class_namespace
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.function_unit import Unit
 
@@ -39,7 +39,7 @@ class FunctionLookup:
         names = unit.plain.co_qualname.split(".")
         found: Any = environment.__globals__.get(names[0])
         for name in names[1:]:
-            found = of_class(found).get(name) if issubclass(type(found), type) else None
+            found = class_namespace(found).get(name) if issubclass(type(found), type) else None
         if type(found) in (staticmethod, classmethod):
             found = found.__func__
         elif type(found) is property:

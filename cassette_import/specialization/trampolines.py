@@ -15,7 +15,7 @@ import inspect
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
-from cassette_import.interpreter.hidden_frames import hide, unwatched
+from cassette_import.interpreter.hidden_frames import hide, unmonitored
 from cassette_import.rewriting import symbols
 
 _UNIT: Final = "unit"
@@ -158,7 +158,7 @@ def make(plain: CodeType, unit: int) -> CodeType:
         co_filename=plain.co_filename,
         co_firstlineno=plain.co_firstlineno,
     )
-    return unwatched(trampoline)
+    return unmonitored(trampoline)
 
 
 def _renamed(const: Any, names: dict[str, str]) -> Any:

@@ -20,7 +20,7 @@ from cassette_import.contexts.trace.secret_masking import MASK, Secrets
 from cassette_import.contexts.trace.stored_attributes import has_independent_repr, stored_attributes
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.interpreter.namespaces import of_module
+from cassette_import.interpreter.namespaces import module_namespace
 
 __all__ = ["Shortener"]
 
@@ -137,7 +137,8 @@ class Shortener:
         """
         name = kind.__module__
         while name:
-            spec = of_module(module).get("__spec__") if type(module := sys.modules.get(name)) is ModuleType else None
+            module = sys.modules.get(name)
+            spec = module_namespace(module).get("__spec__") if type(module) is ModuleType else None
             if getattr(spec, "_initializing", False):
                 return True
             name = name.rpartition(".")[0]

@@ -21,7 +21,7 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
-from cassette_import.interpreter.namespaces import bases_of, of_class
+from cassette_import.interpreter.namespaces import bases_of, class_namespace
 
 __all__ = ["has_independent_repr", "stored_attributes"]
 
@@ -64,7 +64,7 @@ def stored_attributes(value: Any, count: int) -> Iterator[tuple[str, Any]]:
 def _all_attributes(value: Any) -> Iterator[tuple[str, Any]]:
     kind = type(value)
     for base in bases_of(kind) or ():
-        for name, found in list(of_class(base).items()):
+        for name, found in list(class_namespace(base).items()):
             if type(found) is MemberDescriptorType and type(name) is str and not name.startswith("__"):
                 try:
                     yield name, found.__get__(value, kind)

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import BuiltinMethodOfClass, lookup
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import IMMUTABLE, of_class, of_module
+from cassette_import.interpreter.namespaces import IMMUTABLE, class_namespace, module_namespace
 
 BUILTINS: Final = frozenset(map(id, (BuiltinFunctionType, BuiltinMethodOfClass)))
 """The types of builtin functions and bound builtin methods, by identity: a metaclass of the program may define its own
@@ -71,7 +71,7 @@ def stands_in_its_module(named: Any) -> bool:
     for name in qualified.split("."):
         if not issubclass(type(found), (ModuleType, type)):
             return False
-        found = (of_class(found) if issubclass(type(found), type) else of_module(found)).get(name)
+        found = (class_namespace(found) if issubclass(type(found), type) else module_namespace(found)).get(name)
     return found is named or (type(found) is staticmethod and found.__func__ is named)
 
 

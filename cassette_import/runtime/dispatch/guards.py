@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import bases_of, of_class
+from cassette_import.interpreter.namespaces import bases_of, class_namespace
 from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
@@ -249,7 +249,7 @@ class TypesGuard(LearningGuard):
     def _is_safe_above(self, owner: type, guards: Guards) -> bool:
         """Whether nothing that `super()` may find is a target, whichever class it starts from."""
         for base in bases_of(owner) or ():
-            held: Any = of_class(base).get(self._path[-1])
+            held: Any = class_namespace(base).get(self._path[-1])
             if held is None:
                 continue
             if type(held) is staticmethod or type(held) is classmethod:

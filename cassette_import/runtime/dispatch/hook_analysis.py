@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter.hidden_frames import unwatched
+from cassette_import.interpreter.hidden_frames import unmonitored
 from cassette_import.rewriting.symbols import is_symbol
 from cassette_import.rewriting.trees.scopes import LOOKS_AT_LOCALS
 
@@ -47,7 +47,7 @@ def without_rest(function: FunctionType) -> FunctionType:
     """A copy of a hook that `reads_no_arguments`, without the parameters for these."""
     code = function.__code__
     made = FunctionType(
-        unwatched(code.replace(co_flags=code.co_flags & ~_REST)),
+        unmonitored(code.replace(co_flags=code.co_flags & ~_REST)),
         function.__globals__,
         function.__name__,
         function.__defaults__,

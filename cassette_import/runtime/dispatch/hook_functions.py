@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
-from cassette_import.interpreter.hidden_frames import unwatched
+from cassette_import.interpreter.hidden_frames import unmonitored
 
 LEADING: Final = {"prehook": 2, "overdub": 2, "posthook": 3, "errorhook": 3}
 """How many parameters come before the arguments of the call: the context, the function and, for two kinds, the result
@@ -74,7 +74,7 @@ def positional_only(function: Callable[..., Any], count: int) -> Callable[..., A
         return MethodType(positional_only(call, count + 1), function) if type(call) is FunctionType else function
     code = function.__code__
     made = FunctionType(
-        unwatched(code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount)))),
+        unmonitored(code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount)))),
         function.__globals__,
         function.__name__,
         function.__defaults__,

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.clock import monotonic
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import of_class, of_module
+from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 
 MOST = 100_000
 """If the entries lead to more objects than this, no cycle is searched for."""
@@ -122,10 +122,10 @@ def _is_of_module(item: type) -> bool:
 
     Classes of contexts lead to every hook that was ever registered, and from there to almost all objects.
     """
-    own = of_class(item)
+    own = class_namespace(item)
     home, name = own.get("__module__"), _name(item)
     module = sys.modules.get(home) if type(home) is str else None
-    return module is not None and issubclass(type(module), ModuleType) and of_module(module).get(name) is item
+    return module is not None and issubclass(type(module), ModuleType) and module_namespace(module).get(name) is item
 
 
 @hidden
@@ -133,7 +133,7 @@ def _reached(entries: Sequence[Any]) -> list[Any] | None:
     """The objects of entries and all that they lead to, each once; None if there are too many."""
     found: dict[int, Any] = {}
     modules = [module for module in list(sys.modules.values()) if issubclass(type(module), ModuleType)]
-    skipped = {id(part) for module in modules for part in (module, of_module(module))}
+    skipped = {id(part) for module in modules for part in (module, module_namespace(module))}
     work: list[Any] = []
     for entry in entries:
         found[id(entry.slots)] = entry.slots

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.interpreter.callables import lookup
-from cassette_import.interpreter.namespaces import of_module
+from cassette_import.interpreter.namespaces import module_namespace
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function
 from cassette_import.rewriting.trees.traversal import children
 
@@ -225,7 +225,7 @@ def _value_of(node: ast.AST) -> Any:
     if isinstance(node, ast.Attribute):
         owner = _value_of(node.value)
         if isinstance(owner, ModuleType):
-            return of_module(owner).get(node.attr, _UNKNOWN)
+            return module_namespace(owner).get(node.attr, _UNKNOWN)
         if isinstance(owner, type):
             found = lookup(owner, node.attr)
             return found.__func__ if isinstance(found, staticmethod) else _UNKNOWN if found is None else found
