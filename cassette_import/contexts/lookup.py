@@ -136,7 +136,7 @@ def context_named(text: str) -> Context:
     except Exception as error:  # raised by a context type of the program
         raise UnknownContext(f"context {text!r}: {error_line(error)}") from error
     if not isinstance(context, Context):
-        raise UnknownContext(f"context {text!r}: {target} makes no context, but {type(context).__name__}")
+        raise UnknownContext(f"context {text!r}: {target} returned no context, but {type(context).__name__}")
     return context
 
 

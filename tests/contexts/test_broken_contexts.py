@@ -1,4 +1,4 @@
-"""Contexts that are broken: one clear error, the program's own ending, and nothing lost of what the others found."""
+"""Broken contexts: one clear error, the program ends as without them, and the results of the others are not lost."""
 
 import json
 import re
@@ -17,14 +17,14 @@ PROGRAM = """
 OWN = """
     from cassette_import import Context, Events
 
-    class Telling(Context):
-        '''Finds something, and can tell it and write it.'''
+    class Working(Context):
+        '''Has results, prints them and writes them.'''
 
         def prehook(self, f, *args, **kwargs):
             pass
 
         def summary(self):
-            return "what was found"
+            return "the results"
 
         @property
         def formats(self):
@@ -32,33 +32,33 @@ OWN = """
 
         def write(self, path):
             with open(path, "w") as file:
-                file.write("what was found")
+                file.write("the results")
 
-    class Unmade(Telling):
+    class Unmade(Working):
         def __init__(self):
             raise LookupError("there is no\\nsuch thing")
 
-    class Dumb(Telling):
+    class Dumb(Working):
         def summary(self):
             raise LookupError("no words")
 
         def write(self, path):
             raise LookupError("no paper")
 
-    class Closed(Telling):
+    class Closed(Working):
         def __enter__(self):
             raise LookupError("no way in")
 
-    class Sticky(Telling):
+    class Sticky(Working):
         def __exit__(self, *exception):
             raise LookupError("no way out")
 
-    class Formless(Telling):
+    class Formless(Working):
         @property
         def formats(self):
             raise LookupError("no form")
 
-    class Hostile(Telling):
+    class Hostile(Working):
         '''Raises in every hook.'''
 
         def prehook(self, f, *args, **kwargs):
@@ -112,24 +112,24 @@ def test_a_context_that_cannot_be_made_is_one_line_and_status_2(described, messa
 
 
 def test_a_colon_without_options_says_nothing(folder):
-    assert cassette("run", "-c", "own:Telling:", "program.py", folder=folder).stderr == "what was found\n"
+    assert cassette("run", "-c", "own:Working:", "program.py", folder=folder).stderr == "the results\n"
 
 
-@pytest.mark.parametrize("order", [("own:Dumb", "own:Telling"), ("own:Telling", "own:Dumb")])
-def test_a_context_that_cannot_tell_what_it_found_keeps_no_other_from_telling(order, folder):
+@pytest.mark.parametrize("order", [("own:Dumb", "own:Working"), ("own:Working", "own:Dumb")])
+def test_a_context_that_cannot_report_does_not_hide_the_results_of_others(order, folder):
     chosen = [word for name in order for word in ("-c", name)]
     done = cassette("run", *chosen, "--report", "report.json", "program.py", folder=folder)
     assert (done.status, done.stdout) == (5, "3\n")
-    told = done.stderr.splitlines()
-    assert "what was found" in told
+    lines = done.stderr.splitlines()
+    assert "the results" in lines
     assert any(
-        re.fullmatch(r"cassette_import: Dumb could not report .*: LookupError: no words \(.*\)", line) for line in told
+        re.fullmatch(r"cassette_import: Dumb could not report .*: LookupError: no words \(.*\)", line) for line in lines
     )
     contexts = json.loads((folder / "report.json").read_text())["contexts"]
     assert contexts == [name.partition(":")[2] for name in order]
 
 
-def test_a_context_that_cannot_write_is_told_and_says_what_it_can(folder):
+def test_a_context_that_cannot_write_is_reported(folder):
     done = cassette("run", "-c", "own:Dumb", "-o", "out.found", "program.py", folder=folder)
     assert (done.status, done.stdout) == (5, "3\n")
     first, second = done.stderr.splitlines()
@@ -138,27 +138,27 @@ def test_a_context_that_cannot_write_is_told_and_says_what_it_can(folder):
 
 
 def test_a_context_that_raises_in_every_hook_raises_in_the_program_and_nothing_is_lost(folder):
-    done = cassette("run", "-c", "own:Telling", "-c", "own:Hostile", "program.py", folder=folder)
+    done = cassette("run", "-c", "own:Working", "-c", "own:Hostile", "program.py", folder=folder)
     assert (done.status, done.stdout) == (1, "")
     assert "ValueError: in the prehook" in done.stderr
-    assert done.stderr.endswith("what was found\n")
+    assert done.stderr.endswith("the results\n")
 
 
 def test_a_context_that_cannot_be_entered_is_one_line_and_status_2(folder):
-    done = cassette("run", "-c", "own:Telling", "-c", "own:Closed", "program.py", folder=folder)
+    done = cassette("run", "-c", "own:Working", "-c", "own:Closed", "program.py", folder=folder)
     assert (done.status, done.stdout) == (2, "")
     expected = r"python -m cassette_import run: Closed cannot be entered: LookupError: no way in \(.*own\.py:\d+\)\n"
     assert re.fullmatch(expected, done.stderr)
 
 
-def test_a_context_that_raises_when_it_is_left_leaves_the_program_its_ending(folder):
-    done = cassette("run", "-c", "own:Telling", "-c", "own:Sticky", "program.py", folder=folder)
+def test_a_context_that_raises_when_it_is_left_does_not_change_the_exit_status(folder):
+    done = cassette("run", "-c", "own:Working", "-c", "own:Sticky", "program.py", folder=folder)
     assert (done.status, done.stdout) == (5, "3\n")
     first, *others = done.stderr.splitlines()
     assert re.fullmatch(
         r"cassette_import: Sticky raised when it was left: LookupError: no way out \(.*own\.py:\d+\)", first
     )
-    assert others == ["what was found", "what was found"]
+    assert others == ["the results", "the results"]
 
 
 def test_a_context_that_cannot_say_what_it_writes_is_one_line_and_status_2(folder):
@@ -188,9 +188,9 @@ def test_a_context_of_a_mark_that_cannot_be_made_is_one_line(how, folder):
     assert "Traceback" not in done.stdout + done.stderr
 
 
-def test_a_context_that_cannot_tell_what_it_found_leaves_the_outcome_of_pytest(folder):
+def test_a_context_that_cannot_report_does_not_change_the_outcome_of_pytest(folder):
     (folder / "test_something.py").write_text("def test_it():\n    assert abs(-3) == 3\n")
-    done = run_pytest("--cassette-context=own:Dumb", "--cassette-context=own:Telling", folder=folder)
+    done = run_pytest("--cassette-context=own:Dumb", "--cassette-context=own:Working", folder=folder)
     assert done.status == 0
     assert "Dumb could not report its results: LookupError: no words" in done.stdout
-    assert "what was found" in done.stdout
+    assert "the results" in done.stdout

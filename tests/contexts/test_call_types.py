@@ -145,7 +145,7 @@ def stub(program, function, *arguments, named=None):
 
 
 def taken(program, *values):
-    """The annotation of what `take` was given."""
+    """The annotation of the parameter of `take`."""
     found = re.search(r"def take\(value: (.*)\) -> (.*): \.\.\.", stub(program, program.each, values))
     assert found[1] == found[2]
     return found[1]
@@ -154,7 +154,7 @@ def taken(program, *values):
 # ---- call sites
 
 
-def test_a_call_site_is_where_the_call_is_written_and_knows_all_outcomes(program):
+def test_a_call_site_is_the_position_of_the_call_and_has_all_outcomes(program):
     types = CallTypes()
     overdub(types, program.parse_all, ["1", "x", 2, "3"])
     line = 1 + textwrap.dedent(PROGRAM).lstrip("\n").splitlines().index("            found.append(parse(text))")
@@ -168,14 +168,14 @@ def test_a_call_site_is_where_the_call_is_written_and_knows_all_outcomes(program
     ]
 
 
-def test_functions_that_are_not_python_are_listed_if_asked_for(program):
+def test_the_option_leaves_lists_functions_that_are_not_python(program):
     types = CallTypes(leaves=True)
     overdub(types, program.parse_all, ["1"])
     assert "       1 × int(str) -> int" in types.summary().splitlines()
     assert "       1 × list.append(list[int], int) -> None" in types.summary().splitlines()
 
 
-def test_no_more_call_sites_are_shown_than_were_asked_for(program):
+def test_the_option_limit_limits_the_call_sites(program):
     types = CallTypes(limit=1)
     overdub(types, program.shapes)
     assert types.summary().splitlines()[-1] == "… 7 further call sites"
@@ -204,7 +204,7 @@ def test_too_many_different_types_at_one_call_site_are_counted_together(program)
     assert "      50 × take(…)" in types.summary().splitlines()
 
 
-def test_values_are_looked_at_without_running_any_code_of_theirs(program):
+def test_types_are_found_without_running_code_of_the_values(program):
     class Touchy(list):
         def __iter__(self):
             raise AssertionError
@@ -248,7 +248,7 @@ def test_values_are_annotated_with_their_types(program, values, annotation):
     assert taken(program, *values) == annotation
 
 
-def test_a_class_that_nobody_can_name_is_its_nearest_base(program):
+def test_a_class_that_cannot_be_imported_is_its_nearest_base(program):
     assert "def take(value: fractions.Fraction) -> fractions.Fraction: ..." in stub(program, program.strange)
 
 
@@ -269,7 +269,7 @@ def test_a_function_that_only_raised_does_not_return(program):
     assert "def fail() -> typing.NoReturn: ..." in stub(program, program.survive)
 
 
-def test_generators_and_coroutines_are_what_they_are(program):
+def test_generators_and_coroutines_are_annotated_as_such(program):
     text = stub(program, program.lazily)
     assert "def count(n: int) -> collections.abc.Generator[typing.Any, typing.Any, typing.Any]: ..." in text
     assert "async def later(n: int) -> typing.Any: ..." in text

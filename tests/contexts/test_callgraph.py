@@ -109,7 +109,7 @@ def test_each_edge_has_the_number_of_its_calls(program):
     }
 
 
-def test_a_generator_expression_that_is_used_elsewhere_stands_for_itself(program):
+def test_a_generator_expression_that_is_used_elsewhere_is_a_caller_itself(program):
     assert edges(program.handed_over) == {
         ("handed_over", "use"): 1,
         ("handed_over", "hand"): 1,
@@ -117,13 +117,13 @@ def test_a_generator_expression_that_is_used_elsewhere_stands_for_itself(program
     }
 
 
-def test_functions_that_are_not_python_are_shown_if_asked_for(program):
+def test_the_option_leaves_shows_functions_that_are_not_python(program):
     found = edges(program.main, leaves=True)
     assert found["clean", "str.strip"] == 3
     assert found["main", "sorted"] == 1
 
 
-def test_recursion_makes_circles(program):
+def test_recursion_makes_cycles(program):
     assert edges(program.even, 5) == {("even", "odd"): 3, ("odd", "even"): 2}
 
 
@@ -211,7 +211,7 @@ def test_graphviz_reads_it(graph, tmp_path):
     assert subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True, check=True).stdout
 
 
-def test_mermaid_has_an_arrow_for_each_edge_and_no_character_that_it_would_take_amiss(graph, tmp_path):
+def test_mermaid_has_an_arrow_for_each_edge_and_no_special_characters(graph, tmp_path):
     first, *lines = written(graph, ".mmd", tmp_path).splitlines()
     assert first == "flowchart LR"
     assert sum(bool(re.fullmatch(r"  f\d+ -->\|\d+\| f\d+", line)) for line in lines) == len(graph.graph().calls)
@@ -241,7 +241,7 @@ def test_the_svg_stands_alone_and_shows_every_function_and_count(graph, tmp_path
     assert re.findall(r'(?:href|src|@import|url\()[="\']*(?!#)\w', text) == []
 
 
-def test_a_browser_shows_the_svg_and_has_nothing_to_complain_about(graph, tmp_path):
+def test_a_browser_shows_the_svg_without_errors(graph, tmp_path):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
         pytest.skip("Chromium is not here")
@@ -265,7 +265,7 @@ def test_a_browser_shows_the_svg_and_has_nothing_to_complain_about(graph, tmp_pa
     assert "CONSOLE" not in done.stderr
 
 
-def test_callers_stand_left_of_what_they_call(graph, tmp_path):
+def test_callers_are_left_of_their_callees(graph, tmp_path):
     root = ElementTree.fromstring(written(graph, ".svg", tmp_path))
     space = {"s": "http://www.w3.org/2000/svg"}
     left = {
@@ -353,7 +353,7 @@ def test_bad_input_is_one_line_and_status_2(options, message, folder):
 
 
 @pytest.mark.parametrize("context", ["callgraph", "call-types", "profile", "trace"])
-def test_no_context_asks_an_object_for_its_class(context, tmp_path):
+def test_no_context_reads_the_class_attribute_of_an_object(context, tmp_path):
     (tmp_path / "app.py").write_text(
         "class Proxy:\n"
         "    asked = 0\n"

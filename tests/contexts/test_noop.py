@@ -1,4 +1,4 @@
-"""`Noop`: intercepts everything, changes nothing, and has nothing to tell."""
+"""`Noop`: intercepts everything, changes nothing, and has no results."""
 
 import colorsys
 
@@ -14,7 +14,7 @@ def test_it_intercepts_every_event():
 
 
 @pytest.mark.parametrize(
-    ("told", "meant"),
+    ("option", "events"),
     [
         ("calls", Events.CALLS),
         ("calls+operators", Events.CALLS | Events.OPERATORS),
@@ -23,12 +23,12 @@ def test_it_intercepts_every_event():
         (Events.NAMES, Events.NAMES),
     ],
 )
-def test_it_intercepts_the_events_that_it_is_told_to(told, meant):
-    assert Noop(events=told).events == meant
-    assert isinstance(Noop(events=told), Noop)
+def test_it_intercepts_the_events_of_the_option(option, events):
+    assert Noop(events=option).events == events
+    assert isinstance(Noop(events=option), Noop)
 
 
-def test_what_it_intercepts_is_decided_for_each_instance():
+def test_each_instance_has_its_own_events():
     one, other = Noop(events="calls"), Noop(events="operators")
     assert (one.events, other.events, Noop().events) == (Events.CALLS, Events.OPERATORS, Events.ALL)
 
@@ -48,11 +48,11 @@ def test_it_carries_metadata():
 
 
 @pytest.mark.parametrize("events", [None, "calls", "calls+operators"])
-def test_a_function_gives_what_it_gives_without(events):
+def test_a_function_returns_the_same_as_without_it(events):
     assert overdub(Noop(events=events), colorsys.rgb_to_hls, 0.2, 0.4, 0.4) == colorsys.rgb_to_hls(0.2, 0.4, 0.4)
 
 
-def test_an_exception_goes_on_through_it(make_program):
+def test_an_exception_propagates_through_it(make_program):
     program = make_program("def fail():\n    raise ValueError('mine')\ndef main():\n    fail()\n")
     with Noop(), pytest.raises(ValueError, match="mine") as caught:
         program.main()
@@ -65,7 +65,7 @@ def test_it_is_a_context_like_any_other():
     assert isinstance(context, Context)
 
 
-def test_it_has_nothing_to_tell():
+def test_it_has_no_results():
     assert not is_reporting(Noop())
 
 

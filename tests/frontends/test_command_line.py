@@ -155,7 +155,7 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
         ("profile:limit=many", "context 'profile:limit=many': limit must be a whole number, not 'many'"),
         ("profile:sites=yes", "context 'profile:sites=yes': sites must be True or False, not 'yes'"),
         ("trace:depth=deep", "context 'trace:depth=deep': depth must be a whole number or None, not 'deep'"),
-        ("trace:depth=0", "context 'trace:depth=0': depth is 1 for the outermost calls alone, .*; not 0"),
+        ("trace:depth=0", "context 'trace:depth=0': depth is the number of levels .*, at least 1, not 0"),
         ("trace:deep=3", "context 'trace:deep=3': got an unexpected keyword argument 'deep'; it takes depth, .*"),
         ("noop:events=sounds", "context .*: no kind of events is called 'sounds'; there are .*"),
         ("profile:sort=name", "context .*: sort is one of own, cumulative, calls, not 'name'"),
@@ -164,7 +164,7 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
         ("nowhere:Nope", "context 'nowhere:Nope': there is no module 'nowhere'"),
         ("own:number", "context 'own:number': own:number is no context type"),
         ("own:ready:start=1", "context .*: own:ready is a context already and takes no options"),
-        ("json:JSONDecoder", "context .*: json:JSONDecoder makes no context, but JSONDecoder"),
+        ("json:JSONDecoder", "context .*: json:JSONDecoder returned no context, but JSONDecoder"),
     ],
 )
 def test_a_context_that_cannot_be_had_is_one_line_and_status_2(described, message, folder):

@@ -20,10 +20,10 @@ def entries(sites: Iterable[Site], types: Mapping[int, type]) -> list[dict[str, 
     """The call sites, sorted by file and line, each with its calls, the most frequent ones first."""
     annotations = Annotations(types)
     folders = search_folders()
-    seen: dict[tuple[str, int, int, str, str], Counter[str]] = {}
+    calls_by_place: dict[tuple[str, int, int, str, str], Counter[str]] = {}
     for site in sites:
         key = short_path(site.code.co_filename, folders), *site.position, site.caller, site.name
-        calls = seen.setdefault(key, Counter())
+        calls = calls_by_place.setdefault(key, Counter())
         for outcome, count in list(site.outcomes.items()):
             calls[_call_text(site.name, outcome, annotations)] += count
     return [
@@ -35,7 +35,7 @@ def entries(sites: Iterable[Site], types: Mapping[int, type]) -> list[dict[str, 
             "function": function,
             "calls": [{"types": shown, "count": count} for shown, count in _most_frequent_first(calls)],
         }
-        for (file, line, column, caller, function), calls in sorted(seen.items())
+        for (file, line, column, caller, function), calls in sorted(calls_by_place.items())
     ]
 
 
@@ -56,7 +56,7 @@ def text(sites: Iterable[Site], types: Mapping[int, type], limit: int | None = N
     """The call sites, each followed by its calls; at most `limit` call sites."""
     found = entries(sites, types)
     if not found:
-        return "call-types: no call was seen"
+        return "call-types: nothing was called"
     calls = sum(call["count"] for entry in found for call in entry["calls"])
     functions = len({entry["function"] for entry in found})
     counts = plural(calls, "call"), plural(len(found), "call site"), plural(functions, "function")

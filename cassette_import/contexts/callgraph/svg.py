@@ -107,21 +107,21 @@ def _topological_order(starts: Iterable[Function], callees: dict[Function, list[
 
     This is a depth-first search without recursion, as call chains may be long.
     """
-    seen: set[Function] = set()
+    visited: set[Function] = set()
     finished: list[Function] = []
     for start in starts:
-        if start in seen:
+        if start in visited:
             continue
-        seen.add(start)
+        visited.add(start)
         work = [(start, iter(callees[start]))]
         while work:
             function, rest = work[-1]
-            following = next((callee for callee in rest if callee not in seen), None)
+            following = next((callee for callee in rest if callee not in visited), None)
             if following is None:
                 finished.append(function)
                 work.pop()
             else:
-                seen.add(following)
+                visited.add(following)
                 work.append((following, iter(callees[following])))
     return finished[::-1]
 

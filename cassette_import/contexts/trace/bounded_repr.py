@@ -2,7 +2,7 @@
 
 Showing a value never fails and never takes long: containers are shown up to a few items, and long text is cut before it
 is formatted. The program's own `__repr__` methods run only if the option `reprs` asks for them. Then a class whose
-`__repr__` was slow once is not asked again, nor is one whose module is still being imported. Secrets are masked. Knows
+`__repr__` was slow once is not called again, nor is one whose module is still being imported. Secrets are masked. Knows
 Python's built-in types; must not know what the text is for.
 """
 
@@ -28,7 +28,7 @@ _ITEMS: Final = 6
 _LEVELS: Final = 3
 _ATTRIBUTES: Final = 3
 _MOST_FIELDS: Final = 100
-_WHOLE: Final = 8
+_CONTAINER_FACTOR: Final = 8
 """A container may be this many times as long as a simple value."""
 _PATIENCE: Final = 0.02
 """A `__repr__` that takes more seconds than this is not called again."""
@@ -80,8 +80,8 @@ class Shortener:
             text = self._show(value, _LEVELS)
         except _FAILURES:  # raised by the program's classes
             text = _anonymous(value)
-        if self._secrets.are_masked or len(text) > _WHOLE * self._width:
-            text = self._cut(self._secrets.masked(text), _WHOLE * self._width)
+        if self._secrets.are_masked or len(text) > _CONTAINER_FACTOR * self._width:
+            text = self._cut(self._secrets.masked(text), _CONTAINER_FACTOR * self._width)
         return text if text.isprintable() else "".join(map(_printable, text))
 
     def _show(self, value: Any, levels: int) -> str:

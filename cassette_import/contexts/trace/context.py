@@ -18,6 +18,7 @@ from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import module_of, thread_name
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.trace.bounded_repr import Shortener
 from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Output, TracedThread, Tree, UnbufferedFile
 from cassette_import.contexts.trace.secret_masking import Secrets
@@ -108,9 +109,7 @@ class Trace(Context, events=Events.CALLS):
     ) -> None:
         super().__init__()
         if depth is not None and depth < 1:
-            raise ValueError(
-                f"depth is 1 for the outermost calls alone, 2 for those that they make, and so on; not {depth}"
-            )
+            raise ValueError(f"depth is the number of levels of calls to show, at least 1, not {depth}")
         self._depth = sys.maxsize if depth is None else depth
         self._packages = tuple(name.strip() for name in package.split("+")) if package else ()
         self._predicate = _function_named(predicate) if isinstance(predicate, str) else predicate
@@ -202,13 +201,13 @@ class Trace(Context, events=Events.CALLS):
     def summary(self) -> str:
         """The number of calls; the calls themselves are written already."""
         self._output.finish()
-        text = f"trace: {self._shown} call{'' if self._shown == 1 else 's'}"
+        text = f"trace: {plural(self._shown, 'call')}"
         if self._deeper:
             text += f", {self._deeper} deeper ones not shown"
         if self._others:
             text += f", {self._others} others not shown"
         if self._failures:
-            text += f"; the predicate failed {self._failures} times"
+            text += f"; the predicate raised in {plural(self._failures, 'call')}"
         return text
 
     @property

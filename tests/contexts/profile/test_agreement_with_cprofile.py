@@ -1,9 +1,9 @@
 """A profile of a real program agrees with `cProfile`, for the calls that both see.
 
-Both are given the clock of the processor's time, so that other programs on the machine matter less. `cProfile` does not
-take its own cost off: here that is done for it. What remains is an estimate on both sides, so the lists are compared by
-weight: how much of the time in its ten costliest functions is in those that are in our ten. In programs whose functions
-take long enough the cost is small, and those are compared in seconds.
+Both use the clock of processor time, so that other programs on the machine matter less. `cProfile` does not subtract
+its overhead; the tests do that for it. The remaining times are estimates on both sides, so the tests compare weights:
+the share of the time of its ten costliest functions that belongs to the ten costliest ones of `Profile`. In programs
+with long-running functions the overhead is small, and the tests compare seconds.
 """
 
 import cProfile
@@ -106,7 +106,7 @@ def cost_of_cprofile(count=20_000):
     return inside / count, max(0.0, whole - plain - inside) / count
 
 
-def of_ours(function, *arguments):
+def of_profile(function, *arguments):
     """The same with `Profile`, and the statistics."""
     with Profile() as measured:
         function(*arguments)
@@ -127,13 +127,13 @@ def costliest(figures, among, count=10):
 
 
 def check(driver, function, *arguments):
-    """The ten costliest functions are the same, of those that both have seen, but for some that matter little."""
-    of_ours(driver, function, *arguments)  # everything is compiled then
-    ours = least([of_ours(driver, function, *arguments)[0] for _ in range(3)])
+    """Of the functions that both profilers have, the ten costliest are the same, except for some with little time."""
+    of_profile(driver, function, *arguments)  # compiles everything
+    ours = least([of_profile(driver, function, *arguments)[0] for _ in range(3)])
     cost = cost_of_cprofile()
     theirs = least([of_cprofile(driver, function, *arguments, cost=cost) for _ in range(3)])
     both = ours.keys() & theirs.keys()
-    # What the interpreter calls without a call in the source (`with`, operators, C), it sees alone.
+    # Only `cProfile` has calls that are not written as calls: `with`, operators, callbacks of C.
     assert all(ours[label][0] <= theirs[label][0] for label in both)
     wanted, found = costliest(theirs, both), costliest(ours, both)
     assert len(wanted) > 3
@@ -170,11 +170,11 @@ def test_the_costliest_functions_of_pyperformances_workloads_are_those_of_cprofi
 
 def test_the_times_of_functions_that_take_long_are_those_of_cprofile(make_program):
     program = make_program(LONG)
-    of_ours(program.run)
+    of_profile(program.run)
     long = ("spin", "f1", "f2", "f4", "<built-in method builtins.sorted>", "<built-in method builtins.sum>")
     rounds = []
-    for _ in range(25):  # what disturbs a round makes it longer, so the least of many is right; mostly the first are
-        rounds.append((of_ours(program.run)[0], of_cprofile(program.run)))
+    for _ in range(25):  # a disturbance makes a round longer
+        rounds.append((of_profile(program.run)[0], of_cprofile(program.run)))
         ours, theirs = (least(figures) for figures in zip(*rounds, strict=True))
         top = [label for label in ours.keys() & theirs.keys() if label[2] in long]
         if all(ours[label] == pytest.approx(theirs[label], rel=0.1) for label in top):
@@ -186,7 +186,7 @@ def test_the_times_of_functions_that_take_long_are_those_of_cprofile(make_progra
 
 def test_self_times_and_overhead_add_up_to_the_elapsed_time(make_program):
     program = make_program(LONG)
-    of_ours(program.run)
+    of_profile(program.run)
     with Profile() as measured:
         began = time.process_time()
         program.run()
@@ -199,10 +199,10 @@ def test_self_times_and_overhead_add_up_to_the_elapsed_time(make_program):
 
 
 def test_most_of_the_overhead_is_subtracted(workload, driver):
-    of_ours(driver, workload.main)
+    of_profile(driver, workload.main)
     shown, measured, plain = [], [], []
     for _ in range(5):
-        figures, statistics = of_ours(driver, workload.main)
+        figures, statistics = of_profile(driver, workload.main)
         shown.append(sum(own for _, own, _ in figures.values()))
         measured.append(shown[-1] + statistics.overhead)
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""The page with the flame graph: one file, which works in a real browser."""
+"""The page with the flame graph: one file that works offline, in a real browser."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def other():
 
 @pytest.fixture
 def profile(monkeypatch):
-    """`outer` calls `inner`, which takes long, and `other`, which does not; made without a program, by our clock."""
+    """`outer` calls `inner`, which takes long, and `other`, which does not; by a clock that the test sets."""
     now = 0.0
     for module in (profile_context, overhead_subtraction):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
@@ -54,13 +54,13 @@ def data_of(text):
 
 
 def frames(shown):
-    """What the boxes say, and how wide they are."""
+    """The texts and widths of the boxes."""
     return dict(
         shown.evaluate("[...document.querySelectorAll('.frame')].map(box => [box.textContent, box.clientWidth])")
     )
 
 
-def test_the_page_asks_for_nothing_but_itself(profile):
+def test_the_page_loads_nothing_else(profile):
     text = page(profile)
     assert "default-src 'none'" in text
     assert re.findall(r"(?:src|href)=\"(?!data:)", text) == []
@@ -90,7 +90,7 @@ def test_a_name_cannot_end_the_data_that_it_is_in():
     assert data_of(text)["frames"][1][0] == function.__code__.co_name
 
 
-def test_a_recursion_deeper_than_the_limit_for_our_own_is_on_the_page(tmp_path):
+def test_a_recursion_deeper_than_the_recursion_limit_is_on_the_page(tmp_path):
     made = Profile(overhead=False)
     for _ in range(3000):
         made.prehook(outer)
@@ -99,7 +99,7 @@ def test_a_recursion_deeper_than_the_limit_for_our_own_is_on_the_page(tmp_path):
     assert max(data_of(page(made))["depth"]) == 3000
 
 
-def test_a_page_without_calls_opens_without_complaint(tmp_path):
+def test_a_page_without_calls_opens_without_errors(tmp_path):
     path = tmp_path / "nothing.html"
     Profile().formats[".html"](str(path))
     with Page(path.as_uri(), tmp_path / "browser") as shown:
@@ -145,19 +145,19 @@ def test_the_keyboard_moves_zooms_and_goes_back(shown):
 DETAIL = "document.getElementById('detail').textContent"
 
 
-def test_the_frame_under_the_mouse_is_told_about_when_the_mouse_moves(shown):
+def test_the_details_of_the_frame_under_the_mouse_are_shown_when_the_mouse_moves(shown):
     shown.move(".frame[title^='inner']")
     assert shown.evaluate(DETAIL).startswith("inner  ")
     shown.move(".frame[title^='other']")
     assert shown.evaluate(DETAIL).startswith("other  ")
 
 
-def test_a_frame_that_comes_to_lie_under_a_mouse_that_lies_still_is_not_told_about(shown):
+def test_a_frame_that_moves_under_a_resting_mouse_is_not_shown_in_detail(shown):
     shown.click(".frame[title^='inner']")
     shown.key("Escape")
     shown.key("ArrowUp")
     assert shown.evaluate(DETAIL).startswith("outer  ")
-    # What browsers send in their own time, when they have drawn: it cannot be waited for.
+    # Browsers send these events some time after drawing; a test cannot wait for them.
     shown.evaluate(
         "['mouseover', 'mousemove'].forEach(kind => document.querySelector(\".frame[title^='inner']\").dispatchEvent("
         "new MouseEvent(kind, {bubbles: true, screenX: Number(mouse.split(' ')[0]), "
@@ -167,7 +167,7 @@ def test_a_frame_that_comes_to_lie_under_a_mouse_that_lies_still_is_not_told_abo
     assert shown.console == []
 
 
-def test_the_search_marks_what_it_finds_and_says_how_much_that_is(shown):
+def test_the_search_marks_matches_and_shows_their_share_of_the_time(shown):
     shown.click("#search")
     shown.type("nne")
     marked = "[...document.querySelectorAll('.frame.found')].map(box => box.textContent)"

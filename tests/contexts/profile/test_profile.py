@@ -131,7 +131,7 @@ def profile():
 
 
 def stats(profile, tmp_path):
-    """What `pstats` reads of the profile: `{name: (primitive, calls, self time, cumulative time, callers by name)}`."""
+    """The entries that `pstats` reads: `{name: (primitive, calls, self time, cumulative time, callers by name)}`."""
     path = tmp_path / "out.prof"
     profile.formats[".prof"](str(path))
     return {
@@ -140,20 +140,20 @@ def stats(profile, tmp_path):
     }
 
 
-def test_it_sees_calls_and_nothing_else():
+def test_it_intercepts_calls_only():
     assert Profile.events == Events.CALLS
 
 
-def test_it_says_so_if_nothing_was_called(profile):
+def test_without_calls_the_summary_says_so(profile):
     assert profile.summary() == "profile: nothing was called"
 
 
-def test_a_profile_without_calls_can_be_read_all_the_same(profile, tmp_path):
+def test_files_of_a_profile_without_calls_can_be_read(profile, tmp_path):
     assert stats(profile, tmp_path)["<nothing was called>"][:2] == (0, 0)
     assert speedscope(profile, tmp_path)["profiles"] == []
 
 
-def test_calls_are_counted_as_by_a_profiler_that_knows_recursion(program, profile, tmp_path):
+def test_recursive_calls_are_counted_as_in_pstats(program, profile, tmp_path):
     with profile:
         program.fib(10)
     with profile:
@@ -188,7 +188,7 @@ def test_self_time_is_the_time_not_spent_in_calls(program, profile, tmp_path):
     assert found[name][4]["sleep"][:2] == (2, 2)
 
 
-def test_a_call_that_raises_is_counted_and_what_follows_it_is_not_below_it(program, profile, tmp_path):
+def test_a_call_that_raises_is_counted_and_is_not_the_caller_of_later_calls(program, profile, tmp_path):
     with profile:
         program.survive()
     found = stats(profile, tmp_path)
@@ -197,7 +197,7 @@ def test_a_call_that_raises_is_counted_and_what_follows_it_is_not_below_it(progr
     assert found["<class 'ValueError'>"][4].keys() == {"fail"}
 
 
-def test_generators_that_take_turns_do_not_get_mixed_up(program, profile, tmp_path):
+def test_interleaved_generators_are_kept_apart(program, profile, tmp_path):
     with profile:
         assert program.interleaved() == [1, 2]
     found = stats(profile, tmp_path)
@@ -208,7 +208,7 @@ def test_generators_that_take_turns_do_not_get_mixed_up(program, profile, tmp_pa
     }
 
 
-def test_closures_made_again_and_again_are_one_function_and_are_not_kept(program, profile, tmp_path):
+def test_closures_of_one_def_are_one_function_and_are_not_kept_alive(program, profile, tmp_path):
     with profile:
         program.call_closures(50)
     assert stats(profile, tmp_path)["closure"][:2] == (50, 50)
@@ -231,7 +231,7 @@ def test_a_class_is_shown_as_its_python_constructor_and_an_object_as_its_call(pr
     assert found["__call__"][1] == 1
 
 
-def test_builtins_are_called_what_cprofile_calls_them(program, profile, tmp_path):
+def test_builtins_have_the_names_that_cprofile_gives_them(program, profile, tmp_path):
     with profile:
         program.use_builtins()
     assert stats(profile, tmp_path).keys() >= {
@@ -244,7 +244,7 @@ def test_builtins_are_called_what_cprofile_calls_them(program, profile, tmp_path
     assert "~:0(<built-in method builtins.max>)" in profile.summary()
 
 
-def test_functions_have_the_file_and_line_that_they_have_without(program, profile, tmp_path):
+def test_functions_have_their_original_file_and_line(program, profile, tmp_path):
     profile_path = tmp_path / "out.prof"
     with profile:
         program.nap()
@@ -278,7 +278,7 @@ def test_tasks_that_share_a_profile_do_not_disturb_each_other(program, profile, 
     assert stats(profile, tmp_path)["fail"][4] == {}
 
 
-def test_figures_are_the_same_when_paths_are_no_longer_kept_apart(program, tmp_path):
+def test_statistics_are_the_same_when_paths_are_folded(program, tmp_path):
     def counts(profile):
         with profile:
             program.fib(8)
@@ -294,7 +294,7 @@ def test_figures_are_the_same_when_paths_are_no_longer_kept_apart(program, tmp_p
         assert counts(Profile(paths=paths)) == exact
 
 
-def test_calls_that_are_under_way_count_as_if_they_ended_now(profile, tmp_path):
+def test_calls_in_progress_count_as_if_they_ended_now(profile, tmp_path):
     def outer():
         pass
 
@@ -309,18 +309,18 @@ def test_calls_that_are_under_way_count_as_if_they_ended_now(profile, tmp_path):
     assert stats(profile, tmp_path)["outer"][:2] == (1, 1)
 
 
-def test_a_pair_of_hooks_that_was_torn_apart_is_mended(profile, tmp_path):
+def test_a_missing_prehook_or_posthook_does_not_corrupt_the_tree(profile, tmp_path):
     def outer():
         pass
 
-    def torn():
+    def unpaired():
         pass
 
-    profile.posthook(None, torn)  # its beginning was missed, in a thread that is not known yet
+    profile.posthook(None, unpaired)  # its prehook is missing, in a thread without a tree
     profile.prehook(outer)
-    profile.posthook(None, torn)  # its beginning was missed
+    profile.posthook(None, unpaired)  # its prehook is missing
     profile.prehook(outer)
-    profile.prehook(torn)  # its end will be missed
+    profile.prehook(unpaired)  # its posthook is missing
     profile.posthook(None, outer)
     profile.prehook(len, [])
     profile.posthook(0, len, [])
@@ -332,7 +332,7 @@ def test_a_pair_of_hooks_that_was_torn_apart_is_mended(profile, tmp_path):
     assert found["<built-in method builtins.max>"][4] == {}
 
 
-def test_the_table_is_sorted_as_it_was_told_and_cut_short(program):
+def test_the_table_has_the_order_and_length_of_the_options(program):
     with Profile(sort="calls", limit=1) as profile:
         program.fib(5)
         program.is_even(1)
@@ -365,7 +365,7 @@ def speedscope(profile, tmp_path, suffix=".json"):
 
 
 @pytest.mark.parametrize("suffix", [".json", ".speedscope.json"])
-def test_the_file_for_speedscope_keeps_to_its_schema(suffix, program, profile, tmp_path):
+def test_the_file_for_speedscope_follows_its_schema(suffix, program, profile, tmp_path):
     with profile:
         program.fib(6)
         program.survive()
@@ -389,14 +389,14 @@ def test_the_file_for_speedscope_keeps_to_its_schema(suffix, program, profile, t
         assert at == shown["endValue"]
 
 
-def test_speedscope_shows_as_much_time_as_the_table(program, profile, tmp_path):
+def test_speedscope_shows_the_same_total_time_as_the_table(program, profile, tmp_path):
     with profile:
         program.nap()
     total = sum(entry[2] for entry in stats(profile, tmp_path).values())
     assert speedscope(profile, tmp_path)["profiles"][0]["endValue"] == pytest.approx(total)
 
 
-def test_a_recursion_deeper_than_the_limit_for_our_own_can_be_shown(profile, tmp_path):
+def test_a_recursion_deeper_than_the_recursion_limit_can_be_shown(profile, tmp_path):
     def deeper():
         pass
 
@@ -417,7 +417,7 @@ def collapsed(profile, tmp_path, suffix=".folded"):
 
 
 @pytest.mark.parametrize("suffix", [".folded", ".collapsed"])
-def test_collapsed_stacks_have_a_line_for_each_path_with_its_own_microseconds(suffix, program, tmp_path):
+def test_collapsed_stacks_have_a_line_for_each_path_with_its_self_time(suffix, program, tmp_path):
     with Profile(overhead=False) as profile:
         program.nap()
     found = {stack.rpartition(";")[2]: figure for stack, figure in collapsed(profile, tmp_path, suffix).items()}
@@ -439,7 +439,7 @@ def test_a_name_with_the_separator_of_collapsed_stacks_is_kept_on_one_line_in_on
     assert list(collapsed(made, tmp_path)) == ["<MainThread>;<string>:1(a,b c d)"]
 
 
-def test_calls_are_counted_per_call_site_if_asked_for(program):
+def test_the_option_sites_counts_calls_per_call_site(program):
     with Profile(sites=True) as profile:
         program.nap()
         program.fib(5)
@@ -453,7 +453,7 @@ def test_calls_are_counted_per_call_site_if_asked_for(program):
     assert isinstance(profile, Profile)
 
 
-def test_call_sites_and_the_tree_are_the_same_story(program, tmp_path):
+def test_call_sites_agree_with_the_tree(program, tmp_path):
     with Profile(sites=True) as profile:
         program.fib(8)
         program.survive()
@@ -520,7 +520,7 @@ def test_no_time_is_negative(program, tmp_path):
     assert all(figures.cumulative >= 0 for figures in Statistics(profile).call_sites().values())
 
 
-def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
+def test_functions_called_in_turn_are_kept_apart(profile, tmp_path):
     def outer():
         pass
 
@@ -535,7 +535,7 @@ def test_functions_called_in_turn_are_told_apart(profile, tmp_path):
     assert [found[f"<built-in method builtins.{name}>"][1] for name in names] == [30, 20, 10, 10]
 
 
-def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(program, monkeypatch):
+def test_too_high_a_cost_does_not_subtract_all_time(program, monkeypatch):
     with Profile() as profile:
         program.fib(18)
     dear = overhead_calibration.Costs({"function": overhead_calibration.Cost(1.0, 1.0)}, hooks=1.0)
@@ -546,12 +546,12 @@ def test_an_estimate_of_the_cost_that_is_too_high_does_not_take_everything_off(p
     assert statistics.overhead < figures.calls * 0.001
 
 
-def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_in_all_others(monkeypatch):
-    """A program has hundreds of functions, and there is always one."""
+def test_one_function_with_too_high_a_cost_does_not_lower_the_costs_of_all_others(monkeypatch):
+    """A program has hundreds of functions, and always one such."""
     now = 0.0
     for module in (profile_context, overhead_subtraction):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
-    # The hooks take no time here, and that is taken for a part of what they usually do.
+    # The hooks take no time here, so the calibrated time is divided by the largest deviation.
     cost = overhead_calibration.Costs(
         {"function": overhead_calibration.Cost(0.001, 0.0)}, hooks=overhead_subtraction._LARGEST_DEVIATION
     )
@@ -571,7 +571,7 @@ def test_one_function_that_costs_less_than_was_estimated_does_not_keep_the_cost_
 
 
 def timed_by_hand(profile, monkeypatch, calls, hook, body):
-    """Call `len`; each look at the clock in a hook takes `hook` seconds, and what is called `body`."""
+    """Call `len`; reading the clock in a hook takes `hook` seconds, and the callee takes `body` seconds."""
     now = 0.0
 
     def clock():
@@ -588,22 +588,22 @@ def timed_by_hand(profile, monkeypatch, calls, hook, body):
     return Statistics(profile)
 
 
-def test_the_time_that_the_hooks_take_is_skipped(monkeypatch):
+def test_the_time_inside_the_hooks_is_subtracted(monkeypatch):
     monkeypatch.setitem(overhead_calibration._KNOWN, Profile, overhead_calibration.NO_COSTS)
     statistics = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
     shown = sum(entry.self_time for entry, _ in statistics.functions().values())
-    assert shown == pytest.approx(10 * (0.25 + 1.0))  # the second look at the clock ends the call, whatever it takes
+    assert shown == pytest.approx(10 * (0.25 + 1.0))  # the call ends when the posthook has read the clock
     assert statistics.overhead >= 20.0
 
 
-def test_the_time_that_the_hooks_take_is_shown_if_wanted(monkeypatch):
+def test_the_time_inside_the_hooks_is_included_without_the_option_overhead(monkeypatch):
     statistics = timed_by_hand(Profile(overhead=False), monkeypatch, 10, hook=1.0, body=0.25)
     assert sum(entry.self_time for entry, _ in statistics.functions().values()) >= 10 * (0.25 + 2.0)
     assert statistics.overhead == 0.0
 
 
 @pytest.mark.parametrize("slower", [1.0, 3.0])
-def test_the_cost_of_events_is_more_where_the_hooks_take_longer(slower, monkeypatch):
+def test_the_cost_of_events_scales_with_the_time_inside_the_hooks(slower, monkeypatch):
     hook = 0.001 * slower
     cost = overhead_calibration.Costs({"builtin": overhead_calibration.Cost(0.5, 0.0)}, hooks=0.002)
     monkeypatch.setitem(overhead_calibration._KNOWN, Profile, cost)
@@ -612,7 +612,7 @@ def test_the_cost_of_events_is_more_where_the_hooks_take_longer(slower, monkeypa
     assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
 
 
-def test_more_than_events_can_cost_is_taken_for_other_programs(monkeypatch):
+def test_a_calibration_disturbed_by_other_programs_is_limited(monkeypatch):
     profile = Profile()
     profile.prehook(len)
     profile.posthook(0, len)
@@ -623,7 +623,7 @@ def test_more_than_events_can_cost_is_taken_for_other_programs(monkeypatch):
     assert factor == overhead_calibration._LARGEST
 
 
-def test_the_programs_that_tell_what_calls_cost_are_overdubbed_themselves(Recorder):
+def test_the_workloads_of_the_calibration_are_overdubbed(Recorder):
     with overhead_calibration._workloads() as programs:
         recorder = Recorder()
         overdub(recorder, programs["calls_of_functions"], [0, 1, 2])
@@ -632,7 +632,7 @@ def test_the_programs_that_tell_what_calls_cost_are_overdubbed_themselves(Record
     ]  # fmt: skip
 
 
-def test_the_time_that_compiling_takes_is_not_the_programs(make_program, monkeypatch):
+def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
     program = make_program(
         "def main():\n    return first(), second()\ndef first(): return 1\ndef second(): return abs(2)\n"
     )
@@ -656,7 +656,7 @@ def test_the_time_that_compiling_takes_is_not_the_programs(make_program, monkeyp
     assert statistics.overhead == now
 
 
-def test_a_clock_that_the_program_freezes_is_not_that_of_the_profile(program, monkeypatch):
+def test_a_clock_that_the_program_freezes_does_not_stop_the_profile(program, monkeypatch):
     """freezegun replaces the functions of `time` in every module that has them by name."""
     profile, real = Profile(), time.perf_counter
     for name, module in list(sys.modules.items()):

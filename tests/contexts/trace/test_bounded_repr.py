@@ -72,7 +72,7 @@ class Colour(enum.Enum):
         ("line\nline", r"'line\nline'"),
     ],
 )
-def test_a_value_is_shown_as_its_owner_would(value, text):
+def test_built_in_values_are_shown_as_by_repr(value, text):
     assert Shortener(60)(value) == text
 
 
@@ -99,7 +99,7 @@ def test_no_value_becomes_long_text(value):
     assert len(Shortener(40)(value)) <= 8 * 40
 
 
-def test_what_contains_itself_has_an_end():
+def test_a_container_that_contains_itself_is_cut():
     value = [1]
     value.append(value)
     table = {}
@@ -108,12 +108,12 @@ def test_what_contains_itself_has_an_end():
     assert Shortener(60)(table) == "{'self': {'self': {'self': {...}}}}"
 
 
-def test_a_class_that_takes_long_is_asked_once(monkeypatch):
-    asked = []
+def test_a_slow_repr_is_called_once(monkeypatch):
+    calls = []
 
     class Slow:
         def __repr__(self):
-            asked.append(self)
+            calls.append(self)
             time.sleep(0.002)
             return "slow"
 
@@ -121,7 +121,7 @@ def test_a_class_that_takes_long_is_asked_once(monkeypatch):
     show = Shortener(60, reprs=True)
     assert show(Slow()) == "slow"
     assert show(Slow()).startswith("<Slow instance at 0x")
-    assert len(asked) == 1
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("error", [ValueError, RecursionError, MemoryError, SystemExit])
@@ -133,8 +133,8 @@ def test_a_class_that_cannot_be_shown_is_named(error):
     assert Shortener(60, reprs=True)([Broken()]).startswith("[<Broken instance at 0x")
 
 
-class Asking:
-    """Whose code is not to run."""
+class NoCode:
+    """None of its code may run."""
 
     __slots__ = ("__dict__", "name")
 
@@ -159,16 +159,19 @@ class Asking:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Asking("a"), "<Asking name='a'>"),
-        (lambda: Asking("a", size=3, other=[1]), "<Asking name='a' size=3 other=[...]>"),
-        (lambda: Asking(Asking("inner"), b=1, c=2, d=3), "<Asking name=<Asking instance at 0x…> b=1 c=2>"),
-        (lambda: [Asking("a"), {"b": Asking("c")}], "[<Asking name='a'>, {'b': <Asking name='c'>}]"),
-        (lambda: Point(Asking("a"), 1), "Point(x=<Asking name='a'>)"),
-        (lambda: functools.partial(int, Asking("a")), "<partial func=<class 'int'> args=(...,) keywords={}>"),
-        (lambda: types.SimpleNamespace(a=Asking("a")), "<SimpleNamespace a=<Asking instance at 0x…>>"),
-        (lambda: Asking("a").__init__, "<method instance at 0x…>"),
-        (lambda: {"a": Asking("a")}.values(), "<dict_values instance at 0x…>"),
-        (lambda: collections.UserList([Asking("a")]), "<UserList data=[...]>"),
+        (lambda: NoCode("a"), "<NoCode name='a'>"),
+        (lambda: NoCode("a", size=3, other=[1]), "<NoCode name='a' size=3 other=[...]>"),
+        (
+            lambda: NoCode(NoCode("inner"), b=1, c=2, d=3),
+            "<NoCode name=<NoCode instance at 0x…> b=1 c=2>",
+        ),
+        (lambda: [NoCode("a"), {"b": NoCode("c")}], "[<NoCode name='a'>, {'b': <NoCode name='c'>}]"),
+        (lambda: Point(NoCode("a"), 1), "Point(x=<NoCode name='a'>)"),
+        (lambda: functools.partial(int, NoCode("a")), "<partial func=<class 'int'> args=(...,) keywords={}>"),
+        (lambda: types.SimpleNamespace(a=NoCode("a")), "<SimpleNamespace a=<NoCode instance at 0x…>>"),
+        (lambda: NoCode("a").__init__, "<method instance at 0x…>"),
+        (lambda: {"a": NoCode("a")}.values(), "<dict_values instance at 0x…>"),
+        (lambda: collections.UserList([NoCode("a")]), "<UserList data=[...]>"),
         (lambda: fractions.Fraction(1, 2), "Fraction(1, 2)"),
         (lambda: pathlib.PurePosixPath("/a"), "PurePosixPath('/a')"),
         (lambda: datetime.date(2020, 1, 2), "datetime.date(2020, 1, 2)"),
@@ -180,7 +183,7 @@ def test_no_code_of_the_program_runs_to_show_a_value(make, text):
 
 
 def test_attributes_with_the_name_of_a_secret_are_masked():
-    assert Shortener(60, Secrets("*password*"))(Asking("a", password="b")) == "<Asking name='a' password=***>"
+    assert Shortener(60, Secrets("*password*"))(NoCode("a", password="b")) == "<NoCode name='a' password=***>"
 
 
 def test_an_attribute_that_cannot_be_read_does_not_matter():
@@ -199,7 +202,7 @@ def test_an_interrupt_is_not_swallowed():
         Shortener(60, reprs=True)(Interrupting())
 
 
-def test_a_secret_is_masked_by_its_name_and_wherever_its_value_turns_up_later():
+def test_a_secret_is_masked_by_its_name_and_wherever_its_value_appears_later():
     secrets = Secrets("*password*")
     show = Shortener(60, secrets)
     assert show("open sesame") == "'open sesame'"
@@ -214,7 +217,7 @@ def test_without_patterns_nothing_is_masked():
     assert Shortener(60, Secrets(""))({"password": "x"}) == "{'password': 'x'}"
 
 
-def test_a_short_value_is_not_looked_for_elsewhere():
+def test_a_short_secret_is_masked_by_its_name_only():
     secrets = Secrets("pin")
     show = Shortener(60, secrets)
     assert show({"pin": "1"}) == "{'pin': ***}"

@@ -96,7 +96,7 @@ def test_an_exception_is_shown_where_it_leaves_a_call(program):
     ]
 
 
-def test_no_more_levels_are_shown_than_were_asked_for(program):
+def test_the_option_depth_limits_the_levels(program):
     file = io.StringIO()
     trace = Trace(depth=1, file=file)
     overdub(trace, lambda: program.total(["1", "22"]))
@@ -104,7 +104,7 @@ def test_no_more_levels_are_shown_than_were_asked_for(program):
     assert trace.summary() == "trace: 1 call, 5 deeper ones not shown"
 
 
-def test_values_are_cut_short_and_kept_on_one_line_and_never_fail(program):
+def test_values_are_shortened_to_one_line_and_never_fail(program):
     lines = [line for line in traced(program.show_off, width=40, reprs=True) if line.startswith("take(")]
     assert lines[0] == "take(<Sulky instance at 0x>) -> <Sulky instance at 0x>"
     assert lines[1] == "take(<Endless instance at 0x>) -> <Endless instance at 0x>"
@@ -118,7 +118,7 @@ def test_what_a_repr_calls_is_not_traced(program):
 
 
 def test_a_repr_is_not_called_while_its_package_is_being_imported(make_package, import_fresh):
-    """sympy's symbols import its printers, which want modules that are half made."""
+    """sympy's symbols import its printers, which need modules that are not complete yet."""
     name = make_package(
         {
             "__init__.py": """
@@ -181,13 +181,13 @@ def test_a_trace_calls_no_repr_of_the_program(make_program):
     assert "first(<Rows instance at 0x" in file.getvalue()
 
 
-def test_other_events_are_shown_if_asked_for(program):
+def test_the_option_events_shows_other_events(program):
     assert traced(program.add, 1, 2) == []
     assert traced(program.add, 1, 2, events="operators") == ["operator.add(1, 2) -> 3"]
     assert Trace(events=Events.OPERATORS).events == Events.OPERATORS
 
 
-def test_it_writes_to_standard_error_as_it_was_at_the_start(program, capsys):
+def test_it_writes_to_the_original_standard_error(program, capsys):
     trace = Trace()
     with trace:
         stderr, sys.stderr = sys.stderr, io.StringIO()
@@ -199,7 +199,7 @@ def test_it_writes_to_standard_error_as_it_was_at_the_start(program, capsys):
     assert replaced.getvalue() == ""
 
 
-def test_a_line_on_standard_error_is_not_torn_by_what_the_program_writes(make_program, capsys):
+def test_output_of_the_program_does_not_split_a_line_on_standard_error(make_program, capsys):
     program = make_program("import sys\ndef main():\n    print('mine', file=sys.stderr)\n")
     with Trace():
         program.main()
@@ -217,7 +217,7 @@ def test_a_call_is_in_the_file_before_it_ends(tmp_path):
     trace.formats[".txt"](str(path))
 
 
-def test_a_line_that_was_begun_is_ended_at_the_end(tmp_path):
+def test_an_incomplete_line_is_completed_at_the_end(tmp_path):
     path = tmp_path / "trace.txt"
     trace = Trace()
     trace.stream(str(path))
@@ -227,7 +227,7 @@ def test_a_line_that_was_begun_is_ended_at_the_end(tmp_path):
     trace.formats[".txt"](str(path))
 
 
-def test_json_lines_have_one_object_a_line(program, tmp_path):
+def test_json_lines_have_one_object_on_each_line(program, tmp_path):
     path = tmp_path / "trace.jsonl"
     trace = Trace()
     trace.stream(str(path))
@@ -269,7 +269,7 @@ def test_a_trace_for_chrome_nests_calls_in_time(program, tmp_path):
     assert {(event["pid"], event["tid"]) for event in [named, *events]} == {(os.getpid(), 1)}
 
 
-def test_a_trace_for_chrome_that_was_cut_off_can_be_read_up_to_there(tmp_path):
+def test_an_incomplete_trace_for_chrome_can_be_read(tmp_path):
     path = tmp_path / "trace.json"
     trace = Trace()
     trace.stream(str(path))
@@ -288,7 +288,7 @@ def test_a_trace_for_chrome_without_calls_is_an_empty_list(tmp_path):
     assert json.loads(path.read_text()) == []
 
 
-def test_threads_have_lanes_of_their_own_in_a_trace_for_chrome(program, tmp_path):
+def test_each_thread_has_a_track_in_a_trace_for_chrome(program, tmp_path):
     path = tmp_path / "trace.json"
     trace = Trace()
     trace.stream(str(path))
@@ -307,12 +307,12 @@ def test_threads_have_lanes_of_their_own_in_a_trace_for_chrome(program, tmp_path
         1: "MainThread",
         2: "worker",
     }
-    for lane in (1, 2):
-        phases = [event["ph"] for event in events if event["tid"] == lane]
+    for track in (1, 2):
+        phases = [event["ph"] for event in events if event["tid"] == track]
         assert phases == ["M", "B", "B", "E", "E", "B", "E"]
 
 
-def test_calls_of_a_package_only_are_shown_at_the_level_of_what_is_shown_around_them(program):
+def test_the_option_package_counts_only_shown_calls_as_levels(program):
     assert traced(lambda: program.total(["1", "22"]), package=program.__name__) == [
         "total(['1', '22'])",
         "  parse('1') -> 1",
@@ -342,12 +342,12 @@ def test_a_predicate_chooses_calls(program):
     assert trace.summary() == "trace: 2 calls, 4 others not shown"
 
 
-def test_a_predicate_that_fails_shows_the_call_and_is_told_of(program):
+def test_a_predicate_that_raises_shows_the_call_and_is_reported(program):
     file = io.StringIO()
     trace = Trace(file=file, predicate=lambda function, args, kwargs: args[5])
     assert overdub(trace, program.parse, "1") == 1
     assert file.getvalue() == "int('1') -> 1\n"
-    assert trace.summary() == "trace: 1 call; the predicate failed 1 times"
+    assert trace.summary() == "trace: 1 call; the predicate raised in 1 call"
 
 
 def wants_parse(function, args, kwargs):
@@ -360,7 +360,7 @@ def test_a_predicate_can_be_named(program):
 
 
 @pytest.mark.parametrize("named", ["no_such_module:f", f"{__name__}:no_such_name", ":f"])
-def test_a_predicate_that_is_nowhere_is_an_error(named):
+def test_a_predicate_that_does_not_exist_is_an_error(named):
     with pytest.raises(ValueError, match=r"predicate '.*'"):
         Trace(predicate=named)
 
@@ -433,7 +433,7 @@ def test_threads_are_told_apart_and_each_has_its_own_tree(program):
         assert depths == {0, 2}
 
 
-def test_what_comes_after_the_end_is_not_written(tmp_path):
+def test_nothing_is_written_after_the_end(tmp_path):
     path = tmp_path / "trace.txt"
     trace = Trace()
     trace.stream(str(path))
@@ -450,13 +450,13 @@ def test_a_stream_that_is_closed_does_not_disturb_the_program(program):
     assert overdub(trace, program.total, ["1"]) == 1
 
 
-def test_a_pair_of_hooks_that_was_torn_apart_is_mended():
+def test_a_missing_prehook_or_posthook_does_not_corrupt_the_levels():
     file = io.StringIO()
     trace = Trace(file=file)
-    trace.posthook(None, len)  # its beginning was missed, in a thread that is not known yet
+    trace.posthook(None, len)  # its prehook is missing, in a new thread
     trace.prehook(sum, [])
-    trace.posthook(None, len)  # its beginning was missed
-    trace.prehook(len, [])  # its end will be missed
+    trace.posthook(None, len)  # its prehook is missing
+    trace.prehook(len, [])  # its posthook is missing
     trace.posthook(0, sum, [])
     trace.prehook(max, [])
     assert file.getvalue().splitlines() == ["sum([])", "  len([])", "  -> 0", "max([])"]
