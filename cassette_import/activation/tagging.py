@@ -97,7 +97,16 @@ def _next(ctx: Any) -> Any:
 def untag(x: Any, ctx: Any) -> Any:
     """Remove the metadata of the activation of `ctx` from a value.
 
-    Returns the value without it; `x` itself if there is none, and the plain object if no other context tagged it.
+    Parameters
+    ----------
+    x:
+        Any value.
+    ctx:
+        A context.
+
+    Returns
+    -------
+    The value without the metadata: `x` itself if `ctx` did not tag it, the plain object if no other context did.
 
     >>> class Ctx(Context, tagging=True): ...
     >>> ctx, x = Ctx(), [2]
@@ -115,7 +124,20 @@ def untag(x: Any, ctx: Any) -> Any:
 
 
 def metadata(x: Any, ctx: Any, default: Any = NO_METADATA) -> Any:
-    """The metadata that the activation of `ctx` gave to a value; `default` if there is none.
+    """The metadata that the activation of `ctx` gave to a value.
+
+    Parameters
+    ----------
+    x:
+        Any value.
+    ctx:
+        A context.
+    default:
+        The result for a value without metadata.
+
+    Returns
+    -------
+    The metadata, or the default.
 
     >>> class Ctx(Context, tagging=True): ...
     >>> ctx = Ctx()
@@ -129,15 +151,42 @@ def metadata(x: Any, ctx: Any, default: Any = NO_METADATA) -> Any:
 
 
 def hasmetadata(x: Any, ctx: Any) -> bool:
-    """Whether the activation of `ctx` gave metadata to a value."""
+    """Whether the activation of `ctx` gave metadata to a value.
+
+    Parameters
+    ----------
+    x:
+        Any value.
+    ctx:
+        A context.
+
+    Returns
+    -------
+    True if it has metadata; False for other values, those included that are tagged without metadata.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx = Ctx()
+    >>> hasmetadata(tag(2, ctx, "two"), ctx), hasmetadata(tag(2, ctx), ctx)
+    (True, False)
+    """
     return metadata(x, ctx) is not NO_METADATA
 
 
 def allmetadata(ctx: Any, *values: Any) -> list[Any]:
     """The metadata that the activation of `ctx` gave to values and to the parts of lists, tuples, dicts and sets.
 
-    It is in the order of the values. A method `computed`, which gives the metadata of the result of a call, uses it
-    for the arguments.
+    A method `computed`, which gives the metadata of the result of a call, uses it for the arguments.
+
+    Parameters
+    ----------
+    ctx:
+        A context.
+    *values:
+        Any values.
+
+    Returns
+    -------
+    A list of metadata, in the order of the values.
 
     >>> class Ctx(Context, tagging=True): ...
     >>> ctx = Ctx()
@@ -150,7 +199,24 @@ def allmetadata(ctx: Any, *values: Any) -> list[Any]:
 
 
 def istagged(x: Any, ctx: Any) -> bool:
-    """Whether a value is tagged by the activation of `ctx`, with or without metadata, itself or in its parts."""
+    """Whether the activation of `ctx` tagged a value or one of its parts, with or without metadata.
+
+    Parameters
+    ----------
+    x:
+        Any value.
+    ctx:
+        A context.
+
+    Returns
+    -------
+    True or False.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> ctx = Ctx()
+    >>> istagged(tag(2, ctx), ctx), istagged(3, ctx)
+    (True, False)
+    """
     _check("istagged", ctx)
     own = tag_of(ctx)
     if own is None:
@@ -180,7 +246,16 @@ class Meta:
 def metameta(x: Any, ctx: Any) -> Any:
     """The metadata of a value's parts, in the value's structure.
 
-    A list or tuple of `Meta` for a list or tuple, a dict of them by key or attribute name for a dict or an object, by
+    Parameters
+    ----------
+    x:
+        Any value.
+    ctx:
+        A context.
+
+    Returns
+    -------
+    A list or tuple of `Meta` for a list or tuple; a dict of them by key for a dict, by attribute name for an object, by
     element for a set; `NO_METAMETA` if the activation of `ctx` tagged no part.
 
     >>> class Ctx(Context, tagging=True): ...
@@ -192,12 +267,28 @@ def metameta(x: Any, ctx: Any) -> Any:
     own = tag_of(ctx)
     if own is None:
         return NO_METAMETA
-    asked = type(x) is Tagged and own in x._tagged_metas
-    return _mirror(plain(x), own, asked)
+    is_tagged = type(x) is Tagged and own in x._tagged_metas
+    return _mirror(plain(x), own, is_tagged)
 
 
 def hasmetameta(x: Any, ctx: Any) -> bool:
-    """Whether there is a mirror of a value's parts."""
+    """Whether `metameta` gives a structure for a value.
+
+    Parameters
+    ----------
+    x:
+        Any value.
+    ctx:
+        A context.
+
+    Returns
+    -------
+    True unless `metameta` returns `NO_METAMETA`.
+
+    >>> class Ctx(Context, tagging=True): ...
+    >>> hasmetameta([2, 3], Ctx())
+    False
+    """
     return metameta(x, ctx) is not NO_METAMETA
 
 
@@ -221,10 +312,10 @@ def _has_parts(value: Any, own: Tag) -> bool:
     return False
 
 
-def _mirror(value: Any, own: Tag, asked: bool = False) -> Any:
-    """The mirror of a value's parts. With `asked`, for a value that is tagged itself, also if no part has metadata."""
+def _mirror(value: Any, own: Tag, is_tagged: bool = False) -> Any:
+    """The mirror of a value's parts. If the value `is_tagged` itself, no part needs metadata."""
     store: Store | None = own.store
-    if store is None or not (asked or _has_parts(value, own)):
+    if store is None or not (is_tagged or _has_parts(value, own)):
         return NO_METAMETA
 
     def meta(part: Any, metas: Any) -> Meta:

@@ -32,7 +32,7 @@ def mark_arguments(context_type, reflection):
     def is_argument(node):
         return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in methods
 
-    if isinstance(tree, ast.Lambda):  # which may stand where no assignment may
+    if isinstance(tree, ast.Lambda):  # its body has no place for assignments
         tree.body = replace_match(lambda node: marked(node.id), is_argument, tree.body)
         return tree
     has_docstring = isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant)

@@ -38,7 +38,7 @@ The condition says for which arguments the plain call does the same as long as t
 _names_in_c: Final[set[str]] = set()
 """The names of those functions that are written in C: most other functions are excluded at once by their names."""
 
-RETURNS_OF_PROGRAM: Final[set[int]] = set()
+RETURN_METHOD_RESULT: Final[set[int]] = set()
 """Functions, by identity, that return what special methods of the program return: wrapped if these wrapped it."""
 
 _SIMPLE: Final = (int, float, str, bool, bytes, complex, type(None))
@@ -60,11 +60,11 @@ _ITERATED_BY_C: Final = frozenset(
 # ---- functions whose rules apply always
 
 
-def apply_always(function: Any, plain_if: PlainIf | None, returns_of_program: bool) -> None:
+def apply_always(function: Any, plain_if: PlainIf | None, returns_method_result: bool) -> None:
     """Have the rule of a function apply although nothing is tagged, except for some arguments."""
     RULED_ALWAYS[id(function)] = plain_if
-    if returns_of_program:
-        RETURNS_OF_PROGRAM.add(id(function))
+    if returns_method_result:
+        RETURN_METHOD_RESULT.add(id(function))
     if type(function) is not type:
         _names_in_c.add(function.__name__)
 
@@ -116,7 +116,7 @@ def rewrapped_result(function: Any, value: Any) -> Any:
     found, LOCAL.returned = LOCAL.returned, None
     if found is None or found._tagged_value is not value:
         return value
-    if id(function) in RETURNS_OF_PROGRAM:
+    if id(function) in RETURN_METHOD_RESULT:
         return found
     is_python = id(type(function)) not in TYPES_IN_C and id(function) not in WRAPPER_AWARE
     return found if is_python and calls_overdubbed(ACTIVE.get(), function) else value

@@ -35,7 +35,7 @@ def rule(
     *functions: Any,
     while_untagged: bool = False,
     plain_if: PlainIf | None = None,
-    returns_of_program: bool = False,
+    returns_method_result: bool = False,
 ) -> Callable[[Handler], Handler]:
     """Register the handler of some functions.
 
@@ -48,7 +48,7 @@ def rule(
         the first value.
     plain_if:
         The same, except for arguments for which this condition holds.
-    returns_of_program:
+    returns_method_result:
         Whether the functions return what a special method of the program returns, wrapped if the method wrapped it.
         Without `plain_if` the plain call does the same with any arguments as long as nothing is tagged.
     """
@@ -56,10 +56,10 @@ def rule(
     def register(handler: Handler) -> Handler:
         for function in functions:
             RULES[id(function)] = Rule(function, handler)
-            if returns_of_program:
-                apply_always(function, plain_if or any_arguments, returns_of_program=True)
+            if returns_method_result:
+                apply_always(function, plain_if or any_arguments, returns_method_result=True)
             elif while_untagged or plain_if is not None:
-                apply_always(function, plain_if, returns_of_program=False)
+                apply_always(function, plain_if, returns_method_result=False)
         return handler
 
     return register

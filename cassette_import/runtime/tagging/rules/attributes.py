@@ -16,7 +16,7 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
 
 
-@rule(getattr, plain_if=nothing_watched, returns_of_program=True)
+@rule(getattr, plain_if=nothing_watched, returns_method_result=True)
 @rule(object.__getattribute__)
 @hidden
 def load_attribute(call: LeafCall) -> Any:

@@ -13,7 +13,7 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
 
 
-@rule(str, repr, format, ascii, returns_of_program=True)
+@rule(str, repr, format, ascii, returns_method_result=True)
 @rule(int, float, complex, bytes, bytearray, bool)
 @hidden
 def convert(call: LeafCall) -> Any:

@@ -56,7 +56,7 @@ def _takes_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     return not is_a(arguments[0], dict) or type(arguments[1]) is dict
 
 
-@rule(operator.ior, plain_if=_takes_dict, returns_of_program=True)
+@rule(operator.ior, plain_if=_takes_dict, returns_method_result=True)
 @rule(dict.update)
 @hidden
 def update(call: LeafCall) -> Any:

@@ -29,7 +29,7 @@ def _steps_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool
     return bool(arguments) and steps_plainly(arguments[0])
 
 
-@rule(next, plain_if=_steps_plainly, returns_of_program=True)
+@rule(next, plain_if=_steps_plainly, returns_method_result=True)
 @hidden
 def advance(call: LeafCall) -> Any:
     if not 1 <= len(call.arguments) <= 2 or call.keywords:

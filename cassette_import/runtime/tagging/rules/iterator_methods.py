@@ -27,14 +27,14 @@ _OF_GENERATORS: Final = (GeneratorType.__next__, GeneratorType.throw, *_RETURNIN
 
 @rule(*_OF_ITERATORS, while_untagged=True)
 @rule(
-    *_OF_GENERATORS, DrivenGenerator.__next__, DrivenGenerator.send, DrivenGenerator.throw, returns_of_program=True
+    *_OF_GENERATORS, DrivenGenerator.__next__, DrivenGenerator.send, DrivenGenerator.throw, returns_method_result=True
 )  # fmt: skip
 @hidden
 def advance(call: LeafCall) -> Any:
     return next_item(call.store, call.owner, call.native) if call.arguments else call.native()
 
 
-@rule(GeneratorType.send, returns_of_program=True)
+@rule(GeneratorType.send, returns_method_result=True)
 @hidden
 def send(call: LeafCall) -> Any:
     """The wrapper of the value is left for the `yield` that receives the value."""

@@ -87,7 +87,7 @@ def _extends_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bo
 _IN_PLACE: Final = (operator.iadd, operator.iconcat)
 
 
-@rule(operator.iadd, plain_if=_extends_plainly, returns_of_program=True)
+@rule(operator.iadd, plain_if=_extends_plainly, returns_method_result=True)
 @rule(list.extend, deque.extend, deque.extendleft, plain_if=are_iterated_by_c)
 @rule(operator.iconcat)
 @hidden

@@ -35,7 +35,7 @@ _REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq",
 
 @rule(
     *(function for function in _NAMES if function not in (operator.iadd, operator.ior)),
-    operator.neg, operator.pos, operator.invert, abs, round, returns_of_program=True,
+    operator.neg, operator.pos, operator.invert, abs, round, returns_method_result=True,
 )  # fmt: skip
 @rule(operator.concat)
 @hidden

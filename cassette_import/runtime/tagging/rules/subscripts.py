@@ -26,7 +26,7 @@ def _position(owner: Any, index: Any) -> int:
     return number + size_of(owner) if number < 0 else number
 
 
-@rule(operator.getitem, returns_of_program=True)
+@rule(operator.getitem, returns_method_result=True)
 @rule(list.__getitem__, tuple.__getitem__, dict.__getitem__)
 @hidden
 def load_item(call: LeafCall) -> Any:
