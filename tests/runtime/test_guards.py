@@ -1,4 +1,4 @@
-"""Call sites learn which callees are no targets; what they have learned never hides one that is."""
+"""Guards: call sites learn which callees are no targets; a guard never hides a target."""
 
 import gc
 import math
@@ -144,7 +144,7 @@ def program(make_program):
 
 
 def often(function, *arguments):
-    """Enough calls for every guard to have learned what there is to be learned."""
+    """Call a function often enough for every guard to have learned its callee, or to be given up."""
     for _ in range(12):
         result = function(*arguments)
     return result
@@ -155,7 +155,7 @@ def in_context(function, *arguments):
 
 
 @pytest.mark.parametrize("caller", ["local", "local_alias", "free"])
-def test_a_local_name_that_held_other_functions_meets_a_target(program, caller):
+def test_a_target_in_a_local_name_that_held_other_functions_is_intercepted(program, caller):
     call = getattr(program, caller)
 
     def run():
@@ -166,7 +166,7 @@ def test_a_local_name_that_held_other_functions_meets_a_target(program, caller):
     assert in_context(run) == ("sine", "other")
 
 
-def test_a_global_name_that_is_rebound_to_a_target_meets_it(program):
+def test_a_target_that_a_global_name_is_rebound_to_is_intercepted(program):
     def run():
         before = often(program.of_global, 1)
         program.changing = math.sin
@@ -175,7 +175,7 @@ def test_a_global_name_that_is_rebound_to_a_target_meets_it(program):
     assert in_context(run) == ("other", "sine")
 
 
-def test_a_name_of_a_module_that_is_rebound_to_a_target_meets_it(program):
+def test_a_target_that_a_name_of_a_module_is_rebound_to_is_intercepted(program):
     class Module:
         sin = staticmethod(abs)
 
@@ -186,7 +186,7 @@ def test_a_name_of_a_module_that_is_rebound_to_a_target_meets_it(program):
 
 
 @pytest.mark.parametrize("caller", ["on", "on_held", "on_static"])
-def test_a_receiver_of_another_type_meets_a_target_under_the_name_of_a_method(program, caller):
+def test_a_target_that_is_the_method_of_a_receiver_of_another_type_is_intercepted(program, caller):
     call, plain = getattr(program, caller), program.A()
 
     def run():
@@ -196,7 +196,7 @@ def test_a_receiver_of_another_type_meets_a_target_under_the_name_of_a_method(pr
     assert in_context(run) == "sine"
 
 
-def test_an_attribute_of_the_instance_meets_a_target(program):
+def test_a_target_in_an_attribute_of_the_instance_is_intercepted(program):
     def run():
         often(program.A.by_own, program.A(), 1)
         return program.A(math.sin).by_own(1), program.A().by_own(1)
@@ -204,14 +204,14 @@ def test_an_attribute_of_the_instance_meets_a_target(program):
     assert in_context(run) == ("sine", "other")
 
 
-def test_self_of_a_subclass_meets_a_target(program):
+def test_a_target_that_is_a_method_of_a_subclass_is_intercepted_on_self(program):
     def run():
         return often(program.A().by_self, 1), program.B().by_self(1), program.C().by_self(1)
 
     assert in_context(run) == ("method", "sine", "C.method")
 
 
-def test_a_class_as_receiver_meets_a_target(program):
+def test_a_target_that_is_a_method_of_a_class_is_intercepted_on_the_class(program):
     def run():
         often(program.on_class, program.A, 1)
         often(program.A.by_cls, 1)
@@ -221,7 +221,7 @@ def test_a_class_as_receiver_meets_a_target(program):
 
 
 @pytest.mark.parametrize("caller", ["by_super", "by_old_super"])
-def test_super_gives_what_it_gives(program, caller):
+def test_super_finds_the_same_methods(program, caller):
     def run():
         return [often(getattr(kind(), caller), 1) for kind in (program.B, program.C)]
 
@@ -229,7 +229,7 @@ def test_super_gives_what_it_gives(program, caller):
 
 
 @pytest.mark.parametrize("spelling", ["super()", "super(Lower, self)"])
-def test_super_meets_a_target_further_up(make_program, spelling):
+def test_a_target_that_super_finds_is_intercepted(make_program, spelling):
     program = make_program(
         f"""
         import math
@@ -263,25 +263,25 @@ def test_super_meets_a_target_further_up(make_program, spelling):
 
 
 def test_arguments_that_are_calls_are_evaluated_once_and_in_order(program):
-    class Told:
+    class Receiver:
         def __init__(self, name):
             self.name = name
 
         def method(self, x):
-            told.append((self.name, x))
+            calls.append((self.name, x))
             return f"{self.name}({x})"
 
     def run():
         often(program.nested, program.A(), program.C(), 1)
-        told.clear()
-        return program.nested(Told("a"), Told("b"), 1)
+        calls.clear()
+        return program.nested(Receiver("a"), Receiver("b"), 1)
 
-    told = []
+    calls = []
     assert in_context(run) == "a(b(a(1)))"
-    assert told == [("a", 1), ("b", "a(1)"), ("a", "b(a(1))")]
+    assert calls == [("a", 1), ("b", "a(1)"), ("a", "b(a(1))")]
 
 
-def test_a_receiver_is_let_go_of_before_the_next_statement(make_program):
+def test_a_receiver_is_released_before_the_next_statement(make_program):
     program = make_program(
         """
         import weakref
@@ -310,7 +310,7 @@ def test_a_receiver_is_let_go_of_before_the_next_statement(make_program):
     assert seen == [None] * 20
 
 
-def test_what_stands_in_a_container_meets_a_target(program):
+def test_a_target_in_a_container_is_intercepted(program):
     def run():
         functions = {"a": program.other, "b": math.sin}
         return often(program.in_subscript, functions, "a", 1), program.in_subscript(functions, "b", 1)
@@ -318,12 +318,12 @@ def test_what_stands_in_a_container_meets_a_target(program):
     assert in_context(run) == ("other", "sine")
 
 
-def test_a_target_is_met_under_each_of_its_names(program):
+def test_a_target_is_intercepted_under_each_of_its_names(program):
     assert in_context(lambda: often(program.aliased, 1)) == ["sine"] * 4
 
 
 @pytest.mark.parametrize("kind", ["list", "Items"])
-def test_a_method_of_a_builtin_type_is_met_however_it_is_called(program, kind):
+def test_a_method_of_a_builtin_type_is_intercepted_however_it_is_called(program, kind):
     class Doubling(Context):
         pass
 
@@ -335,7 +335,7 @@ def test_a_method_of_a_builtin_type_is_met_however_it_is_called(program, kind):
     assert overdub(Doubling(), lambda: often(lambda: program.appends(items(), 1))) == [1] * 6
 
 
-def test_a_target_that_is_registered_late_is_met_by_call_sites_that_have_learned(program):
+def test_a_target_that_is_registered_late_is_intercepted_at_call_sites_that_have_learned(program):
     class Late(Context):
         pass
 
@@ -352,7 +352,7 @@ def test_a_target_that_is_registered_late_is_met_by_call_sites_that_have_learned
     assert overdub(Late(), run) == (("method", "other", 0.0), ("replaced", "replaced", "replaced"))
 
 
-def test_a_method_of_the_program_is_a_target_for_every_receiver(program):
+def test_a_method_that_is_a_target_is_intercepted_for_every_receiver(program):
     class Methods(Context):
         pass
 
@@ -370,7 +370,7 @@ def test_a_method_of_the_program_is_a_target_for_every_receiver(program):
     )
 
 
-def test_what_call_sites_have_learned_keeps_nothing_alive(program):
+def test_guards_keep_nothing_alive(program):
     def run():
         class Local:
             def method(self, x):
@@ -388,7 +388,7 @@ def test_what_call_sites_have_learned_keeps_nothing_alive(program):
     assert [reference() for reference in references] == [None, None]
 
 
-def test_what_call_sites_know_of_targets_keeps_nothing_alive(make_program):
+def test_shortcuts_for_methods_keep_nothing_alive(make_program):
     class Appends(Context):
         """Replaces a method that subclasses have as well."""
 
@@ -422,7 +422,7 @@ def test_an_error_of_a_call_with_splats_names_the_function(program):
 
 
 class Others(Context):
-    """Replaces a function that the first context leaves alone."""
+    """Replaces a function that the first context does not intercept."""
 
 
 def generator_program(make_program):
@@ -448,7 +448,7 @@ def generator_program(make_program):
     )
 
 
-def test_a_generator_that_has_learned_in_one_context_meets_the_targets_of_another(make_program):
+def test_targets_of_another_context_are_intercepted_in_a_generator_that_has_learned(make_program):
     program = generator_program(make_program)
     Others.overdub.register(program.other)(lambda ctx, f, x: "replaced")
     Others.overdub.register(program.A.method)(lambda ctx, f, self, x: "replaced")
@@ -464,7 +464,7 @@ def test_a_generator_that_has_learned_in_one_context_meets_the_targets_of_anothe
         assert next(generator) == ("replaced", "replaced", "replaced")
 
 
-def test_a_block_in_another_context_meets_its_targets(make_program):
+def test_targets_of_another_context_are_intercepted_in_its_block(make_program):
     program = generator_program(make_program)
     Others.overdub.register(program.other)(lambda ctx, f, x: "replaced")
     Others.overdub.register(program.A.method)(lambda ctx, f, self, x: "replaced")
@@ -474,7 +474,7 @@ def test_a_block_in_another_context_meets_its_targets(make_program):
         assert overdub(Sines(), program.calls_between, a, program.other, between) == expected
 
 
-def test_a_thread_outside_the_context_is_left_alone(program):
+def test_nothing_is_intercepted_in_a_thread_outside_the_context(program):
     found = []
 
     def in_a_thread():
@@ -488,7 +488,7 @@ def test_a_thread_outside_the_context_is_left_alone(program):
     assert found == [[0.0] * 4]
 
 
-def test_what_an_overload_calls_is_left_alone(program):
+def test_calls_of_an_overload_are_not_intercepted(program):
     class Deep(Context):
         pass
 
@@ -499,7 +499,7 @@ def test_what_an_overload_calls_is_left_alone(program):
     assert overdub(Deep(), lambda: often(program.of_global, 1)) == ("other", "other")
 
 
-def test_a_function_beside_a_root_that_is_called_outside_does_not_have_all_functions_looked_for_each_time(monkeypatch):
+def test_a_function_of_the_same_file_called_outside_the_context_causes_few_searches_of_the_heap(monkeypatch):
     def function(x):
         return abs(x)
 
@@ -555,7 +555,7 @@ ASKED = """
 """
 
 
-def test_callees_and_classes_are_asked_for_nothing_when_guards_are_learned(make_program):
+def test_guards_learn_without_reading_attributes_of_callees_and_classes(make_program):
     class Own(Context):
         pass
 
@@ -639,14 +639,14 @@ LEARNED = """
 """
 
 
-def note_what_is_asked(monkeypatch):
-    """What call sites ask about, from now on."""
+def note_lookups(monkeypatch):
+    """The callees that call sites look up from now on."""
     found = []
 
-    def noting(ask):
+    def noting(look_up):
         def note(callee, *more):
             found.append(callee)
-            return ask(callee, *more)
+            return look_up(callee, *more)
 
         return note
 
@@ -672,16 +672,16 @@ def note_what_is_asked(monkeypatch):
         *("in_a_function_that_has_a_parameter_vars", "method", "class_method", "static_method"),
     ],
 )
-def test_a_call_site_asks_no_more_once_it_has_learned(make_program, monkeypatch, name):
+def test_a_call_site_looks_nothing_up_once_its_guard_holds(make_program, monkeypatch, name):
     function = getattr(make_program(LEARNED), name)
     with Sines():
         often(function, 1)
-        found = note_what_is_asked(monkeypatch)
+        found = note_lookups(monkeypatch)
         function(1)
     assert found == []
 
 
-def test_a_class_method_that_is_called_through_instances_meets_a_target(make_program):
+def test_a_target_that_is_a_class_method_is_intercepted_on_instances(make_program):
     program = make_program(
         """
         import math
@@ -709,9 +709,9 @@ def test_a_class_method_that_is_called_through_instances_meets_a_target(make_pro
     assert in_context(program.main) == (("A", "static"), ("sine", "sine"), ("A", "static"))
 
 
-def test_a_builtin_method_that_knows_its_class_is_a_target(make_program):
+def test_a_builtin_method_that_gets_its_defining_class_is_a_target(make_program):
     class Subs(Context):
-        """Replaces a method of a type that is told its class when it is called (PEP 573)."""
+        """Replaces a method that gets its defining class as an argument (PEP 573)."""
 
     Subs.overdub.register(re.Pattern.sub)(lambda ctx, f, pattern, *arguments: (pattern.pattern, *arguments))
     program = make_program(
@@ -760,7 +760,7 @@ def test_a_callable_whose_metaclass_cannot_be_hashed_is_called(make_program):
     assert in_context(program.main) == ["called"] * 12 + ["method"] * 12
 
 
-def test_a_partial_object_of_a_higher_order_function_hands_its_callback_on(make_program):
+def test_the_callback_of_a_partial_object_of_a_higher_order_function_is_intercepted(make_program):
     program = make_program(
         """
         import functools
@@ -775,7 +775,7 @@ def test_a_partial_object_of_a_higher_order_function_hands_its_callback_on(make_
     assert in_context(program.main) == (["sine"], ["sine"], ["1"])
 
 
-def test_super_of_classes_that_share_a_line_meets_a_target(make_program):
+def test_a_target_that_super_finds_in_classes_on_one_line_is_intercepted(make_program):
     program = make_program(
         """
         class Base:
@@ -810,7 +810,7 @@ def test_super_of_classes_that_share_a_line_meets_a_target(make_program):
         assert often(program.D().m) == ["C", "C", "hit"]
 
 
-def test_a_partial_object_that_carries_a_callback_by_keyword_hands_it_on(make_program):
+def test_the_callback_that_a_partial_object_carries_by_keyword_is_intercepted(make_program):
     program = make_program(
         """
         import functools
@@ -845,7 +845,7 @@ def test_a_static_method_that_is_called_as_an_object_is_a_target(make_program):
     assert in_context(program.main) == "sine"
 
 
-def test_locals_under_the_name_of_a_parameter_shows_no_temporaries(make_program, Recorder):
+def test_a_parameter_called_locals_shows_no_temporaries(make_program, Recorder):
     program = make_program(
         """
         def main(x, locals=locals):

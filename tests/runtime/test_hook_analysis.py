@@ -1,4 +1,4 @@
-"""Which hooks are known to reach no overdubbed code: those are not suspended while they run."""
+"""Hook analysis: which hooks reach no overdubbed code, and which read no arguments."""
 
 import functools
 
@@ -9,7 +9,7 @@ from cassette_import.runtime.dispatch.hook_analysis import only_stores, reads_no
 
 
 class Hooks(Context):
-    """Hooks of all sorts, under names of their own."""
+    """Hooks of many kinds, each under a name of its own."""
 
     number = 0
 
@@ -37,7 +37,7 @@ class Hooks(Context):
     def indexes(self, f, *args):
         self.first = args[0]
 
-    def adds_what_it_is_given(self, x, *args):
+    def adds_an_argument(self, x, *args):
         self.number = self.number + x
 
     def hashes(self, f, *args):
@@ -50,10 +50,10 @@ class Hooks(Context):
         if x:
             self.number = 1
 
-    def reads_of_what_it_is_given(self, f, *args):
+    def reads_of_an_argument(self, f, *args):
         self.name = f.__name__
 
-    def writes_to_what_it_is_given(self, f, *args):
+    def writes_to_an_argument(self, f, *args):
         f.seen = True
 
     def reads_a_property(self, f, *args):
@@ -73,37 +73,37 @@ class Hooks(Context):
 COUNTING = ["adds", "does_nothing", "computes"]
 KEEPING = ["keeps", "keeps_several", "keeps_one"]
 REACHING = [
-    *("calls", "indexes", "adds_what_it_is_given", "hashes", "compares", "asks_for_truth", "reads_of_what_it_is_given"),
-    *("writes_to_what_it_is_given", "reads_a_property", "unpacks", "formats"),
+    *("calls", "indexes", "adds_an_argument", "hashes", "compares", "asks_for_truth", "reads_of_an_argument"),
+    *("writes_to_an_argument", "reads_a_property", "unpacks", "formats"),
 ]
 
 
 @pytest.mark.parametrize("name", COUNTING)
-def test_a_hook_that_counts_looks_at_nothing_else(name):
+def test_a_hook_that_counts_touches_only_its_context(name):
     assert touches_only_context(getattr(Hooks, name), Hooks)
     assert only_stores(getattr(Hooks, name), Hooks)
 
 
 @pytest.mark.parametrize("name", KEEPING)
-def test_a_hook_that_keeps_what_it_is_given_reaches_nothing(name):
+def test_a_hook_that_stores_its_arguments_reaches_no_code(name):
     assert not touches_only_context(getattr(Hooks, name), Hooks)
     assert only_stores(getattr(Hooks, name), Hooks)
 
 
 @pytest.mark.parametrize("name", REACHING)
-def test_a_hook_that_does_anything_else_may_reach_the_program(name):
+def test_a_hook_that_does_anything_else_may_reach_overdubbed_code(name):
     assert not only_stores(getattr(Hooks, name), Hooks)
 
 
-def test_nothing_is_known_of_a_context_that_is_told_of_its_attributes():
-    class Told(Hooks):
+def test_no_hook_is_known_of_a_context_that_customises_attributes():
+    class Customised(Hooks):
         def __setattr__(self, name, value):
             object.__setattr__(self, name, value)
 
-    assert not only_stores(Hooks.adds, Told)
+    assert not only_stores(Hooks.adds, Customised)
 
 
-def test_a_closure_is_not_looked_into():
+def test_a_closure_may_reach_overdubbed_code():
     held = []
 
     def keeps(self, f, *args):
@@ -112,7 +112,7 @@ def test_a_closure_is_not_looked_into():
     assert not only_stores(keeps, Hooks)
 
 
-def test_a_hook_that_keeps_is_called_as_any_other(make_program):
+def test_a_hook_that_stores_its_arguments_gets_them(make_program):
     program = make_program("def f(x):\n    return g(x) + 1\n\ndef g(x, y=2):\n    return x * y\n")
 
     class Keeping(Context, events=Events.CALLS):
@@ -127,8 +127,8 @@ def test_a_hook_that_keeps_is_called_as_any_other(make_program):
     assert (context.called, context.result) == ((program.g, (3,), {}), 6)
 
 
-class Blind(Context):
-    """Hooks that look at what is called, or at nothing."""
+class ArgumentFree(Context):
+    """Hooks that read the callee, or nothing."""
 
     def called(self, f, *args, **kwargs):
         self.calls.append(f)
@@ -144,8 +144,8 @@ class Blind(Context):
         print(f)
 
 
-class Seeing(Context):
-    """Hooks that look at the arguments."""
+class Reading(Context):
+    """Hooks that read the arguments, or take some of them by name."""
 
     def reads(self, f, *args, **kwargs):
         self.calls.append(args)
@@ -187,22 +187,22 @@ class Seeing(Context):
 
 
 @pytest.mark.parametrize("name", ["called", "in_a_try", "without_keywords"])
-def test_a_hook_that_does_not_look_at_arguments_needs_none(name):
-    assert reads_no_arguments(getattr(Blind, name), 2)
+def test_a_hook_that_reads_no_arguments_is_argument_free(name):
+    assert reads_no_arguments(getattr(ArgumentFree, name), 2)
 
 
-SEEING = [
+READING = [
     *("reads", "reads_keywords", "hands_on", "writes", "deletes", "closes_over", "comprehends", "loops", "asks_locals"),
     *("names_one", "takes_none", "takes_a_keyword"),
 ]
 
 
-@pytest.mark.parametrize("name", SEEING)
-def test_a_hook_that_looks_at_arguments_or_wants_some_is_given_them(name):
-    assert not reads_no_arguments(getattr(Seeing, name), 2)
+@pytest.mark.parametrize("name", READING)
+def test_a_hook_that_reads_or_names_arguments_is_not_argument_free(name):
+    assert not reads_no_arguments(getattr(Reading, name), 2)
 
 
-def test_hooks_that_need_no_arguments_are_told_of_each_call(make_program):
+def test_argument_free_hooks_are_called_at_each_call(make_program):
     program = make_program(
         """
         import functools
@@ -225,7 +225,7 @@ def test_hooks_that_need_no_arguments_are_told_of_each_call(make_program):
         """
     )
 
-    class Told(Context, events=Events.CALLS):
+    class Noting(Context, events=Events.CALLS):
         def __init__(self):
             super().__init__()
             self.calls, self.results = [], []
@@ -236,39 +236,39 @@ def test_hooks_that_need_no_arguments_are_told_of_each_call(make_program):
         def posthook(self, result, f, *args, **kwargs):
             self.results.append((f, result))
 
-    told = Told()
-    assert overdub(told, program.run) == program.run()
+    noting = Noting()
+    assert overdub(noting, program.run) == program.run()
     method, of_class, f = vars(program.A)["method"], vars(program.A)["of_class"].__func__, program.f
     expected = [program.A, functools.partial, method, of_class, f, len, list.append, f, len, max]
-    assert told.calls == expected
-    assert [called for called, _ in told.results] == [
+    assert noting.calls == expected
+    assert [called for called, _ in noting.results] == [
         *(program.A, functools.partial, method, of_class, len, f, list.append, len, f, max),
     ]
 
 
-def test_an_errorhook_that_needs_no_arguments_is_told_of_what_failed(make_program):
+def test_an_argument_free_errorhook_is_called_for_a_failed_call(make_program):
     program = make_program("def fails(x, k=1):\n    raise ValueError(x)\n\ndef run():\n    fails(1, k=2)\n")
 
-    class Told(Context, events=Events.CALLS):
+    class Noting(Context, events=Events.CALLS):
         def prehook(self, f, *args, **kwargs):
             self.called = f
 
         def errorhook(self, exception, f, *args, **kwargs):
             self.failed = f, str(exception)
 
-    told = Told()
+    noting = Noting()
     with pytest.raises(ValueError, match="1"):
-        overdub(told, program.run)
-    assert told.failed == (program.fails, "1")
+        overdub(noting, program.run)
+    assert noting.failed == (program.fails, "1")
 
 
-def test_the_call_site_of_a_hook_that_needs_no_arguments_is_known(make_program):
+def test_an_argument_free_hook_finds_its_call_site(make_program):
     program = make_program("def run():\n    return len('x')\n")
 
-    class Told(Context, events=Events.CALLS):
+    class Noting(Context, events=Events.CALLS):
         def prehook(self, f, *args, **kwargs):
             self.column = callsite().column
 
-    told = Told()
-    overdub(told, program.run)
-    assert told.column == len("    return ")
+    noting = Noting()
+    overdub(noting, program.run)
+    assert noting.column == len("    return ")

@@ -1,4 +1,4 @@
-"""Methods of C find as many references to their receiver as they would: NumPy's `resize` counts them, and refuses."""
+"""C methods find the same number of references to their receiver: NumPy's `resize` counts them, and may refuse."""
 
 import importlib
 import sys
@@ -25,17 +25,17 @@ def work(count):
 """
 
 
-class LookingBefore(Context):
+class ReadingBefore(Context):
     def prehook(self, f, *arguments, **keywords):
         self.count = len(arguments)
 
 
-class LookingAfter(Context):
+class ReadingAfter(Context):
     def posthook(self, result, f, *arguments, **keywords):
         self.count = len(arguments)
 
 
-class LookingAlways(LookingBefore, LookingAfter):
+class ReadingAlways(ReadingBefore, ReadingAfter):
     def errorhook(self, exception, f, *arguments, **keywords):
         self.count = len(arguments)
 
@@ -52,12 +52,12 @@ class Naming(Context):
     "makers",
     [
         (Counting,),
-        (LookingBefore,),
-        (LookingAfter,),
-        (LookingAlways,),
+        (ReadingBefore,),
+        (ReadingAfter,),
+        (ReadingAlways,),
         (Naming,),
-        (Naming, LookingAlways),
-        (LookingBefore, Counting),
+        (Naming, ReadingAlways),
+        (ReadingBefore, Counting),
         (Profile,),
         (CallGraph,),
         (CallTypes,),
@@ -66,7 +66,7 @@ class Naming(Context):
     ],
     ids=lambda makers: "_".join(maker.__name__ for maker in makers),
 )
-def test_a_method_of_C_finds_as_many_references_as_ever(makers, make_package, capsys):
+def test_a_C_method_finds_the_same_number_of_references(makers, make_package, capsys):
     name = make_package({"__init__.py": PROGRAM})
     program = importlib.import_module(name)
     found = []
@@ -79,7 +79,7 @@ def test_a_method_of_C_finds_as_many_references_as_ever(makers, make_package, ca
     install([name])
     _inside([make() for make in makers], lambda: program.work(count))
     plain, inside = found
-    # From 3.14 on a variable lends its reference to a call of a method; a bound method has one of its own.
+    # From 3.14 on, a call of a method borrows the variable's reference, while a bound method holds one itself.
     assert inside - plain in ((0, 1) if sys.version_info >= (3, 14) else (0,))
 
 

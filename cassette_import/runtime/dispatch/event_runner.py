@@ -1,14 +1,7 @@
 """Event runners: the functions that run the events of one kind for one variant.
 
-A runner puts together what the other files of the package make: it decides nothing at an event.
-
-Names in `builtins`, where ``@7`` stands for a variant and ``1``/``2`` for the kind of event (calls/operators):
-
-``@7.pre0.1`` / ``@7.post0.1``   the prehook/posthook of context 0 of the stack
-``@7.event.1``                   `event`: run the whole event, ``event(f, *arguments)``
-``@7.over.1``                    `with_overloads`: the callee, or a proxy that chooses an overload
-``@7.pick.1``                    `intercept`: the callee, or a proxy that runs the event
-``@pick.1``                      `intercept` of whichever variant is active
+A runner puts together what the other files of the package make, and decides nothing at an event. Rewritten code loads
+its functions by the names that `rewriting.symbols.VariantNames` spells.
 
 Knows event plans and the makers of these functions; must not know source or how code is made.
 """
