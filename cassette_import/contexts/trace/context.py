@@ -91,6 +91,15 @@ class Trace(Context, events=Events.CALLS):
           parse('1 + 2') -> <Sum>
           int('x') raised ValueError("invalid literal for int() with base 10: 'x'")
           -> None
+
+    >>> import colorsys, io
+    >>> from cassette_import import install, overdub
+    >>> file = io.StringIO()
+    >>> with install("colorsys"):
+    ...     _ = overdub(Trace(file=file), colorsys.rgb_to_hls, 0, 0.5, 1)
+    >>> print(file.getvalue(), end="")
+    max(0, 0.5, 1) -> 1
+    min(0, 0.5, 1) -> 0
     """
 
     inherit: ClassVar[bool] = True
