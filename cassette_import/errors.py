@@ -1,7 +1,7 @@
-"""The errors and the warning that are this package's own.
+"""cassette_import's exceptions and its warning.
 
-Whatever else goes wrong is the program's and reaches its caller as it is. Where Python has an exception for
-what happened, the error is one of those too. This file knows nothing of the others.
+All other exceptions come from the program, and reach its caller unchanged. Where Python has an exception for what
+happened, the error is a subclass of that one too. This module knows nothing of the others.
 """
 
 __all__ = [
@@ -15,52 +15,50 @@ __all__ = [
 
 
 class CassetteError(Exception):
-    """The base of all errors of this package; never raised itself.
+    """The base of cassette_import's exceptions. It is never raised itself.
 
-    Catch it to tell what this package refused from what the overdubbed program raised.
+    Catch it to distinguish errors of cassette_import from errors of the overdubbed program.
     """
 
 
 class CassetteWarning(UserWarning):
-    """A module or function is left as it is, and runs plain.
+    """A module or function is not rewritten, and runs unchanged.
 
-    Issued once for each, with the reason, when code that was asked for cannot be rewritten. The program goes
-    on. Exclude the module from the installation to be rid of the warning. Where plain code would be a
-    mistake, turn it into an error: ``warnings.simplefilter("error", CassetteWarning)``, or, with pytest,
-    ``-W error::cassette_import.CassetteWarning``.
+    It is issued once for each module or function, with the reason. The program goes on. To avoid the warning, exclude
+    the module from the installation. To make it an error, use ``warnings.simplefilter("error", CassetteWarning)``, or,
+    with pytest, ``-W error::cassette_import.CassetteWarning``.
     """
 
 
 class NotOverdubbable(CassetteError, ValueError):
-    """What was asked for exists, but has no Python source that could be overdubbed.
+    """A module or function has no Python source that could be overdubbed.
 
-    Raised by `install` for built-in and extension modules and for modules that come without source. Install
-    the Python package around it instead; the functions of the module itself are leaves, for which overloads
-    and hooks can be registered without installing anything.
+    `install` raises it for built-in and extension modules, and for modules without source. Install the Python package
+    that contains the module instead. The functions of the module itself are leaves; overloads and hooks can be
+    registered for them without an installation.
     """
 
 
 class AmbiguousOverload(CassetteError, TypeError):
     """Two overloads or hooks match a call equally well.
 
-    Raised at the call, and names both. Register a third one whose annotations are at least as specific as
-    those of both, or make one of the two more specific.
+    It is raised at the call, and names both. Register a third one with annotations at least as specific as those of
+    both, or make the annotations of one of them more specific.
     """
 
 
 class PassError(CassetteError):
-    """A pass raised, or returned something that does not compile.
+    """A pass has raised an exception, or has returned something that does not compile.
 
-    Raised when the function that the pass was working on is entered, and names the pass, the function, its
-    file and line. What the pass raised is the ``__cause__``. The pass has to be mended, or to return the tree
-    of its reflection unchanged for functions that it cannot treat.
+    It is raised when the function that the pass has rewritten is called in the context. It names the pass, the
+    function, its file and its line. The exception of the pass is its ``__cause__``. A pass returns the tree of its reflection
+    unchanged if it cannot treat a function.
     """
 
 
 class OverdubRecursionError(CassetteError, RecursionError):
-    """An overload enters itself again and again.
+    """An overload enters itself without end.
 
-    Raised instead of a bare `RecursionError` when an overload calls `overdub` for the very function that it
-    replaces. Call `recurse` there, which skips the overload for that one call, or `fallback` for the native
-    function.
+    It is raised in place of a bare `RecursionError` when an overload calls `overdub` for the function that it replaces.
+    Call `recurse` there, which skips the overload for that one call, or `fallback` for the native function.
     """

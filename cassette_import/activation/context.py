@@ -1,6 +1,6 @@
-"""`Context`, what a program means while it runs under it, and what entering one makes active.
+"""`Context`: what hooks, overloads and passes belong to, and what is entered to make them active.
 
-Knows activations; must not know how code is rewritten.
+Knows activations, variants and hook points; must not know how code is rewritten.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNSET: Any = object()
 
 
 class EscapeReporter(Protocol):
-    """What makes the contexts that watch others with `report_escapes`: the escape report."""
+    """Makes the contexts that watch those with `report_escapes`. The escape report is one."""
 
     def watch_to_enter(self, context: Context) -> Context | None:
         """The context that is entered around `context`; None if it is active already."""
@@ -52,7 +52,7 @@ class EscapeReporter(Protocol):
 
 
 ESCAPE_REPORTERS: Final[list[EscapeReporter]] = []
-"""The escape report, which is built on contexts, adds itself."""
+"""The escape report adds itself here: it is built on contexts, so that this module must not import it."""
 
 
 def watch_to_enter(context: Context) -> Context | None:
@@ -80,10 +80,34 @@ def check_call(verb: str, context: Any, f: Any) -> None:
 
 @hidden
 def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run the overdubbed body of `f` in `ctx`, skipping an overload of `f` for this one call; `fallback` if it has
-    none.
+    """Run the overdubbed body of `f` in `ctx`, skipping the overload of `f` for this one call.
 
-    It is also the overload of a context type that defines none.
+    It is also the default overload: a context type that defines none inherits it.
+
+    Parameters
+    ----------
+    ctx:
+        The context; it is active while `f` runs, in this thread and task.
+    f, args, kwargs:
+        The call.
+
+    Returns
+    -------
+    What the call returns. If `f` has no overdubbed body, it is called as by `fallback`.
+
+    Raises
+    ------
+    TypeError
+        If `ctx` is no context, or `f` is not callable.
+
+    >>> import math
+    >>> from cassette_import import overdub
+    >>> class Doubled(Context): ...
+    >>> @Doubled.overdub.register(math.sqrt)
+    ... def _(ctx, f, x):
+    ...     return 2 * recurse(ctx, f, x)
+    >>> overdub(Doubled(), math.sqrt, 9.0)
+    6.0
     """
     check_call("recurse", ctx, f)
     if ctx.report_escapes and (watch := watch_to_enter(ctx)) is not None:
@@ -91,7 +115,7 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             return recurse(ctx, f, *args, **kwargs)
     root = python_function(f)
     here = ACTIVE.get()
-    # Inside an overload the call is still to be handed to the contexts further out.
+    # Inside an overload, the contexts further out still have to get the call.
     outer = len(here.contexts) if here.suspended is not None else 0
     activation = activation_of(ctx, registry.add_root(root) if root is not None else None)
     return run_root(activation, root, f, args, kwargs, outer)
@@ -105,9 +129,11 @@ _DEFAULTS: Final[dict[str, Callable[..., Any]]] = {
 }
 
 
-class _Usual:
-    """What contexts of a type are mostly: their events, their passes, the key of these, and once one was entered where
-    nothing was active, the variant of that."""
+class _TypeDefaults:
+    """What most contexts of a type share: their events, their passes and the key for these.
+
+    `variant` is set when the first of them is entered where nothing is active.
+    """
 
     __slots__ = ("events", "key", "passes", "variant")
 
@@ -119,23 +145,30 @@ class _Usual:
 
 
 class Context:
-    """What a program means while it runs under it. Subclass it; the subclass is a context type.
+    """The base of context types. Hooks, overloads and passes of a subclass say what events mean while it is active.
+
+    Class arguments: ``events`` are the kinds of syntax that are events (`Events.CALLS | Events.OPERATORS`). With
+    ``inherit=True``, threads, executors' jobs and asyncio tasks inherit the context if they are started in it. With
+    ``tagging=True``, values can carry metadata of the context (see `tag`).
+
+    A context type with ``leaf_hooks = True`` declares that its hooks never reach overdubbed code, because they use only
+    their own data and C functions. The hooks are then not suspended, which saves about a microsecond each.
 
     Parameters
     ----------
     metadata:
         Any value; hooks may be chosen by its type (``ctx: Ctx[int]``).
     passes:
-        Callables that rewrite function bodies before their events are; see `cassette_import.specialization.passes`.
+        Callables that rewrite function bodies before calls are rewritten; see `cassette_import.specialization.passes`.
+        May also be a class attribute.
     report_escapes:
-        Whether to count what runs as a leaf although it is Python; `escapes(ctx)` tells. Also class attributes.
+        Whether to count the Python functions that run as leaves; `escapes(ctx)` returns them. May also be a class
+        attribute.
 
-    Class arguments: ``events`` says which kinds of syntax are events (`Events.CALLS | Events.OPERATORS`). With
-    ``inherit=True``, threads, executors' jobs and asyncio tasks that are started in the context have it too. With
-    ``tagging=True`` values can carry metadata of the context (see `tag`).
-
-    A type whose hooks never reach overdubbed code, because all they touch is their own data and C functions, may say
-    so with ``leaf_hooks = True``: they are then not suspended, which saves about a microsecond each.
+    Raises
+    ------
+    TypeError
+        If a pass is not callable.
 
     >>> import math
     >>> from cassette_import import overdub
@@ -158,8 +191,8 @@ class Context:
     errorhook: ClassVar[Any]
     overdub: ClassVar[Any]
     _hooks_enabled = True
-    _is_changed = False  # whether this instance differs from its type by what we have made of it
-    _usual: ClassVar[_Usual | None] = None
+    _is_changed = False  # whether `disablehooks` or `enabletagging` made this instance differ from its type
+    _type_defaults: ClassVar[_TypeDefaults | None] = None
     _copy_of: Context | None = None
     _tagging = False
     _tags: dict[int, Any] | None = None
@@ -188,7 +221,7 @@ class Context:
             if not isinstance(tagging, bool):
                 raise TypeError(f"tagging must be True or False, not {tagging!r}")
             cls._tagging = tagging
-        cls._usual = None
+        cls._type_defaults = None
         if "passes" in cls.__dict__:
             cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
@@ -204,16 +237,16 @@ class Context:
 
     def _variant_key(self) -> Key:
         """What decides how functions are specialised for this context."""
-        usual, is_usual = self._usual, not self._is_changed
-        # Mostly the context has nothing of its own, and its type is as it was when the key was made.
-        if usual is not None and self.events is usual.events and self.passes is usual.passes and is_usual:
-            return usual.key
-        _take_in_methods(type(self))
+        defaults, is_unchanged = self._type_defaults, not self._is_changed
+        # Usually the instance has no events or passes of its own, and its type is as it was when the key was made.
+        if defaults is not None and self.events is defaults.events and self.passes is defaults.passes and is_unchanged:
+            return defaults.key
+        _add_assigned_methods(type(self))
         own: object = self.events
         events = own if isinstance(own, Events) else type(self).events  # a program may well write `self.events = []`
         key = Key.of(type(self), events, self._hooks_enabled, self.passes, self._tagging)
-        if is_usual:
-            type(self)._usual = _Usual(self.events, self.passes, key)
+        if is_unchanged:
+            type(self)._type_defaults = _TypeDefaults(self.events, self.passes, key)
         return key
 
     def _variant_alone(self) -> StackVariant:
@@ -221,13 +254,13 @@ class Context:
         return variants.of((self._variant_key(),))
 
     def __enter__(self: Self) -> Self:
-        usual = self._usual
+        defaults = self._type_defaults
         if (
             ACTIVE.get() is not INACTIVE
-            or usual is None
-            or usual.variant is None
-            or self.events is not usual.events
-            or self.passes is not usual.passes
+            or defaults is None
+            or defaults.variant is None
+            or self.events is not defaults.events
+            or self.passes is not defaults.passes
             or self._is_changed
             or self.report_escapes
             or (WAITING and (not sys.meta_path or sys.meta_path[0] is not FINDER))
@@ -243,7 +276,7 @@ class Context:
         made.tags = ()
         made.left = False
         made.inherited = made.hook_activations = made.successor = made.suspended = made.token = None
-        made.variant = variant = usual.variant
+        made.variant = variant = defaults.variant
         made.family = family = variant.family
         try:
             family.active += 1
@@ -251,7 +284,7 @@ class Context:
             NAMES[IS_ANY_ACTIVE] = True
             if variant.is_superseded or variant.instrumented_at.get(_NO_ROOTS) != registry.generation:
                 refresh(made)
-                usual.variant = made.variant
+                defaults.variant = made.variant
         except BaseException:
             made.end()
             raise
@@ -259,7 +292,7 @@ class Context:
         return self
 
     def _enter(self) -> None:
-        """Enter, whatever is active here and whatever this context has of its own."""
+        """Enter, whatever is active here and whatever differs from the type."""
         watch = watch_to_enter(self) if self.report_escapes else None
         if watch is not None:
             watch.__enter__()
@@ -270,17 +303,17 @@ class Context:
             if watch is not None:
                 watch.__exit__(None, None, None)
             raise
-        usual, variant = self._usual, activation.variant
-        is_usual = activation.outer is INACTIVE and not (self._tagging or self._is_changed)
+        defaults, variant = self._type_defaults, activation.variant
+        is_alone = activation.outer is INACTIVE and not (self._tagging or self._is_changed)
         # Another thread may have entered an instance with other events meanwhile.
-        if is_usual and usual is not None and variant is not None and variant.keys[0] is usual.key:
-            usual.variant = variant
+        if is_alone and defaults is not None and variant is not None and variant.keys[0] is defaults.key:
+            defaults.variant = variant
 
     def __exit__(self, *exception: object) -> None:
         here = ACTIVE.get()
         if here.entered is self and not here.left:
             leave(here)
-            if type(here) is OutermostActivation:  # mostly; it was entered without a watch
+            if type(here) is OutermostActivation:  # the usual case: it was entered without a watch
                 return
         else:
             exit_context(self)
@@ -294,6 +327,7 @@ _NO_ROOTS: Final[frozenset[str]] = frozenset()
 
 
 def _add_hook_point(cls: type, kind: str) -> None:
+    """Replace a hook method of a class by its hook point, which calls the method and registers handlers."""
     there = cls.__dict__.get(kind)
     own = there.method if isinstance(there, HookPoint) else there
     inherited = None
@@ -302,7 +336,7 @@ def _add_hook_point(cls: type, kind: str) -> None:
             found = base.__dict__.get(kind)
             if isinstance(found, HookPoint):
                 found = inherited = found.method
-            elif found is not None:  # of a class that is no context, to be mixed in
+            elif found is not None:  # of a mix-in class that is no context
                 own = found
             if found is not None:
                 break
@@ -314,8 +348,8 @@ def _add_hook_point(cls: type, kind: str) -> None:
     setattr(cls, kind, point)
 
 
-def _take_in_methods(context_type: type[Context]) -> None:
-    """Methods that were put into a class after it was made: `Ctx.prehook = function`."""
+def _add_assigned_methods(context_type: type[Context]) -> None:
+    """Make hook points of methods that were assigned after the class was created: `Ctx.prehook = function`."""
     for cls in context_type.__mro__:
         if issubclass(cls, Context):
             for kind in KINDS:
@@ -333,7 +367,7 @@ HOOK_FUNCTIONS.listeners.append(hook_copies.instrument_copy)
 
 
 def current() -> Context | None:
-    """The innermost context that is active in this thread and task, or None.
+    """The innermost context that is active in this thread and task; None if there is none.
 
     >>> current() is None
     True
@@ -348,6 +382,18 @@ def current() -> Context | None:
 def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -> Self:
     """A copy of a context with other metadata or passes; it keeps the type's hooks and overloads.
 
+    Parameters
+    ----------
+    ctx:
+        The context.
+    metadata, passes:
+        What the copy has in place of the metadata and passes of the context. Both are optional.
+
+    Raises
+    ------
+    TypeError
+        If `ctx` is no context, or a pass is not callable.
+
     >>> similarcontext(Context(1), metadata=2).metadata
     2
     """
@@ -360,7 +406,31 @@ def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -
 
 
 def disablehooks(ctx: Self) -> Self:
-    """A copy of a context whose hooks are not in the code at all; overloads stay."""
+    """A copy of a context without hooks: compiled bodies do not contain them. Overloads stay.
+
+    Parameters
+    ----------
+    ctx:
+        The context.
+
+    Raises
+    ------
+    TypeError
+        If `ctx` is no context.
+
+    >>> import math
+    >>> from cassette_import import overdub
+    >>> class Loud(Context):
+    ...     def prehook(self, f, *args, **kwargs):
+    ...         print(f.__name__)
+    >>> def program():
+    ...     return math.sqrt(4.0)
+    >>> overdub(Loud(), program)
+    sqrt
+    2.0
+    >>> overdub(disablehooks(Loud()), program)
+    2.0
+    """
     made = _copied("disablehooks", ctx)
     object.__setattr__(made, "_hooks_enabled", False)
     object.__setattr__(made, "_is_changed", True)

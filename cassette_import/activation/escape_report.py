@@ -1,7 +1,7 @@
-"""The escape report: which Python functions a context could not follow, how often they were called, and why.
+"""The escape report: the Python functions that ran as leaves in a context, how often they were called, and why.
 
-A context that is asked for it (`report_escapes`) has a second context around it that counts; one that is not asked pays
-nothing. Knows contexts and the registry of code; must not know how code is rewritten.
+A context with `report_escapes` gets a second context around it, which counts. Other contexts pay nothing. Knows
+contexts and the registry of code; must not know how code is rewritten.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.registry import registry
 from cassette_import.specialization.source_file import SourceFile
 
-__all__ = ["Escape", "EscapeWatch", "escapes", "told"]
+__all__ = ["Escape", "EscapeWatch", "escapes", "report_lines"]
 
 _WATCH: Final = "_escape_watch"
-_SAID: Final = "its module is installed"
+_INSTALLED: Final = "its module is installed"
 
 
 @dataclass(frozen=True, order=True)
 class Escape:
-    """A Python function that ran as a leaf: its body, and what that called, was not overdubbed."""
+    """A Python function that ran as a leaf: neither its body nor the functions that it called were overdubbed."""
 
     function: str
-    """The qualified name; of a class that was called, that of its `__init__` or `__new__`."""
+    """The qualified name of the function. If a class was called, that of its `__init__` or `__new__`."""
     module: str
     filename: str
     lineno: int
     reason: str
     calls: int
-    """How often overdubbed code called it."""
+    """The number of calls from overdubbed code."""
 
     def __str__(self) -> str:
         return f"{self.module}.{self.function}: {_number(self.calls, 'call')}; {self.reason}"
@@ -68,7 +68,7 @@ class EscapeWatch(Context, events=Events.CALLS):
     Parameters
     ----------
     contexts:
-        Those for which it counts: what they have an overload for does not run, and so does not escape.
+        Those for which it counts. A function for which they have an overload does not run, and so does not escape.
     """
 
     leaf_hooks: ClassVar[bool] = True
@@ -81,18 +81,18 @@ class EscapeWatch(Context, events=Events.CALLS):
         self._lock = threading.Lock()
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
-        """Count the call, if it is one of Python code."""
+        """Count the call, if it is a call of a Python function that is not overdubbed."""
         function = python_function(f)
         activation = ACTIVE.get()
-        if function is None or activation.suspended is not None:  # what hooks do is not the program
+        if function is None or activation.suspended is not None:  # calls by hooks are not calls of the program
             return
         code = function.__code__
         record = registry.records.get(code.co_filename)
-        # A record alone says nothing: "<string>" may have one because of another function in another "<string>".
+        # A record alone is no proof: "<string>" may have one because of another function in another "<string>".
         is_overdubbed = record is not None and (record.installed or code.co_filename in activation.roots)
         unit = registry.index.unit_of(code) if is_overdubbed else None
         if unit is not None:
-            code = unit.plain  # code objects come and go while functions are specialised
+            code = unit.plain  # specialising replaces code objects
         reason = _reason(function, is_overdubbed)
         if reason is None:
             return
@@ -117,23 +117,26 @@ class EscapeWatch(Context, events=Events.CALLS):
 
     def summary(self) -> str:
         """The report as a table, for the terminal."""
-        return "\n".join(told(self.escapes()))
+        return "\n".join(report_lines(self.escapes()))
 
     @property
     def formats(self) -> Mapping[str, Any]:
-        """None: it is told on the terminal."""
+        """None: the report is printed on the terminal."""
         return MappingProxyType({})
 
 
 def _reason(function: FunctionType, is_overdubbed: bool) -> str | None:
-    """Why a function that is called now is a leaf, as far as is known before it runs; None for what is ours."""
+    """Why a function that is called now is a leaf, as far as is known before it runs.
+
+    None for cassette_import's own functions.
+    """
     module: Any = function.__module__
     if not isinstance(module, str):
         return "it belongs to no module"
     if module == OURSELVES or module.startswith(f"{OURSELVES}."):
         return None
     if is_overdubbed or finder.covers(module):
-        return _SAID
+        return _INSTALLED
     if any(selection.matches(module) for selection in finder.selections):
         return f"{module} is excluded"
     return f"{module} is not installed"
@@ -143,7 +146,7 @@ def _final_reason(called: _Called) -> str | None:
     """Why a function escaped, now that it has run; None if it did not."""
     code, module, reason = called.code, called.module, called.reason
     record = registry.records.get(code.co_filename)
-    if reason == _SAID:
+    if reason == _INSTALLED:
         if called.unit is not None:
             return None if called.unit.reason is None else f"it is left alone: {called.unit.reason}"
         decision = finder.decisions.get(module)
@@ -152,10 +155,10 @@ def _final_reason(called: _Called) -> str | None:
     source = record.source if record is not None else SourceFile(code.co_filename)
     if record is None:
         source.refresh(module, getattr(sys.modules.get(module), "__dict__", None))
-    # A loader has one source for all that its module compiles by itself; what is in `<…>` is in no file.
+    # A loader has one source for everything that its module compiles by itself. Code in `<…>` is in no file.
     if not source.available or (code.co_filename.startswith("<") and not linecache.getlines(code.co_filename)):
         return "there is no source"
-    return "its code is not what its source says" if reason == _SAID else reason
+    return "its code is not what its source says" if reason == _INSTALLED else reason
 
 
 def _overloaded(contexts: Iterable[Context]) -> set[CodeType]:
@@ -171,17 +174,21 @@ def _overloaded(contexts: Iterable[Context]) -> set[CodeType]:
 
 
 def escapes(ctx: Context) -> list[Escape]:
-    """What ran as a leaf in a context although it is Python, most often called first.
+    """The Python functions that ran as leaves in a context, most often called first.
 
     Parameters
     ----------
     ctx:
-        A context with `report_escapes`, or a copy of it. It may be active still.
+        A context with `report_escapes`, or a copy of it. It may still be active.
+
+    Returns
+    -------
+    One `Escape` for each function and reason.
 
     Raises
     ------
     ValueError
-        If the context was not asked to report.
+        If the context does not have `report_escapes`.
 
     >>> import textwrap
     >>> from cassette_import import Context, overdub
@@ -226,7 +233,7 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def told(found: list[Escape]) -> Iterator[str]:
+def report_lines(found: list[Escape]) -> Iterator[str]:
     """The report, line by line."""
     calls = sum(escape.calls for escape in found)
     yield f"escapes: {_number(calls, 'call')} of {_number(len(found), 'Python function')}"

@@ -1,13 +1,13 @@
-"""What threads, executors' jobs and asyncio tasks have of the contexts in which they are started: those with `inherit`.
+"""Inheritance: threads, executors' jobs and asyncio tasks get the active contexts with `inherit` when they are started.
 
-Python copies the context variables of whoever makes a task, and on some versions and settings of whoever starts a
-thread, with all that is in them. So the few functions of the standard library that start something are diverted, from
-the first time that a context is entered, through functions of ours, which put there what is inherited. They stay the
-same function objects, so that hooks and overloads of them are found.
+A new task gets a copy of all context variables of the code that makes it; so does a new thread, in some versions and
+settings of Python. So the few functions of the standard library that start threads, jobs and tasks are diverted: from
+the first time that a context is entered, they call functions of this module, which set what is inherited. They stay the
+same function objects, so hooks and overloads registered for them still match.
 
-Nothing of this is met by a function call or an event: what is active is still one look at one context variable.
+Calls and events cost nothing more: which contexts are active is still in one context variable.
 
-Knows activations, and how the standard library starts things; must not know how code is rewritten.
+Knows activations, and how the standard library starts threads and tasks; must not know how code is rewritten.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 
 _FILENAME: Final = "<cassette_import>"
-"""Where the code of diverted functions says it is from: there is no source, so it is never overdubbed itself."""
+"""The file name of diverted functions' code. It has no source, so they are never overdubbed."""
 
 
 # ---- threads
 
 _bequeathed: Final[dict[int, Activation]] = {}
-"""What threads that are being started inherit, by the identity of the thread object."""
+"""What threads inherit that are being started, by the identity of the thread object."""
 
 
 class _Submitting(threading.local):
@@ -44,12 +44,12 @@ class _Submitting(threading.local):
 
 
 _submitting: Final = _Submitting()
-"""`_submitting.now`: this thread gives a job to an executor, whose own threads inherit nothing."""
+"""`_submitting.now`: this thread submits a job to an executor. Threads that the executor starts inherit nothing."""
 
 
 @hidden
 def start_thread(start: Callable[[Any], None], thread: Any) -> None:
-    """`Thread.start`. A thread that was given a `contextvars.Context` (3.14) has what that holds."""
+    """`Thread.start`. A thread with a `contextvars.Context` of its own (3.14) has the contexts of that one."""
     here = ACTIVE.get()
     if here.variant is None or getattr(thread, "_context", None) is not None:
         return start(thread)
@@ -63,7 +63,7 @@ def start_thread(start: Callable[[Any], None], thread: Any) -> None:
 
 @hidden
 def run_thread(run: Callable[[Any], None], thread: Any) -> None:
-    """`Thread._bootstrap_inner`, which is the first thing that happens in the new thread."""
+    """`Thread._bootstrap_inner`, which is the first function that runs in the new thread."""
     inherited = _bequeathed.pop(id(thread), None)
     if inherited is not None:
         context = getattr(thread, "_context", None)  # 3.14 runs the thread in one of its own
@@ -79,7 +79,7 @@ def run_thread(run: Callable[[Any], None], thread: Any) -> None:
 
 @hidden
 def run_job(activation: Activation, job: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """A job in what it has inherited."""
+    """Run a job in the contexts that it has inherited."""
     token = ACTIVE.set(activation)
     try:
         return job(*arguments, **keywords)
@@ -113,7 +113,7 @@ def _runs_elsewhere(executor: Any) -> bool:
 
 @hidden
 def submit_to_processes(submit: Callable[..., Any], executor: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """`ProcessPoolExecutor.submit`: it may fork, and what is active here is not to be active in every job there."""
+    """`ProcessPoolExecutor.submit`. It may fork, but the contexts of this process must not be active in every job."""
     if ACTIVE.get().variant is None:
         return submit(executor, *arguments, **keywords)
     before, _submitting.now = _submitting.now, True
@@ -136,8 +136,8 @@ def _after_fork() -> None:
 def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """`BaseEventLoop.create_task`.
 
-    A task that is made while no event loop runs in this thread is the call that makes one run, or a part of it: it
-    has what its caller has. One that is given a `contextvars.Context` has what that holds.
+    A task that is made while no event loop runs in this thread belongs to the call that starts one: it has the contexts
+    of its caller. A task with a `contextvars.Context` of its own has the contexts of that one.
     """
     here = ACTIVE.get()
     if here.variant is None:
@@ -157,7 +157,7 @@ def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *argum
 
 
 def _copy_context() -> contextvars.Context:
-    """`contextvars.copy_context`, of what is inherited."""
+    """`contextvars.copy_context`, but with the inherited contexts active in the copy."""
     made = contextvars.copy_context()
     here = ACTIVE.get()
     if here is not INACTIVE:
@@ -166,7 +166,7 @@ def _copy_context() -> contextvars.Context:
 
 
 def _divert_to_thread(module: Any) -> None:
-    """`asyncio.to_thread` copies the context variables: in its module, `copy_context` is ours."""
+    """`asyncio.to_thread` copies the context variables: its module gets a `copy_context` that knows inheritance."""
     shown = ModuleType("contextvars", contextvars.__doc__)
     vars(shown).update(vars(contextvars), copy_context=_copy_context)
     module.contextvars = shown
@@ -175,15 +175,15 @@ def _divert_to_thread(module: Any) -> None:
 # ---- diverting
 
 
-def _stand_in(*arguments: Any, **keywords: Any) -> Any:
+def _diverted(*arguments: Any, **keywords: Any) -> Any:
     return handler(*arguments, **keywords)  # type: ignore[name-defined]  # noqa: F821
 
 
 def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str) -> None:
-    """Have a method call `handler(method, ...)`, where `method` does what it did before."""
+    """Make a method call `handler(original, ...)`, where `original` is a function with the method's own code."""
     method: Any = inspect.unwrap(vars(owner)[attribute])
     if type(method) is not FunctionType or method.__closure__:
-        return  # somebody's own, in the place of the standard library's: it stays what it is
+        return  # a program has replaced the method of the standard library: its replacement stays
     original = FunctionType(
         method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__
     )
@@ -199,7 +199,7 @@ def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str)
 
 
 def _code(name: str, original: CodeType) -> CodeType:
-    code = hide(_stand_in.__code__).replace(
+    code = hide(_diverted.__code__).replace(
         co_names=(name,),
         co_name=original.co_name,
         co_qualname=original.co_qualname,

@@ -1,12 +1,15 @@
-"""The end of the interpreter: finalizers that run while it takes modules apart meet overdubbed code, and our names.
+"""Shutdown of the interpreter: finalizers run overdubbed code while CPython destroys modules.
 
-After the `atexit` functions, which run as ever, CPython takes the modules out of `sys.modules`, then resets `builtins`,
-where our names are, and then empties the modules that somebody still holds, ours among them. Finalizers run all the
-while. So from the first of these steps on nothing is active any more; the names are put back as soon as `builtins` has
-been reset; and what CPython finds in `sys.modules` and empties are twins of our modules.
+After the `atexit` functions, CPython removes all modules from `sys.modules`. Then it resets `builtins`, which holds the
+names of rewritten code. Then it empties the modules to which something still refers, cassette_import's among them.
+Finalizers run during all three steps. Therefore:
 
-Knows what is active, and units; must not know contexts or hooks. What runs at the end of all must not look at names of
-its module that may be gone.
+- When modules are removed, all contexts become inactive.
+- When `builtins` has been reset, the names are put back.
+- CPython finds copies of cassette_import's modules in `sys.modules`, and empties the copies.
+
+Knows what is active, and units; must not know contexts or hooks. What runs after the last step must not use globals of
+its module, which may be gone.
 """
 
 from __future__ import annotations
@@ -27,19 +30,22 @@ _PACKAGE: Final = __name__.partition(".")[0]
 
 
 def prepare() -> None:
-    """Put twins of our modules into `sys.modules`; the one of this module has with it who is told when it goes."""
+    """Put copies of cassette_import's modules into `sys.modules`.
+
+    The copy of this module holds an object whose finalizer runs when CPython removes the modules.
+    """
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == _PACKAGE and isinstance(module, ModuleType):
-            twin = ModuleType(name)
-            vars(twin).update(vars(module))
+            copy = ModuleType(name)
+            vars(copy).update(vars(module))
             if name == __name__:
-                ending = _Ending()
-                vars(twin)[symbols.of_object(id(ending))] = ending
-            sys.modules[name] = twin
+                finalizer = _ModulesRemoved()
+                vars(copy)[symbols.of_object(id(finalizer))] = finalizer
+            sys.modules[name] = copy
 
 
-class _Ending:
-    """Dies when the modules are taken out of `sys.modules`."""
+class _ModulesRemoved:
+    """Its finalizer runs when CPython removes the modules from `sys.modules`."""
 
     @hidden
     def __del__(self) -> None:
@@ -49,11 +55,11 @@ class _Ending:
         NAMES[ENTER_FUNCTION] = _enter_plain
         NAMES[IS_ANY_ACTIVE] = False
         names = {name: value for name, value in NAMES.items() if symbols.is_symbol(name)}
-        NAMES[symbols.of_object(id(self))] = _Again(names)
+        NAMES[symbols.of_object(id(self))] = _BuiltinsReset(names)
 
 
-class _Again:
-    """Dies when `builtins` has been reset."""
+class _BuiltinsReset:
+    """Its finalizer runs when CPython has reset `builtins`."""
 
     def __init__(self, names: dict[str, Any]) -> None:
         self._names = names
@@ -65,7 +71,7 @@ class _Again:
 
 @hidden
 def _enter_plain(number: int, here: Callable[[], Any]) -> Callable[..., Any]:
-    """What gates call in the end: nothing is specialised any more."""
+    """What trampolines call during shutdown: they run the plain function, and nothing is specialised any more."""
     assert isinstance(here, FunctionType)
     plain = registry.index.units[number].plain
     return FunctionType(plain, here.__globals__, plain.co_name, None, here.__closure__)

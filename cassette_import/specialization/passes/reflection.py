@@ -30,18 +30,18 @@ class HasVariant(Protocol):
 
 @dataclass
 class Reflection:
-    """A function as a pass sees it.
+    """A function and its source, as passes get it.
 
     Attributes
     ----------
     function:
-        The function itself; of several closures of one `def`, one of them.
+        The function. If a `def` has made several closures, one of them.
     tree:
-        A copy of its node, free to be changed.
+        A copy of its syntax tree, which a pass may change.
     source, filename, lineno:
-        Its text, and where it stands. The line is that of the first decorator, if there is one.
+        Its source text, and where that is. The line is that of the first decorator, if there is one.
     context_type:
-        The context type that it is rewritten for, if any.
+        The context type for which it is rewritten, if any.
     """
 
     function: FunctionType
@@ -57,20 +57,20 @@ class Reflection:
 
     @property
     def signature(self) -> inspect.Signature:
-        """The signature of the function; of a decorator's wrapper, that of the wrapper."""
+        """The signature of the function. A decorator's wrapper has its own, not that of the wrapped function."""
         return inspect.signature(self.function, follow_wrapped=False)
 
     def overdubbed(self, context: HasVariant | type[HasVariant]) -> str:
-        """The function as it runs in a context (or context type), as readable Python.
+        """The function as it runs in a context, as readable Python.
 
         Parameters
         ----------
         context:
-            A context, or a context type. Passes of the context have their say.
+            A context or a context type. Its passes are applied.
 
         Returns
         -------
-        The text of a definition that Python can parse. Names of the machinery begin with an underscore.
+        The text of a definition that Python can parse. Names that cassette_import adds begin with an underscore.
 
         Raises
         ------
@@ -95,7 +95,16 @@ class Reflection:
 
 
 def reflect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Reflection | None:
-    """What is known of the Python function that would run for ``f(*args, **kwargs)``; None if there is no source.
+    """The source of the Python function that would run for ``f(*args, **kwargs)``, and what belongs to it.
+
+    Parameters
+    ----------
+    f, args, kwargs:
+        The call. It does not take place; the arguments are not needed.
+
+    Returns
+    -------
+    A `Reflection`; None if the function has no source.
 
     >>> import colorsys
     >>> reflect(colorsys.rgb_to_hls).lineno > 1
