@@ -51,8 +51,8 @@ class PassError(CassetteError):
     """A pass has raised an exception, or has returned something that does not compile.
 
     It is raised when the function that the pass has rewritten is called in the context. It names the pass, the
-    function, its file and its line. The exception of the pass is its ``__cause__``. A pass returns the tree of its reflection
-    unchanged if it cannot treat a function.
+    function, its file and its line. The exception of the pass is its ``__cause__``. A pass that cannot treat a function
+    returns the tree of its reflection unchanged.
     """
 
 
