@@ -3,7 +3,7 @@
 `BOUNDARY` and `GROUPS` name the functions, `boundary` marks more of them, and `leading_outside` lists them.
 """
 
-from cassette_import.contexts.recording.boundaries import boundary
+from cassette_import.contexts.recording.boundary_watcher import boundary
 from cassette_import.contexts.recording.external_functions import BOUNDARY, ENVIRONMENT, GROUPS, leading_outside
 
 __all__ = ["BOUNDARY", "ENVIRONMENT", "GROUPS", "boundary", "leading_outside"]

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 
 from cassette_import import Context, Events, fallback, overdub
 from cassette_import.contexts.recording import environment, proxies
-from cassette_import.contexts.recording.boundaries import Found, watch
+from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction, BoundaryWatcher
 from cassette_import.contexts.recording.call_sequences import job
 from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.external_functions import ENVIRONMENT, GENERATOR, STARTS, leading_outside
@@ -78,20 +78,20 @@ class RecordingContext(Context, events=Events.NONE):
         self._process = os.getpid()
         self.is_paused = False
         names = [*leading_outside(self._without), *STARTS, *_STANDARD_INPUT, *self._boundary]
-        self._watcher = watch(names, self._register)
+        self._watcher = BoundaryWatcher(names, self._register)
         self.intercepts_environment = ENVIRONMENT not in self._without
         if self.intercepts_environment:
             environment.intercept_environment()
 
-    def _register(self, found: Sequence[Found]) -> None:
+    def _register(self, found: Sequence[BoundaryFunction]) -> None:
         """Intercept the calls of functions in the boundary that have come to exist."""
         new = []
         for one in found:
-            target = underlying(one.target)
+            target = underlying(one.function)
             self._names.setdefault(id(target), one.name)
             if id(target) not in _registered:
                 _registered[id(target)] = target
-                new.append(one.target)
+                new.append(one.function)
         if new:
             # Twice the first one: with a single function, `register` could not know whether it is the overload.
             RecordingContext.overdub.register(*new, new[0])(_intercept)
