@@ -1,8 +1,8 @@
-"""Values as JSON and back: simple values are serialised, every other object is written as a reference.
+"""Values as JSON: simple values are serialised, every other object is written as a reference.
 
 Numbers, text, None and lists stand for themselves. Every other value is a JSON object with one key, its tag:
-``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. `Encoder` and `Decoder` each get a function for the
-objects that cannot be serialised. Knows Python's types; must not know what is recorded, or why.
+``{"bytes": "abc"}``, ``{"tuple": [1, 2]}``, ``{"made": …}``. A function that the caller passes encodes the objects that
+cannot be serialised. Knows Python's types; must not know what is recorded, or how values are decoded.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import base64
 import builtins
 import enum
 import hashlib
-import importlib
 import sys
 import types
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-__all__ = ["VALUES", "BadValue", "Decoder", "Encoder", "located", "reference", "shortened", "with_texts"]
+__all__ = ["CONSTRUCTORS", "VALUES", "Encoder", "reference", "shortened", "with_texts"]
 
 Encoded: TypeAlias = tuple[Any, Any]
 """A value as JSON, and the value that the program gets: mostly the same one, or one with proxies in it."""
@@ -42,10 +41,6 @@ _DEEPEST: Final = 60
 _PICKLE_PROTOCOL: Final = 4
 
 
-class BadValue(ValueError):
-    """JSON that no value is encoded as."""
-
-
 class NotSerialisable(Exception):
     """An object that cannot be serialised, so that the recording needs a reference to it."""
 
@@ -53,22 +48,6 @@ class NotSerialisable(Exception):
 def reference(thing: Any) -> str:
     """A class or function as `module:qualname`."""
     return f"{thing.__module__}:{thing.__qualname__}"
-
-
-def located(text: str) -> Any:
-    """The class or function that a reference names; its module is imported if necessary.
-
-    >>> located("datetime:datetime.now").__name__
-    'now'
-    """
-    module_name, _, path = text.partition(":")
-    try:
-        found = sys.modules.get(module_name) or importlib.import_module(module_name)
-        for name in path.split("."):
-            found = getattr(found, name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise BadValue(f"{text} cannot be found here: {error}") from error
-    return found
 
 
 def with_texts(encoded: Any, change: Callable[[str], Any]) -> Any:
@@ -236,7 +215,7 @@ def _refuse(value: Any) -> Encoded:
     raise NotSerialisable
 
 
-_CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
+CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
 """The functions that a recording may name to make an object, beside its class."""
 _CALLABLE_TYPES: Final = (type, types.FunctionType, types.BuiltinFunctionType)
 
@@ -248,7 +227,7 @@ def _way_to_make(make: Any, kind: type) -> str:
     if getattr(make, "__name__", "") == "__newobj__":
         return "new"
     name = reference(make) if isinstance(make, _CALLABLE_TYPES) else ""
-    if name not in _CONSTRUCTORS:
+    if name not in CONSTRUCTORS:
         raise NotSerialisable
     return name
 
@@ -295,108 +274,3 @@ def _public(kind: type) -> str:
 def _is_module_level(function: Any) -> bool:
     module = sys.modules.get(getattr(function, "__module__", None) or "")
     return module is not None and getattr(module, function.__qualname__, None) is function
-
-
-class Decoder:
-    """From JSON to values.
-
-    Parameters
-    ----------
-    decode_reference:
-        Called with the tag and the content of what the encoder's `encode_reference` has written. Returns the object.
-    """
-
-    def __init__(self, decode_reference: Callable[[str, Any], Any]) -> None:
-        self._decode_reference = decode_reference
-
-    def __call__(self, encoded: Any) -> Any:
-        """The value that JSON stands for.
-
-        >>> Decoder(print)({"tuple": [1, {"bytes": "ab"}]})
-        (1, b'ab')
-
-        Raises
-        ------
-        BadValue
-            If it stands for no value.
-        """
-        if isinstance(encoded, list):
-            return [self(item) for item in encoded]
-        if not isinstance(encoded, dict):
-            return encoded
-        if len(encoded) != 1:
-            raise BadValue(f"no value is written as {str(encoded)[:80]}")
-        [(tag, content)] = encoded.items()
-        decode = _DECODERS.get(tag)
-        if decode is None:
-            return self._decode_reference(tag, content)
-        try:
-            return decode(self, content)
-        except BadValue:
-            raise
-        except Exception as error:  # the arguments in an edited recording can make a class raise anything
-            raise BadValue(f"no value is written as {str(encoded)[:80]}: {error}") from error
-
-    def _enum(self, content: Any) -> Any:
-        return located(content[0])(self(content[1]))
-
-    def _made(self, content: Any) -> Any:
-        kind, how, *rest = content
-        arguments, state, items, pairs = map(self, rest)
-        cls = located(kind)
-        if not isinstance(cls, type):
-            raise BadValue(f"{kind} is no class")
-        if how == "new":
-            made: Any = cls.__new__(cls, *arguments)
-        elif how == "call":
-            made = cls(*arguments)
-        elif how in _CONSTRUCTORS:
-            made = located(how)(*arguments)
-        else:
-            raise BadValue(f"unknown way to make a {kind}: {how!r}")
-        if state is not None:
-            _set_state(made, state)
-        if items is not None:
-            made.extend(items)
-        for key, value in pairs or ():
-            made[key] = value
-        return made
-
-    def _type(self, content: Any) -> Any:
-        found = located(content)
-        if not isinstance(found, type):
-            raise BadValue(f"{content} is no class")
-        return found
-
-
-def _set_state(made: Any, state: Any) -> None:
-    if hasattr(made, "__setstate__"):
-        made.__setstate__(state)
-        return
-    plain, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-    vars(made).update(plain or {})
-    for name, value in (slots or {}).items():
-        setattr(made, name, value)
-
-
-_DECODERS: Final[dict[str, Callable[[Decoder, Any], Any]]] = {
-    "int": lambda decode, content: int(content, 16),
-    "float": lambda decode, content: float(content),
-    "complex": lambda decode, content: complex(content),
-    "bytes": lambda decode, content: content.encode("ascii"),
-    "base64": lambda decode, content: base64.b64decode(content, validate=True),
-    "tuple": lambda decode, content: tuple(map(decode, content)),
-    "set": lambda decode, content: set(map(decode, content)),
-    "frozenset": lambda decode, content: frozenset(map(decode, content)),
-    "dict": lambda decode, content: {decode(key): decode(value) for key, value in content},
-    "bytearray": lambda decode, content: bytearray(decode(content)),
-    "memoryview": lambda decode, content: memoryview(decode(content)),
-    "slice": lambda decode, content: slice(*map(decode, content)),
-    "range": lambda decode, content: range(*map(decode, content)),
-    "constant": lambda decode, content: {"...": ..., "NotImplemented": NotImplemented}[content],
-    "type": Decoder._type,
-    "module": lambda decode, content: importlib.import_module(content),
-    "function": lambda decode, content: located(content),
-    "enum": Decoder._enum,
-    "made": Decoder._made,
-}

@@ -9,7 +9,8 @@ import types
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.contexts.recording.encoding import BadValue, located, reference
+from cassette_import.contexts.recording.decoding import BadValue, located
+from cassette_import.contexts.recording.encoding import reference
 
 __all__ = ["decoded_error", "encoded_error", "without_frames_in"]
 

@@ -20,7 +20,7 @@ from types import (
 )
 from typing import Any, Final, Protocol
 
-from cassette_import.contexts.recording.encoding import BadValue, located
+from cassette_import.contexts.recording.decoding import BadValue, located
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 

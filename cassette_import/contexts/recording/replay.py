@@ -14,7 +14,7 @@ from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.call_text import described_call, is_same_call
-from cassette_import.contexts.recording.encoding import BadValue
+from cassette_import.contexts.recording.decoding import BadValue
 from cassette_import.contexts.recording.exceptions import without_frames_in
 from cassette_import.contexts.recording.recording_context import RecordingContext, call_site
 from cassette_import.contexts.recording.recording_file import (

@@ -10,7 +10,7 @@ from typing import Any
 
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.call_text import object_numbers
-from cassette_import.contexts.recording.encoding import BadValue, Decoder
+from cassette_import.contexts.recording.decoding import BadValue, Decoder
 from cassette_import.contexts.recording.exceptions import decoded_error
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.recording_file import Recording

@@ -20,7 +20,8 @@ import pytest
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
 from cassette_import.contexts.boundaries import boundary
-from cassette_import.contexts.recording.encoding import BadValue, Decoder, Encoder
+from cassette_import.contexts.recording.decoding import BadValue, Decoder
+from cassette_import.contexts.recording.encoding import Encoder
 from cassette_import.contexts.recording.recording_file import BadRecording, ReplayMismatch, read
 
 OUTSIDE = {}

@@ -1,0 +1,142 @@
+"""Values from JSON, as `encoding` writes them.
+
+A function that the caller passes decodes references. No code of a recording is run, but its classes are imported and
+called. Knows Python's types; must not know what is recorded.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.contexts.recording.encoding import CONSTRUCTORS
+
+__all__ = ["BadValue", "Decoder", "located"]
+
+
+class BadValue(ValueError):
+    """JSON that no value is encoded as."""
+
+
+def located(text: str) -> Any:
+    """The class or function that a reference names; its module is imported if necessary.
+
+    >>> located("datetime:datetime.now").__name__
+    'now'
+    """
+    module_name, _, path = text.partition(":")
+    try:
+        found = sys.modules.get(module_name) or importlib.import_module(module_name)
+        for name in path.split("."):
+            found = getattr(found, name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise BadValue(f"{text} cannot be found here: {error}") from error
+    return found
+
+
+class Decoder:
+    """From JSON to values.
+
+    Parameters
+    ----------
+    decode_reference:
+        Called with the tag and the content of what the encoder's `encode_reference` has written. Returns the object.
+    """
+
+    def __init__(self, decode_reference: Callable[[str, Any], Any]) -> None:
+        self._decode_reference = decode_reference
+
+    def __call__(self, encoded: Any) -> Any:
+        """The value that JSON stands for.
+
+        >>> Decoder(print)({"tuple": [1, {"bytes": "ab"}]})
+        (1, b'ab')
+
+        Raises
+        ------
+        BadValue
+            If it stands for no value.
+        """
+        if isinstance(encoded, list):
+            return [self(item) for item in encoded]
+        if not isinstance(encoded, dict):
+            return encoded
+        if len(encoded) != 1:
+            raise BadValue(f"no value is written as {str(encoded)[:80]}")
+        [(tag, content)] = encoded.items()
+        decode = _DECODERS.get(tag)
+        if decode is None:
+            return self._decode_reference(tag, content)
+        try:
+            return decode(self, content)
+        except BadValue:
+            raise
+        except Exception as error:  # the arguments in an edited recording can make a class raise anything
+            raise BadValue(f"no value is written as {str(encoded)[:80]}: {error}") from error
+
+    def _enum(self, content: Any) -> Any:
+        return located(content[0])(self(content[1]))
+
+    def _made(self, content: Any) -> Any:
+        kind, how, *rest = content
+        arguments, state, items, pairs = map(self, rest)
+        cls = located(kind)
+        if not isinstance(cls, type):
+            raise BadValue(f"{kind} is no class")
+        if how == "new":
+            made: Any = cls.__new__(cls, *arguments)
+        elif how == "call":
+            made = cls(*arguments)
+        elif how in CONSTRUCTORS:
+            made = located(how)(*arguments)
+        else:
+            raise BadValue(f"unknown way to make a {kind}: {how!r}")
+        if state is not None:
+            _set_state(made, state)
+        if items is not None:
+            made.extend(items)
+        for key, value in pairs or ():
+            made[key] = value
+        return made
+
+    def _type(self, content: Any) -> Any:
+        found = located(content)
+        if not isinstance(found, type):
+            raise BadValue(f"{content} is no class")
+        return found
+
+
+def _set_state(made: Any, state: Any) -> None:
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+        return
+    plain, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    vars(made).update(plain or {})
+    for name, value in (slots or {}).items():
+        setattr(made, name, value)
+
+
+_DECODERS: Final[dict[str, Callable[[Decoder, Any], Any]]] = {
+    "int": lambda decode, content: int(content, 16),
+    "float": lambda decode, content: float(content),
+    "complex": lambda decode, content: complex(content),
+    "bytes": lambda decode, content: content.encode("ascii"),
+    "base64": lambda decode, content: base64.b64decode(content, validate=True),
+    "tuple": lambda decode, content: tuple(map(decode, content)),
+    "set": lambda decode, content: set(map(decode, content)),
+    "frozenset": lambda decode, content: frozenset(map(decode, content)),
+    "dict": lambda decode, content: {decode(key): decode(value) for key, value in content},
+    "bytearray": lambda decode, content: bytearray(decode(content)),
+    "memoryview": lambda decode, content: memoryview(decode(content)),
+    "slice": lambda decode, content: slice(*map(decode, content)),
+    "range": lambda decode, content: range(*map(decode, content)),
+    "constant": lambda decode, content: {"...": ..., "NotImplemented": NotImplemented}[content],
+    "type": Decoder._type,
+    "module": lambda decode, content: importlib.import_module(content),
+    "function": lambda decode, content: located(content),
+    "enum": Decoder._enum,
+    "made": Decoder._made,
+}
