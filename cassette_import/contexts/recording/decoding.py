@@ -1,7 +1,7 @@
 """Values from JSON, as `encoding` writes them.
 
-A function that the caller passes decodes references. No code of a recording is run, but its classes are imported and
-called. Knows Python's types; must not know what is recorded.
+A function that the caller passes decodes references. The modules that a recording names are imported, and its
+classes are called. Knows Python's types; must not know what is recorded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["BadValue", "Decoder", "located"]
 
 
 class BadValue(ValueError):
-    """JSON that no value is encoded as."""
+    """JSON that does not stand for a value."""
 
 
 def located(text: str) -> Any:
@@ -85,7 +85,7 @@ class Decoder:
         arguments, state, items, pairs = map(self, rest)
         cls = located(kind)
         if not isinstance(cls, type):
-            raise BadValue(f"{kind} is no class")
+            raise BadValue(f"{kind} is not a class")
         if how == "new":
             made: Any = cls.__new__(cls, *arguments)
         elif how == "call":
@@ -105,7 +105,7 @@ class Decoder:
     def _type(self, content: Any) -> Any:
         found = located(content)
         if not isinstance(found, type):
-            raise BadValue(f"{content} is no class")
+            raise BadValue(f"{content} is not a class")
         return found
 
 

@@ -122,7 +122,7 @@ class Record(RecordingContext):
 
     def _print_unknown_names(self) -> None:
         for name in filter(self._watcher.lacks, self._boundary):
-            print(f"record: boundary={name}: the program has imported no such function", file=sys.__stderr__)
+            print(f"record: boundary={name}: the program has not imported such a function", file=sys.__stderr__)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -133,7 +133,7 @@ class Record(RecordingContext):
         """How many calls were recorded."""
         self.close()
         if self._writer is None:
-            return "record: nothing was recorded; say where to, with -o FILE or Record(FILE)"
+            return "record: nothing was recorded, because there is no file: use -o FILE or Record(FILE)"
         count = self.calls
         return f"record: {count} call{'' if count == 1 else 's'} in {self._writer.path}"
 

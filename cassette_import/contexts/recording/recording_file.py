@@ -255,10 +255,10 @@ def read(path: str) -> Recording:
     first, newline, rest = contents.partition(b"\n")
     header = _object(first) if newline else None
     if header is None or _FORMAT_KEY not in header:
-        raise BadRecording(f"{path}: is no recording" + ("" if contents else ", but empty"))
+        raise BadRecording(f"{path}: is not a recording" + ("" if contents else ": it is empty"))
     if header[_FORMAT_KEY] != VERSION:
         raise BadRecording(
-            f"{path}: is of version {header[_FORMAT_KEY]!r}, and version {VERSION} is what can be read here; "
+            f"{path}: has version {header[_FORMAT_KEY]!r}, but only version {VERSION} can be read here; "
             "replay it with the cassette_import that recorded it, or record it again"
         )
     try:
@@ -272,7 +272,7 @@ def read(path: str) -> Recording:
         line = _object(text)
         try:
             if line is None:
-                raise ValueError("no JSON object")
+                raise ValueError("not a JSON object")
             recording.add(line)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
             raise BadRecording(

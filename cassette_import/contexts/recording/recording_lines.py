@@ -26,7 +26,7 @@ def check(line: Mapping[str, Any]) -> None:
         if key in line and not is_valid(line[key]):
             raise ValueError(f"{key} cannot be {str(line[key])[:60]!r}")
     if "environment" in line and not _is_variable(line["value"]):
-        raise ValueError(f"no variable can be {str(line['value'])[:60]!r}")
+        raise ValueError(f"a variable cannot be {str(line['value'])[:60]!r}")
 
 
 def _is_number(value: Any) -> bool:

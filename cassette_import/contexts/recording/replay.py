@@ -301,7 +301,7 @@ class Replay(RecordingContext):
         return f"{described_call(call.what, call.arguments)}    ({_shown_site(self._mask.restored(call.site))})"
 
     def _damaged(self, error: BadValue) -> ReplayMismatch:
-        return self._set_mismatch(f"{self.recording.path} is damaged, or of another environment: {error}")
+        return self._set_mismatch(f"{self.recording.path} is damaged, or was recorded in another environment: {error}")
 
     # ---- values
 

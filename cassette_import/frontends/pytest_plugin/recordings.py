@@ -45,7 +45,7 @@ class TestReplayMismatch(ReplayMismatch, pytest.fail.Exception):  # type: ignore
     __test__ = False
 
     def __init__(self, message: str, *, name: str = "") -> None:
-        pytest.fail.Exception.__init__(self, f"{message}\nTo record it anew: pytest --cassette-record=all {name}")
+        pytest.fail.Exception.__init__(self, f"{message}\nTo record it again: pytest --cassette-record=all {name}")
 
 
 class _TestRecording:

@@ -449,7 +449,7 @@ def changed(file, change):
 def test_an_unknown_version_is_refused(recording):
     file = recording(asks, "a", a=1)
     changed(file, lambda lines: lines.__setitem__(0, '{"cassette_import recording": 99}'))
-    with pytest.raises(BadRecording, match="is of version 99, and version 1 is what can be read here"):
+    with pytest.raises(BadRecording, match="has version 99, but only version 1 can be read here"):
         Replay(str(file))
 
 
@@ -464,14 +464,14 @@ def test_a_damaged_line_is_named(recording, damage):
 def test_an_invalid_value_is_a_mismatch(recording):
     file = recording(asks, "a", a=1)
     file.write_text(file.read_text().replace('"value": 1', '"value": {"tuple": 5}'))
-    with pytest.raises(ReplayMismatch, match="is damaged, or of another environment"):
+    with pytest.raises(ReplayMismatch, match="is damaged, or was recorded in another environment"):
         overdub(Replay(str(file)), asks, "a")
 
 
 @pytest.mark.parametrize("contents", [b"", b"\x00\x01", b"not a recording\n", b"{}\n", b"[]\n"])
 def test_a_file_that_is_not_a_recording_is_refused(tmp_path, contents):
     (tmp_path / "other").write_bytes(contents)
-    with pytest.raises(BadRecording, match="is no recording"):
+    with pytest.raises(BadRecording, match="is not a recording"):
         Replay(str(tmp_path / "other"))
 
 

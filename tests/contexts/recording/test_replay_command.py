@@ -138,9 +138,9 @@ def test_a_killed_run_leaves_a_recording_that_can_be_replayed(tmp_path):
 @pytest.mark.parametrize(
     ("contents", "said"),
     [
-        (b'{"cassette_import recording": 2}\n', "is of version 2, and version 1 is what can be read here; replay it"),
-        (b"", "is no recording, but empty"),
-        (b"PK\x03\x04\n", "is no recording"),
+        (b'{"cassette_import recording": 2}\n', "has version 2, but only version 1 can be read here; replay it"),
+        (b"", "is not a recording: it is empty"),
+        (b"PK\x03\x04\n", "is not a recording"),
         (b'{"cassette_import recording": 1, "python": "3.12"}\nxx\n', "line 2: is damaged"),
         (b'{"cassette_import recording": 1, "python": "3.12"}\n', "does not name a program to run"),
         (None, "No such file or directory"),
@@ -234,7 +234,7 @@ def test_a_name_in_the_boundary_that_no_function_has_is_printed_at_the_end(tmp_p
     done = cassette("run", "-c", options, "-o", "it.cassette", "program.py", folder=tmp_path)
     assert done.status == 0
     assert done.stderr.splitlines() == [
-        f"record: boundary={name}: the program has imported no such function"
+        f"record: boundary={name}: the program has not imported such a function"
         for name in ("json.nonesuch", "nonesuch.f")
     ]
 
