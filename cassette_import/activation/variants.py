@@ -224,7 +224,7 @@ class StackVariant:
             in_order.insert(len(in_order) if which == "pre" else 0, (level.number, hook))
         return True
 
-    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+    def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
         """What the contexts' passes make of a function, outermost first; None if there are none."""
         if not self.shape.passes:
             return None
@@ -244,19 +244,19 @@ class StackVariant:
 
     # ---- the names that rewritten code uses
 
-    def provide(self, code: CodeType) -> None:
-        """Make the names that the code uses, before it runs."""
+    def bind_names(self, code: CodeType) -> None:
+        """Bind the names that the code uses, before it runs."""
         self.guards.provide(code)
-        self._provide_hooks(code)
+        self._bind_hooks_of(code)
 
-    def _provide_hooks(self, code: CodeType) -> None:
+    def _bind_hooks_of(self, code: CodeType) -> None:
         for name in code.co_names:
             if name not in NAMES and self.names.hook_with_arity(name) is not None:
                 self._with_arity.append(name)
                 self._bind_arity(name)
         for const in code.co_consts:
             if isinstance(const, CodeType):
-                self._provide_hooks(const)
+                self._bind_hooks_of(const)
 
     def _bind_arity(self, name: str) -> None:
         found = self.names.hook_with_arity(name)

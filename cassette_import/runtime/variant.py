@@ -49,11 +49,11 @@ class Variant(Protocol):
     def guards(self) -> GuardSwitch:
         """Its guards."""
 
-    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
-        """What passes make of the function's node."""
+    def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
+        """Run the passes on a function's node; return the result, or None if there are no passes."""
 
-    def provide(self, code: CodeType) -> None:
-        """Make the names that the code uses, before it runs."""
+    def bind_names(self, code: CodeType) -> None:
+        """Bind the names that the code uses, before it runs."""
 
 
 class ActiveVariant(Variant, Protocol):

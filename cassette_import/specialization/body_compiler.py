@@ -103,7 +103,7 @@ class BodyCompiler:
         for variant in variants:
             if variant.shape.passes:
                 copy: Any = clone(function)
-                bodies[variant.shape.prefix] = variant.passed(unit.some_function(), copy, source.text_of(place))
+                bodies[variant.shape.prefix] = variant.apply_passes(unit.some_function(), copy, source.text_of(place))
         entry = Entry(None if unit.record.installed else unit.record.filename)
         file = symbols.unit_of(unit.record.filename)
         objects = names.assigned | _not_modules(imported, unit.some_function())

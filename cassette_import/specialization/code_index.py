@@ -86,7 +86,7 @@ class CodeIndex:
     def add_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:
         """Add a unit's compiled body, and the bodies of the functions nested in it to their units."""
         for variant in variants:
-            variant.provide(code)
+            variant.bind_names(code)
         self._index_code(unit, code, variants)
 
     def _index_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:

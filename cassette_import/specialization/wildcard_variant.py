@@ -38,10 +38,10 @@ class WildcardVariant:
         self.may_get_overloads = False
         NAMES[prefix] = self.family
 
-    def passed(self, function: FunctionType, tree: Any, source: str) -> Any:
+    def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
         """Does nothing: there are no passes."""
 
-    def provide(self, code: CodeType) -> None:
+    def bind_names(self, code: CodeType) -> None:
         """Does nothing: the only name exists already."""
 
 

@@ -82,7 +82,7 @@ class Reflection:
         def _v(m1, m2, hue):
         """
         variant = (context.__new__(context) if isinstance(context, type) else context)._variant_alone()
-        made = variant.passed(self.function, self._copy(), self.source)
+        made = variant.apply_passes(self.function, self._copy(), self.source)
         if made is not None and (failure := failure_of(made)) is not None:
             raise failure
         prefix = variant.shape.prefix
