@@ -19,6 +19,9 @@ from cassette_import.rewriting.trees.node_builder import At
 Operands = Callable[[], tuple[list[ast.expr], list[ast.keyword]]]
 """Gives new nodes for what hooks are called with: positional arguments and keywords."""
 
+Read = Callable[[], ast.expr]
+"""Gives a new node that reads a temporary or a constant."""
+
 
 class HookedEvents:
     """Builds events of one shape.
@@ -151,13 +154,13 @@ class HookedEvents:
 
 def into_temporaries(
     at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str], lean: bool = False
-) -> list[Callable[[], ast.expr]]:
+) -> list[Read]:
     """Evaluate values into temporaries; what reads each of them. A constant needs none.
 
     They are read on the line of the event: tracers are told when the line changes. If `lean` says that each is read
     once, the variables among them that come last need none either.
     """
-    reads: list[Callable[[], ast.expr]] = []
+    reads: list[Read] = []
     first_read = len(values)
     while lean and first_read and at.is_variable_here(values[first_read - 1]):
         first_read -= 1
@@ -179,6 +182,6 @@ def _identity(value: ast.expr) -> ast.expr:
     return value
 
 
-def as_written(values: list[ast.expr], reads: list[Callable[[], ast.expr]]) -> list[ast.expr]:
+def as_written(values: list[ast.expr], reads: list[Read]) -> list[ast.expr]:
     """The operands for the operation itself, whose constants stand where they were written."""
     return [value if isinstance(value, ast.Constant) else read() for value, read in zip(values, reads, strict=True)]

@@ -17,11 +17,11 @@ import ast
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms import tagged
+from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.argument_free import BlindForm
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
-from cassette_import.rewriting.forms.hooked_event import HookedEvents, as_written, into_temporaries
+from cassette_import.rewriting.forms.hooked_event import HookedEvents, Read, as_written, into_temporaries
 from cassette_import.rewriting.forms.inlined_call import InlinedCall
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import TAGGED, Interest, Shape
@@ -71,36 +71,52 @@ class InlinedForm:
         event = EVENT_OF[name]
         if self._is_blind(event):
             return self.blind.operate(operation)
-        inlined = self.shape.interest(event, name) is Interest.EVERYTHING
         values = [slot.get() for slot in operation.slots]
-        if not inlined and operation.late is None:
+        if self.shape.interest(event, name) is Interest.EVERYTHING:
+            return self._inlined_operation(operation, event, values, level, suffix)
+        if operation.late is None:
             return self._runner(at, event, name, operation.arguments(values))
         steps: list[ast.expr] = []
         used: list[str] = []
-        lean = inlined and self._events.has_no_hooks(event)
-        reads = into_temporaries(at, values, symbols.operands(level, suffix), steps, used, lean)
+        reads = into_temporaries(at, values, symbols.operands(level, suffix), steps, used)
+        value = self._runner(at, event, name, operation.arguments([read() for read in reads]))
+        return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
+
+    def _inlined_operation(
+        self, operation: Operation, event: Events, values: list[ast.expr], level: int, suffix: str
+    ) -> ast.expr:
+        name, at = operation.name, operation.place
+        steps: list[ast.expr] = []
+        used: list[str] = []
+        only_native = self._events.has_no_hooks(event)
+        reads = into_temporaries(at, values, symbols.operands(level, suffix), steps, used, only_native)
+        result = symbols.result(level, suffix)
+        if not only_native or tagged_events.helper_after(name) is not None:
+            used.insert(0, result)
 
         def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
             return [at.load(symbols.primitive(name)), *operation.arguments([read() for read in reads])], []
 
-        if not inlined:
-            value = self._runner(at, event, name, operands()[0][1:])
+        if event in self.shape.overloads or name in self.shape.primitives:
+            native = self._overloaded_operation(operation, event, values, reads, result)
         else:
-            result = symbols.result(level, suffix)
-            helper = tagged.helper_after(name)
-            if not lean or helper is not None:
-                used.insert(0, result)
-            if event in self.shape.overloads or name in self.shape.primitives:
-                over = at.call(at.load(self._names.overload(event)), [at.load(symbols.primitive(name))])
-                plain: ast.expr = at.call(over, operands()[0][1:])
-                if self.shape.tagging and event in TAGGED:
-                    untagged = tagged.after(at, operation.plain(as_written(values, reads)), helper, result)
-                    test = tagged.tested(at, self.shape.prefix, event, name, reads)
-                    plain = at.either(test, plain, untagged)
-            else:
-                plain = operation.plain(as_written(values, reads))
-            value = self._events.event(at, event, operands, plain, result)
+            native = operation.plain(as_written(values, reads))
+        value = self._events.event(at, event, operands, native, result)
         return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
+
+    def _overloaded_operation(
+        self, operation: Operation, event: Events, values: list[ast.expr], reads: list[Read], result: str
+    ) -> ast.expr:
+        """An operation that an overload may take."""
+        name, at = operation.name, operation.place
+        over = at.call(at.load(self._names.overload(event)), [at.load(symbols.primitive(name))])
+        call: ast.expr = at.call(over, operation.arguments([read() for read in reads]))
+        if not self.shape.tagging or event not in TAGGED:
+            return call
+        plain = operation.plain(as_written(values, reads))
+        untagged = tagged_events.after(at, plain, tagged_events.helper_after(name), result)
+        test = tagged_events.tested(at, self.shape.prefix, event, name, reads)
+        return at.either(test, call, untagged)
 
     def _runner(self, at: At, event: Events, name: str, arguments: list[ast.expr]) -> ast.expr:
         runner = at.load(self._names.event(event))
@@ -117,7 +133,7 @@ class InlinedForm:
         """The event of a call."""
         interest = self.shape.interest(Events.CALLS)
         if self.shape.tagging and is_ours(node.func):
-            return tagged.left(node, symbols.result(level))
+            return tagged_events.left(node, symbols.result(level))
         if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
             return node
         if has(node, DEBUGGER):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms import tagged
+from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.hooked_event import HookedEvents, Operands, as_written, into_temporaries
 from cassette_import.rewriting.trees.node_builder import At
 
@@ -99,7 +99,7 @@ class InlinedCall:
         at, shape = self._at, self._events.shape
         positional, keywords = self._arguments(written=True)
         if shape.tagging:
-            return tagged.call(at, shape.prefix, self._callee, self._result, positional, keywords)
+            return tagged_events.call(at, shape.prefix, self._callee, self._result, positional, keywords)
         callee: ast.expr = self._read_callee()
         if Events.CALLS in shape.overloads:
             over = at.call(at.load(self._names.overload(Events.CALLS)), [self._read_callee()])

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.primitives import BINARY, INPLACE
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.annotations import LITERAL, has, is_number
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS
@@ -70,85 +68,7 @@ def returned(value: ast.expr) -> ast.expr:
     return _call(At(value), symbols.RETURNED, value)
 
 
-# ---- events, as long as there is no metadata anywhere
-
-_CLAIMING: Final = frozenset(
-    {"getattr", "operator.getitem", *BINARY.values(), *INPLACE.values()}
-    | {"operator.lt", "operator.le", "operator.eq", "operator.ne", "operator.gt", "operator.ge"}
-    | {"operator.neg", "operator.pos", "operator.invert"}
-)
-"""What gives the values that special methods of the program return."""
-
-_SETTLED: Final = frozenset(
-    {"operator.setitem", "operator.delitem", "setattr", "delattr", "operator.contains", "operator.not_"}
-    | {"primitives.build_set", "primitives.build_dict"}
-)
-"""What may run code of the program, and gives another value."""
-
-_OF_WHOLE: Final = frozenset({"operator.iadd", "operator.ior"})
-"""What takes items from its right operand, which code of the program may make."""
-
-
-def helper_after(name: str) -> str | None:
-    """What is to be called after a primitive if metadata came into the world while it went on."""
-    return symbols.CLAIMED if name in _CLAIMING else symbols.SETTLED if name in _SETTLED else None
-
-
-def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: ast.expr) -> ast.expr:
-    """A value, handed to a function of ours if there is metadata by then; `result` is a temporary.
-
-    `helper(result) if (result := value) is @nothing or @tagged else result`: nothing is @nothing.
-    """
-    if helper is None:
-        return value
-    test = [at.same(at.let(result, value), at.load(symbols.NOTHING)), at.load(symbols.METADATA_EXISTS)]
-    handed = at.call(at.load(helper), [*arguments, at.load(result)])
-    return at.either(at.put(ast.BoolOp(ast.Or(), [*test])), handed, at.load(result))
-
-
-def tested(at: At, prefix: str, event: Events, name: str, reads: Sequence[Callable[[], ast.expr]]) -> ast.expr:
-    """Whether an event has to be conducted, or an overload may take it."""
-    flag = symbols.ATTRIBUTES_WATCHED if name == "getattr" else symbols.METADATA_EXISTS
-    tests: list[ast.expr] = [at.load(flag), at.load(VariantNames(prefix).is_overloaded_at(event))]
-    if name in _OF_WHOLE:
-        kind = at.call(at.load(symbols.ID), [at.call(at.load(symbols.TYPE), [reads[1]()])])
-        tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.load(symbols.whole_types(name))])))
-    return at.put(ast.BoolOp(ast.Or(), tests))
-
-
-def call(
-    at: At, prefix: str, function: str, result: str, positional: list[ast.expr], keywords: list[ast.keyword]
-) -> ast.expr:
-    """A call of what the temporary `function` holds.
-
-    A Python function gets what it is given; what becomes of others, and of what they give, the runner of calls says.
-
-    Python 3.12 shows tracers a line once more where there is a jump after such a call.
-    """
-    callee, over = at.load(function), at.call(at.load(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)])
-    behind = at.call(at.load(symbols.TYPE), [at.attribute(callee, "__func__")])
-    of_function: list[ast.expr] = [
-        at.kind_is(function, at.kind("method")),
-        at.same(behind, at.kind("function")),
-    ]
-    python: list[ast.expr] = [
-        at.kind_is(function, at.kind("function")),
-        at.put(ast.BoolOp(ast.And(), of_function)),
-    ]
-    other = at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), python))))
-    test = at.put(ast.BoolOp(ast.Or(), [tested(at, prefix, Events.CALLS, "", ()), other]))
-    untagged = after(at, at.call(callee, positional, keywords), symbols.CLAIMED_OF, result, callee)
-    return at.either(test, at.call(over, positional, keywords), untagged)
-
-
-def left(node: ast.Call, result: str) -> ast.expr:
-    """A call of ours, which is left out if there is no metadata. What is returned needs no temporary any longer."""
-    if _is_ours(node, symbols.RETURNED):
-        return after(At(node), node.args[0], symbols.RETURNED, result)
-    return node
-
-
-def _is_ours(node: ast.Call, name: str) -> bool:
+def _is_call_of(node: ast.Call, name: str) -> bool:
     return isinstance(node.func, ast.Name) and node.func.id == name
 
 
@@ -185,64 +105,138 @@ def _plain(node: Any, field: str) -> None:
 def _leave(node: Any, names: Names, level: int) -> Any:
     if hasattr(node, _NOOVERDUB):
         return node
-    if names.leaving is None or names.leaving:
-        _bind(node, names)
-    if _ANNOTATIONS_ARE_EVALUATED and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    kind = type(node)
+    bind = None if names.leaving is not None and not names.leaving else _BINDING.get(kind)
+    if bind is None and names.of_class:
+        bind = _BINDING_IN_CLASS.get(kind)
+    if bind is not None:
+        bind(node, names)
+    if kind in _ANNOTATED:
         _annotate(node)
-    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
-        return _call(At(node), symbols.TIDY, node)
-    if isinstance(node, ast.JoinedStr):
-        _format(node)
-    elif isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Name) and node.func.id in _READERS:
-            return _hand_over(node, names)
-    elif isinstance(node, ast.GeneratorExp):
-        node.elt = returned(node.elt)
-    elif isinstance(node, (ast.Return, ast.Yield)):
-        if node.value is not None and (names.is_catching or not isinstance(node.value, ast.Constant)):
-            node.value = returned(node.value)
-        return _call(At(node), symbols.RECEIVED, node) if isinstance(node, ast.Yield) else node
-    elif isinstance(node, ast.Expr):
-        if isinstance(node.value, ast.Call) and _is_ours(node.value, symbols.RECEIVED):
-            node.value = node.value.args[0]  # nobody looks at it
-    elif isinstance(node, ast.keyword):
-        if node.arg is None:
-            node.value = _call(At(node.value), symbols.MAPPING, node.value)
-    elif isinstance(node, ast.Subscript):
-        if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
-            for index, part in enumerate(node.slice.elts):
-                if not isinstance(part, (ast.Slice, ast.Constant, ast.Starred)):
-                    node.slice.elts[index] = _call(At(part), symbols.PLAIN, part)
-    elif isinstance(node, ast.Dict):
-        for index, key in enumerate(node.keys):
-            if key is None:
-                node.values[index] = _call(At(node.values[index]), symbols.MAPPING, node.values[index])
-    elif isinstance(node, ast.arguments):
-        for values in (node.defaults, node.kw_defaults):
-            for index, value in enumerate(values):
-                if value is not None and not isinstance(value, ast.Constant):
-                    values[index] = _call(At(value), symbols.PLAIN, value)
-    elif type(node) in _LEAVING or type(node).__name__ == "Interpolation":  # 3.14
-        for field in _LEAVING.get(type(node), ("value",)):
-            _plain(node, field)
+    handler = _HANDLERS.get(kind)
+    return node if handler is None else handler(node, names)
+
+
+# ---- what is bound to the names of a module or class without an event loses its wrapper
+
+
+def _bind_expression(node: ast.NamedExpr, names: Names) -> None:
+    if names.leaving is None or node.target.id in names.leaving:
+        _plain(node, "value")
+
+
+def _bind_definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, names: Names) -> None:
+    if node.decorator_list and (names.leaving is None or node.name in names.leaving):
+        node.decorator_list.insert(0, At(node.decorator_list[0]).load(symbols.PLAIN))
+
+
+def _bind_items(node: ast.For, names: Names) -> None:
+    node.iter = _call(At(node.iter), symbols.PLAIN_ITEMS, node.iter)
+
+
+def _bind_targets(node: ast.Assign, names: Names) -> None:
+    if any(isinstance(part, (ast.Tuple, ast.List)) for part in node.targets):
+        node.value = _call(At(node.value), symbols.PLAIN_ITEMS, node.value)
+    else:
+        _plain(node, "value")
+
+
+def _bind_value(node: ast.AnnAssign | ast.AugAssign, names: Names) -> None:
+    _plain(node, "value")
+
+
+_BINDING: Final[dict[type[ast.AST], Callable[[Any, Names], None]]] = {
+    ast.NamedExpr: _bind_expression,
+    ast.FunctionDef: _bind_definition,
+    ast.AsyncFunctionDef: _bind_definition,
+    ast.ClassDef: _bind_definition,
+}
+_BINDING_IN_CLASS: Final[dict[type[ast.AST], Callable[[Any, Names], None]]] = {
+    ast.For: _bind_items,
+    ast.Assign: _bind_targets,
+    ast.AnnAssign: _bind_value,
+    ast.AugAssign: _bind_value,
+}
+
+
+# ---- other nodes in which a value leaves the variables without an event
+
+
+def _comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp, names: Names) -> ast.expr:
+    return _call(At(node), symbols.TIDY, node)
+
+
+def _generator(node: ast.GeneratorExp, names: Names) -> ast.expr:
+    node.elt = returned(node.elt)
     return node
 
 
-def _bind(node: Any, names: Names) -> None:
-    """What is bound to the names of a module or class without an event loses its wrapper."""
-    if isinstance(node, ast.NamedExpr):
-        if names.leaving is None or node.target.id in names.leaving:
-            _plain(node, "value")
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        if node.decorator_list and (names.leaving is None or node.name in names.leaving):
-            node.decorator_list.insert(0, At(node.decorator_list[0]).load(symbols.PLAIN))
-    elif names.of_class:
-        if isinstance(node, ast.For):
-            node.iter = _call(At(node.iter), symbols.PLAIN_ITEMS, node.iter)
-        elif isinstance(node, ast.Assign) and any(isinstance(part, (ast.Tuple, ast.List)) for part in node.targets):
-            node.value = _call(At(node.value), symbols.PLAIN_ITEMS, node.value)
-        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            _plain(node, "value")
+def _pass_out(node: ast.Return | ast.Yield, names: Names) -> None:
+    if node.value is not None and (names.is_catching or not isinstance(node.value, ast.Constant)):
+        node.value = returned(node.value)
+
+
+def _return(node: ast.Return, names: Names) -> ast.stmt:
+    _pass_out(node, names)
+    return node
+
+
+def _yield(node: ast.Yield, names: Names) -> ast.expr:
+    _pass_out(node, names)
+    return _call(At(node), symbols.RECEIVED, node)
+
+
+def _expression_statement(node: ast.Expr, names: Names) -> ast.stmt:
+    if isinstance(node.value, ast.Call) and _is_call_of(node.value, symbols.RECEIVED):
+        node.value = node.value.args[0]  # the value is not used
+    return node
+
+
+def _reader_call(node: ast.Call, names: Names) -> ast.expr:
+    is_reader = isinstance(node.func, ast.Name) and node.func.id in _READERS
+    return _hand_over(node, names) if is_reader else node
+
+
+def _keyword(node: ast.keyword, names: Names) -> ast.keyword:
+    if node.arg is None:
+        node.value = _call(At(node.value), symbols.MAPPING, node.value)
+    return node
+
+
+def _dict(node: ast.Dict, names: Names) -> ast.expr:
+    for index, key in enumerate(node.keys):
+        if key is None:
+            node.values[index] = _call(At(node.values[index]), symbols.MAPPING, node.values[index])
+    return node
+
+
+def _subscript(node: ast.Subscript, names: Names) -> ast.expr:
+    """An index with several slices, as arrays have it."""
+    index = node.slice
+    if isinstance(index, ast.Tuple) and any(isinstance(part, ast.Slice) for part in index.elts):
+        for number, part in enumerate(index.elts):
+            if not isinstance(part, (ast.Slice, ast.Constant, ast.Starred)):
+                index.elts[number] = _call(At(part), symbols.PLAIN, part)
+    return node
+
+
+def _defaults(node: ast.arguments, names: Names) -> ast.arguments:
+    for values in (node.defaults, node.kw_defaults):
+        for index, value in enumerate(values):
+            if value is not None and not isinstance(value, ast.Constant):
+                values[index] = _call(At(value), symbols.PLAIN, value)
+    return node
+
+
+def _plain_fields(*fields: str) -> Callable[[Any, Names], ast.AST]:
+    """A handler that takes the wrappers off the values in some fields."""
+
+    def handler(node: ast.AST, names: Names) -> ast.AST:
+        for field in fields:
+            _plain(node, field)
+        return node
+
+    return handler
 
 
 def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
@@ -261,11 +255,13 @@ def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> No
         node.body.append(at.put(ast.Expr(read)))
 
 
-_ANNOTATIONS_ARE_EVALUATED: Final = sys.version_info < (3, 14)
-"""With the function or class, and not when they are asked for."""
+_ANNOTATED: Final[tuple[type[ast.AST], ...]] = (
+    (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef) if sys.version_info < (3, 14) else ()
+)
+"""What evaluates its annotations when it is defined, and not when they are read (PEP 649)."""
 
 
-def _format(node: ast.JoinedStr) -> None:
+def _format(node: ast.JoinedStr, names: Names) -> ast.expr:
     """The values in an f-string are formatted by us; in a format specification they only lose their wrappers."""
     for index, part in enumerate(node.values):
         if not isinstance(part, ast.FormattedValue):
@@ -280,6 +276,7 @@ def _format(node: ast.JoinedStr) -> None:
         if part.format_spec is not None:
             arguments.append(part.format_spec)
         node.values[index] = at.call(at.load(symbols.FORMATTED), arguments)
+    return node
 
 
 _READERS = frozenset({"eval", "exec", "locals", "vars", "dir", "__import__", "type"})
@@ -310,11 +307,26 @@ def _hand_over(node: ast.Call, names: Names) -> ast.expr:
     return node
 
 
-_LEAVING: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.Await: ("value",),
-    ast.ExceptHandler: ("type",),
-    ast.Match: ("subject",),
-    ast.Raise: ("exc", "cause"),
-    ast.Slice: ("lower", "upper", "step"),
-    ast.withitem: ("context_expr",),
+_HANDLERS: Final[dict[type[ast.AST], Callable[[Any, Names], Any]]] = {
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _generator,
+    ast.JoinedStr: _format,
+    ast.Call: _reader_call,
+    ast.Return: _return,
+    ast.Yield: _yield,
+    ast.Expr: _expression_statement,
+    ast.keyword: _keyword,
+    ast.Dict: _dict,
+    ast.Subscript: _subscript,
+    ast.arguments: _defaults,
+    ast.Await: _plain_fields("value"),
+    ast.ExceptHandler: _plain_fields("type"),
+    ast.Match: _plain_fields("subject"),
+    ast.Raise: _plain_fields("exc", "cause"),
+    ast.Slice: _plain_fields("lower", "upper", "step"),
+    ast.withitem: _plain_fields("context_expr"),
 }
+if hasattr(ast, "Interpolation"):  # 3.14
+    _HANDLERS[ast.Interpolation] = _plain_fields("value")

@@ -1,0 +1,91 @@
+"""Events of contexts that tag values: the plain operation as long as there is no metadata anywhere.
+
+Knows which primitives may run code of the program; must not know what a wrapper is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.primitives import BINARY, INPLACE
+from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.rewriting.trees.node_builder import At
+
+_CLAIMING: Final = frozenset(
+    {"getattr", "operator.getitem", *BINARY.values(), *INPLACE.values()}
+    | {"operator.lt", "operator.le", "operator.eq", "operator.ne", "operator.gt", "operator.ge"}
+    | {"operator.neg", "operator.pos", "operator.invert"}
+)
+"""What gives the values that special methods of the program return."""
+
+_SETTLED: Final = frozenset(
+    {"operator.setitem", "operator.delitem", "setattr", "delattr", "operator.contains", "operator.not_"}
+    | {"primitives.build_set", "primitives.build_dict"}
+)
+"""What may run code of the program, and gives another value."""
+
+_OF_WHOLE: Final = frozenset({"operator.iadd", "operator.ior"})
+"""What takes items from its right operand, which code of the program may make."""
+
+
+def helper_after(name: str) -> str | None:
+    """What is to be called after a primitive if metadata came into the world while it went on."""
+    return symbols.CLAIMED if name in _CLAIMING else symbols.SETTLED if name in _SETTLED else None
+
+
+def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: ast.expr) -> ast.expr:
+    """A value, handed to a function of ours if there is metadata by then; `result` is a temporary.
+
+    `helper(result) if (result := value) is @nothing or @tagged else result`: nothing is @nothing.
+    """
+    if helper is None:
+        return value
+    test = [at.same(at.let(result, value), at.load(symbols.NOTHING)), at.load(symbols.METADATA_EXISTS)]
+    handed = at.call(at.load(helper), [*arguments, at.load(result)])
+    return at.either(at.put(ast.BoolOp(ast.Or(), [*test])), handed, at.load(result))
+
+
+def tested(at: At, prefix: str, event: Events, name: str, reads: Sequence[Callable[[], ast.expr]]) -> ast.expr:
+    """Whether an event has to be conducted, or an overload may take it."""
+    flag = symbols.ATTRIBUTES_WATCHED if name == "getattr" else symbols.METADATA_EXISTS
+    tests: list[ast.expr] = [at.load(flag), at.load(VariantNames(prefix).is_overloaded_at(event))]
+    if name in _OF_WHOLE:
+        kind = at.call(at.load(symbols.ID), [at.call(at.load(symbols.TYPE), [reads[1]()])])
+        tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.load(symbols.whole_types(name))])))
+    return at.put(ast.BoolOp(ast.Or(), tests))
+
+
+def call(
+    at: At, prefix: str, function: str, result: str, positional: list[ast.expr], keywords: list[ast.keyword]
+) -> ast.expr:
+    """A call of what the temporary `function` holds.
+
+    A Python function gets what it is given; what becomes of others, and of what they give, the runner of calls says.
+
+    Python 3.12 shows tracers a line once more where there is a jump after such a call.
+    """
+    callee, over = at.load(function), at.call(at.load(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)])
+    behind = at.call(at.load(symbols.TYPE), [at.attribute(callee, "__func__")])
+    of_function: list[ast.expr] = [
+        at.kind_is(function, at.kind("method")),
+        at.same(behind, at.kind("function")),
+    ]
+    python: list[ast.expr] = [
+        at.kind_is(function, at.kind("function")),
+        at.put(ast.BoolOp(ast.And(), of_function)),
+    ]
+    other = at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), python))))
+    test = at.put(ast.BoolOp(ast.Or(), [tested(at, prefix, Events.CALLS, "", ()), other]))
+    untagged = after(at, at.call(callee, positional, keywords), symbols.CLAIMED_OF, result, callee)
+    return at.either(test, at.call(over, positional, keywords), untagged)
+
+
+def left(node: ast.Call, result: str) -> ast.expr:
+    """A call of ours, which is left out if there is no metadata. What is returned needs no temporary any longer."""
+    if isinstance(node.func, ast.Name) and node.func.id == symbols.RETURNED:
+        return after(At(node), node.args[0], symbols.RETURNED, result)
+    return node
