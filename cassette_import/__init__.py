@@ -1,9 +1,24 @@
-"""Cassette for Python: run programs that know nothing of it in a context that gives their calls another meaning.
+"""Cassette for Python: an import hook rewrites chosen packages, so that every call site consults the active context.
 
-Names are imported from their modules when they are asked for: pytest imports this package wherever it is installed,
-and then nobody may want any of it.
+A context is an object that observes or replaces calls, operators and other events, in code that is otherwise unmodified
+and unaware of it; to run code in a context is to overdub it.
 
-PYTEST_DONT_REWRITE: pytest's assertion rewriting has nothing to do here, and would warn that it comes too late.
+>>> import math
+>>> from cassette_import import Context, overdub
+>>> class SinToCos(Context): ...
+>>> @SinToCos.overdub.register(math.sin)
+... def _(ctx, f, x: float):
+...     return math.cos(x)
+>>> def height(angle):
+...     return 10 * math.sin(angle)
+>>> overdub(SinToCos(), height, 0.0)
+10.0
+
+`install` chooses packages, and ``with SinToCos():`` runs a block in a context.
+
+Each name is imported from its module when it is first used, because pytest imports this package in every run.
+
+PYTEST_DONT_REWRITE: there are no assertions here, and pytest would warn that it cannot rewrite an imported module.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -105,7 +120,8 @@ __all__ = [
     "untag",
 ]
 
-_HOMES = {
+# Which module defines which public names.
+_DEFINED_IN = {
     "activation.context": "Context current disablehooks similarcontext",
     "activation.escape_report": "Escape escapes",
     "activation.tagging": "NO_METADATA NO_METAMETA Meta Tag Tagged allmetadata enabletagging hasmetadata hasmetameta "
@@ -120,16 +136,18 @@ _HOMES = {
     "specialization.passes.reflection": "Reflection reflect",
 }
 
-_MODULES = {"primitives": "rewriting.primitives"}
+_PUBLIC_MODULES = {"primitives": "rewriting.primitives"}
 
 
+# IPython calls these two functions. They import the frontend by its name as a string: the contexts import this package,
+# and with an import statement they would depend on the frontends.
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext cassette_import``: add the magic commands of the extra `notebook`."""
+    """Register the magic commands `%overdub` and `%%overdub`: IPython calls this for ``%load_ext cassette_import``."""
     _imported("frontends.notebook.magics").load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """``%unload_ext cassette_import``."""
+    """Remove the magic commands: IPython calls this for ``%unload_ext cassette_import``."""
     _imported("frontends.notebook.magics").unload(shell)
 
 
@@ -139,14 +157,14 @@ def _imported(name: str) -> Any:
     return import_module(f"{__name__}.{name}")
 
 
-if not TYPE_CHECKING:  # a type checker would believe that every name exists
+if not TYPE_CHECKING:  # with `__getattr__`, type checkers would accept any name
 
     def __getattr__(name):
-        if name in _MODULES:
-            return _imported(_MODULES[name])
-        for home, names in _HOMES.items():
+        if name in _PUBLIC_MODULES:
+            return _imported(_PUBLIC_MODULES[name])
+        for module, names in _DEFINED_IN.items():
             if name in names.split():
-                value = globals()[name] = getattr(_imported(home), name)
+                value = globals()[name] = getattr(_imported(module), name)
                 return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,4 +1,7 @@
-"""Derivatives of scalar and NumPy code: forward and reverse mode."""
+"""Derivatives of unmodified scalar and NumPy code, in forward and reverse mode.
+
+Knows the derivatives of functions and how metadata propagates; must not know other contexts.
+"""
 
 from cassette_import.contexts.autodiff.derivatives import derivative, gradient, jvp, vjp
 from cassette_import.contexts.autodiff.modes import Forward, Reverse

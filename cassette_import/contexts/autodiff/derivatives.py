@@ -1,4 +1,4 @@
-"""Derivatives of Python functions that know nothing of it: forward mode, and reverse mode by a tape.
+"""The public functions: derivatives of unmodified Python functions, in forward mode, and in reverse mode by a tape.
 
 >>> import colorsys, math
 >>> derivative(math.sin, 0.0)
@@ -8,10 +8,10 @@
 >>> jvp(colorsys.rgb_to_yiq, (0.2, 0.4, 0.6), (1.0, 0.0, 0.0))[1][0]
 0.3
 
-A number carries its derivative, or its place on the tape, as metadata, through attributes, containers and calls of
-functions in the module of `f` and in installed packages. What is not differentiable, such as a comparison or `int`,
-and what C code computes out of sight, has derivative zero. Where the program has imported NumPy, arrays have
-derivatives too, and what functions compute of them that no rule is known for is an error; see `arrays`.
+The metadata of a number is its derivative, or its node on the tape. It propagates through attributes, containers and
+calls of functions in the module of `f` and in installed packages. A result that is not differentiable, such as that of
+a comparison or `int`, or of C code without a rule, has derivative zero. If the program has imported NumPy, arrays have
+derivatives too, and calling a function without a rule on them is an error; see `arrays`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KNOWN = frozenset(map(id, (*PARTIALS, *JOINT_PARTIALS, *FOLDS, min, max, float)
 
 
 def _arrays() -> Any:
-    """What knows arrays, if the program does."""
+    """The module with the modes for arrays, if the program has imported NumPy."""
     if "numpy" not in sys.modules:
         return None
     from cassette_import.contexts.autodiff.arrays import modes
@@ -44,7 +44,7 @@ def _arrays() -> Any:
 
 
 def _check(f: Any) -> None:
-    """Out of sight, derivatives would be lost, and zero would be wrong."""
+    """Refuse a function without source and rule: the derivative would be lost, and zero would be wrong."""
     if not callable(f):
         raise TypeError(f"the function must be callable, not {f!r}")
     if python_function(f) is not None:
@@ -60,9 +60,9 @@ def derivative(f: Callable[..., Any], x: Any) -> Any:
     Parameters
     ----------
     f:
-        A function of one number. What it returns is a number, or a structure (lists, tuples, dicts) of them.
+        A function of one number. It returns a number, or a structure (lists, tuples, dicts) of numbers.
     x:
-        Where.
+        The point at which to differentiate.
 
     Returns
     -------
@@ -86,14 +86,14 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     Parameters
     ----------
     f, args:
-        The call. Arguments are numbers, structures of numbers (lists, tuples, dicts), or anything else.
+        The function and its arguments: numbers, structures of numbers (lists, tuples, dicts), or other objects.
     tangents:
-        One for each argument, of its structure; None for an argument that is no number.
+        A direction for each argument, in its structure; None for an argument that is no number.
 
     Raises
     ------
     ValueError
-        If `tangents` have another structure than `args`.
+        If the structure of `tangents` differs from that of `args`.
 
     >>> import operator
     >>> jvp(operator.mul, (2.0, 5.0), (1.0, 0.0))
@@ -113,18 +113,18 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
 
 
 def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tuple[Any, tuple[Any, ...]]:
-    """The value of ``f(*args)``, and the derivatives of it, weighted by `cotangent`, for each argument: reverse mode.
+    """The value of ``f(*args)``, and the derivative of its weighted sum for each argument: reverse mode.
 
     Parameters
     ----------
     f, args:
-        The call. Arguments are numbers, structures of numbers, or anything else.
+        The function and its arguments: numbers, structures of numbers, or other objects.
     cotangent:
-        The weight of the result, of its structure.
+        The weight of the result, in its structure.
 
     Returns
     -------
-    The value, and a tuple with an entry for each argument, of its structure; None for what is no number.
+    The value, and a tuple with an entry for each argument, in its structure; None for an object that is no number.
 
     >>> import operator
     >>> vjp(operator.mul, (2.0, 5.0))
@@ -145,7 +145,7 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
 
 
 def _collect_seeds(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> None:
-    """Give each number of a result its weight."""
+    """Append each node of a result, with its weight, to the seeds."""
     if isinstance(nodes, Node):
         seeds.append((nodes, weight))
     elif isinstance(nodes, (list, tuple, dict)):
@@ -155,11 +155,11 @@ def _collect_seeds(nodes: Any, weight: Any, seeds: list[tuple[Node, Any]]) -> No
 
 
 def gradient(f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-    """The derivatives of ``f(*args)``, a number, for each argument: reverse mode.
+    """The derivatives of the number ``f(*args)`` for each argument: reverse mode.
 
     Returns
     -------
-    A tuple with an entry for each argument, of its structure.
+    A tuple with an entry for each argument, in its structure.
 
     >>> gradient(sum, [3.0, 4.0])
     ([1.0, 1.0],)

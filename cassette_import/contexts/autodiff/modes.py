@@ -1,7 +1,7 @@
 """The two modes of differentiation as contexts: `Forward` pushes derivatives forward, `Reverse` records a tape.
 
-Knows the derivatives of functions of numbers, and registers an overload for each; must not know arrays, nor how the
-public functions use the modes.
+Knows the derivatives of functions of numbers, and registers an overload for each; must not know arrays, nor the public
+functions.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ __all__ = [
 
 
 class Differentiating(Context, tagging=True):
-    """What both modes have in common: metadata of arguments and partial derivatives become metadata of the result."""
+    """The base of both modes: metadata of arguments and partial derivatives give the metadata of the result."""
 
     def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
-        """The metadata of a result, of partial derivatives and the metadata of the arguments."""
+        """The metadata of a result, given pairs of a partial derivative and the metadata of an argument."""
         raise NotImplementedError
 
     def call_on_non_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
-        """A call of a known function with something that is no number, or has no derivative."""
+        """A call of a function with a rule, where an argument is no number or none has a derivative."""
         return call_without_overload(f, arguments, {})
 
     def split_array(self, array: Any) -> tuple[Any, Any]:
-        """An array of the result without what the context knows of it, and what it knows."""
+        """An array of the result without this context's metadata, and the metadata."""
         return array, None
 
     def add_input(self, array: Any, metadata: Any) -> None:
-        """An array of the arguments gets its metadata."""
+        """Called when an array of the arguments gets its metadata."""
 
     def snapshot(self, value: Any) -> Any:
-        """A value that is looked at later, when the program may have changed it."""
+        """A copy of a value that is used later, if the program can change it."""
         return value
 
 
@@ -64,7 +64,7 @@ class Forward(Differentiating):
 
 
 class Node:
-    """A number on the tape: how it depends on those before it."""
+    """A number on the tape: pairs of a partial derivative and an earlier node on which it depends."""
 
     __slots__ = ("number", "pairs")
 
@@ -73,12 +73,12 @@ class Node:
         self.pairs = pairs
 
     def contributions(self, weight: Any) -> Iterable[tuple[Node, Any]]:
-        """What a weight means for those that it depends on, where it is more than a number."""
+        """The contributions of a weight to the nodes on which this one depends; overridden where nodes are arrays."""
         raise NotImplementedError
 
 
 class Reverse(Differentiating):
-    """The metadata of a number is its place on the tape."""
+    """The metadata of a number is its node on the tape."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Reverse(Differentiating):
         return node
 
     def pull_back(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
-        """The derivatives of the seeds, weighted, with respect to each number on the tape."""
+        """The derivatives of the weighted sum of the seeds, with respect to each node on the tape."""
         found: list[Any] = [0.0] * len(self.tape)
         for node, weight in seeds:
             found[node.number] = found[node.number] + weight
@@ -106,16 +106,16 @@ class Reverse(Differentiating):
         return found
 
     def new_input(self, value: Any) -> Node:
-        """A new place on the tape, for a number or array of the arguments."""
+        """A new node for a number or array of the arguments."""
         return self.combine([])
 
     def derivative_of(self, found: list[Any], node: Node) -> Any:
-        """The derivative that was found for a number or array of the arguments."""
+        """The derivative for a number or array of the arguments, from the result of `pull_back`."""
         return found[node.number]
 
 
 def call_without_overload(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """A call as if there were no overload of it: special methods of the program run in the context."""
+    """Make a call as if it had no overload: special methods that the program defines run in the context."""
     here = ACTIVE.get()
     left = here.suspended
     if left is None or left.variant is None:
@@ -130,7 +130,7 @@ def call_without_overload(f: Any, arguments: Sequence[Any], keywords: dict[str, 
 
 
 def split_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
-    """The tag, the arguments without what it knows of them, and what it knows, by number of the argument."""
+    """The context's tag, the arguments without its metadata, and the metadata with the numbers of the arguments."""
     own: Any = tag_of(ctx)
     values, found = [], []
     for number, argument in enumerate(arguments):
@@ -143,11 +143,12 @@ def split_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], 
 
 
 def with_metadata(value: Any, own: Any, metadata: Any) -> Tagged:
+    """A value with the metadata of the tag `own`, in addition to the metadata of other tags."""
     return Tagged(plain(value), {**(metas_of(value) or {}), own: metadata})
 
 
 def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
-    """The overload of a function whose derivative is known."""
+    """The overload of a function with known partial derivatives."""
     own, values, found = split_metadata(ctx, arguments)
     if not found or not all(is_number(plain(value)) for value in values):
         return ctx.call_on_non_numbers(f, arguments)
@@ -162,7 +163,7 @@ def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
 
 
 def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
-    """The overload of a function of the items of an iterable."""
+    """The overload of a function of the items of an iterable, such as `sum`."""
     given = items_outside(items)
     own, values, found = split_metadata(ctx, [*start, *keywords.values(), *given])
     if not found:
@@ -178,7 +179,7 @@ def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: A
 
 
 def has_no_metadata(items: list[Any]) -> bool:
-    """Whether nothing is wrapped."""
+    """Whether no item is wrapped."""
     return not any(type(item) is Tagged for item in items)
 
 

@@ -1,8 +1,7 @@
-"""The derivatives of functions of `math` and of operators: for each argument, a function of the result and the
-arguments.
+"""The derivatives of operators and of functions of `math`, as data.
 
-What they compute goes through `run`, so that contexts further out can differentiate it again. Knows mathematics; must
-not know contexts.
+The rule for an argument is a function of the result and the arguments. Rules call functions through `run`, so that
+contexts further out can differentiate the derivative again. Knows mathematics; must not know contexts.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     math.copysign: (lambda v, x, y: _sign(x) * _sign(y), _constant(0.0)),
     math.ldexp: (lambda v, x, y: run(math.ldexp, 1.0, y), _constant(0.0)),
 }  # fmt: skip
-"""One function for each argument; it gets the result and the arguments."""
+"""The partial derivatives of each function: a function of the result and the arguments, for each argument."""
 
 if hasattr(math, "fma"):  # 3.13
     PARTIALS[math.fma] = (lambda v, x, y, z: y, lambda v, x, y, z: x, _constant(1.0))
@@ -132,7 +131,7 @@ def _ones(v: Any, *terms: Any) -> list[Any]:
 
 
 JOINT_PARTIALS: Final[dict[Any, Callable[..., list[Any]]]] = {math.hypot: _hypot}
-"""Functions of any number of arguments: all partial derivatives at once."""
+"""Functions of any number of arguments: one rule gives all partial derivatives."""
 
 FOLDS: Final[dict[Any, Callable[..., list[Any]]]] = {sum: _ones, math.fsum: _ones, math.prod: _prod}
-"""Functions of the items of an iterable."""
+"""Functions of the items of an iterable: one rule gives the partial derivatives for all items."""

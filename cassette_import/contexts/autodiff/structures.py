@@ -1,4 +1,4 @@
-"""Structures of numbers and arrays on their way in and out of a derivative: lists, tuples and dicts are gone through.
+"""Structures (lists, tuples, dicts) of numbers and arrays, as arguments and results of differentiated functions.
 
 Knows wrappers and the shadow store; must not know how derivatives are computed.
 """
@@ -32,7 +32,7 @@ def is_array(value: Any) -> bool:
 
 
 def parts_of(value: Any) -> dict[Any, Any]:
-    """The parts of a list, tuple or dict by index or key, wrapped where contexts further out know something of them."""
+    """The parts of a list, tuple or dict by index or key, wrapped if contexts further out have metadata for them."""
     here = active_store()
     if isinstance(value, dict):
         slots = here.slots_by_key(value) if here is not None else {}
@@ -41,8 +41,7 @@ def parts_of(value: Any) -> dict[Any, Any]:
 
 
 def returned(value: Any) -> Any:
-    """What is given back to the program: no part of a list, tuple or dict is wrapped, and the store knows what they
-    were."""
+    """A structure to return to the program: its parts are not wrapped, and the store has their metadata."""
     here = active_store()
     if here is None or not isinstance(value, (list, tuple, dict)):
         return value
@@ -54,7 +53,7 @@ def returned(value: Any) -> Any:
 
 
 class Inputs:
-    """Arguments whose numbers get metadata: that is given along with them, or made for each."""
+    """Arguments whose numbers get metadata, which is either given with them or made for each number."""
 
     def __init__(self, context: Any, make: Callable[[Any], Any] | None = None) -> None:
         self._context = context
@@ -63,13 +62,13 @@ class Inputs:
         self.seen: list[Any] = []
 
     def tagged(self, value: Any, given: Any = _MISSING) -> Any:
-        """An argument for the function."""
+        """An argument whose numbers are tagged."""
         metadata: Any = self._metadata(value, given)
         self.seen.append(metadata)
         return self._put(value, metadata)
 
     def _metadata(self, value: Any, given: Any) -> Any:
-        """The metadata of a value's numbers in its structure."""
+        """The metadata of a value's numbers, in the structure of the value."""
         value = plain(value)
         if is_number(value) or is_array(value):
             if given is None:
@@ -90,6 +89,7 @@ class Inputs:
         return None
 
     def _put(self, value: Any, metadata: Any) -> Any:
+        """The value with its numbers tagged."""
         if metadata is None:
             return value
         bare = plain(value)
@@ -106,7 +106,7 @@ class Inputs:
         return Tagged(bare, {**old, self._tag: metadata})
 
     def mirrored(self, metadata: Any, read: Callable[[Any], Any]) -> Any:
-        """What is read for each number's metadata, in the structure of the argument."""
+        """The results of `read` for the metadata of each number, in the structure of the argument."""
         if isinstance(metadata, dict):
             return {key: self.mirrored(part, read) for key, part in metadata.items()}
         if isinstance(metadata, (list, tuple)):
@@ -116,7 +116,7 @@ class Inputs:
 
 
 def split_outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
-    """A result without what the context knows of it, and what it knows, in the result's structure."""
+    """A result without the context's metadata, and the metadata in the structure of the result."""
     own: Any = tag_of(context)
     if is_array(plain(result)):
         return context.split_array(result)  # type: ignore[no-any-return]

@@ -461,7 +461,7 @@ def test_a_change_that_nobody_saw_is_an_error():
         shuffle(y)[1] = 5.0
         return y.sum()
 
-    with pytest.raises(NotOverdubbable, match="was changed by something that no rule is known for"):
+    with pytest.raises(NotOverdubbable, match="was changed by a function without a rule"):
         gradient(f, VECTOR)
 
 

@@ -1,8 +1,8 @@
-"""Arrays that are changed in place: what is known of their memory, wherever the program looks at it from.
+"""Arrays that are changed in place: the metadata of their memory, which several views may share.
 
-After a change that was seen, the derivative of an array's elements is that of its memory, of which views see a part. It
-counts more than what is known of an array that was made before. A change that nobody saw is found by comparison with a
-copy. Knows the memory of arrays; must not know rules.
+After a change through a known function, the metadata of the memory counts, not that of an array made before. A view
+has the metadata of its part of the memory. A change through any other code is found by comparison with a copy. Knows
+the memory of arrays; must not know rules.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Join = Callable[[list[tuple[LinearMap, Any]]], Any]
 
 
 def owner_of(array: Any) -> Any:
-    """The array that has the memory which an array is a view of."""
+    """The array that owns the memory of a view."""
     while isinstance(array.base, numpy.ndarray):
         array = array.base
     return array
 
 
 class Window(NamedTuple):
-    """Where an array lies in the memory of its owner, in elements."""
+    """The part of the owner's memory that an array covers, in elements."""
 
     start: int
     shape: tuple[int, ...]
@@ -43,7 +43,7 @@ class Window(NamedTuple):
         start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
         if array.dtype != owner.dtype or any(number % size for number in (start, *array.strides)):
             raise NotOverdubbable(
-                f"an array that has a derivative is looked at as {array.dtype} in memory of {owner.dtype}: "
+                f"an array that has a derivative is viewed as {array.dtype} in memory of {owner.dtype}: "
                 "make a copy of it first"
             )
         return cls(start // size, array.shape, tuple(step // size for step in array.strides))
@@ -55,8 +55,10 @@ class Window(NamedTuple):
 
 
 class OwnerMemory:
-    """What is known of one owner's memory: the metadata of all its elements in their order there, None if they have
-    none. `recorded` stands for it until the memory is changed for the first time."""
+    """The metadata of one owner's memory: of all its elements, in their order there; None if they have none.
+
+    Until the first change, `recorded` holds the metadata of one view instead.
+    """
 
     def __init__(self, owner: Any, forget: Callable[[Any], Any]) -> None:
         self.owner = weakref.ref(owner, forget)
@@ -72,16 +74,16 @@ class OwnerMemory:
         return as_strided(owner, (owner.size,), (owner.itemsize,))
 
     def check(self) -> None:
-        """Complain if somebody has changed the memory unseen."""
+        """Raise an error if code without a rule has changed the memory."""
         if not numpy.array_equal(self.seen, self.values, equal_nan=self.seen.dtype.kind in "fc"):
             raise NotOverdubbable(
-                "an array that holds derivatives was changed by something that no rule is known for, so they are "
-                "lost: assign to it in Python, or install the package that changes it"
+                "an array that has derivatives was changed by a function without a rule, so the derivatives are "
+                "lost: assign to the array in Python, or install the package that changes it"
             )
 
 
 class ArrayMemory:
-    """What a context knows of arrays that are changed in place."""
+    """The metadata that a context has for arrays that are changed in place."""
 
     def __init__(self, join: Join) -> None:
         self._join = join
@@ -96,16 +98,16 @@ class ArrayMemory:
         return found
 
     def knows(self, array: Any) -> bool:
-        """Whether something is known of the memory of an array."""
+        """Whether the memory of an array has an entry."""
         return bool(self.known) and id(owner_of(array)) in self.known
 
     def mark(self, store: Any, array: Any, tag: Any) -> None:
-        """Let functions without a rule be asked about, to which the array is given."""
+        """Mark an array, so that passing it to a function without a rule is reported as a loss."""
         owner = owner_of(array)
         store.attributes.make(owner).slots[CONTENTS] = owner, {tag: True}
 
     def record(self, array: Any, metadata: Any) -> None:
-        """A view of an array's memory has been made: what is known of the array holds for its part of the memory."""
+        """Record the metadata of an array, of whose memory a view was made."""
         owner = owner_of(array)
         if id(owner) not in self.known:
             window = Window.of(array, owner)
@@ -113,7 +115,7 @@ class ArrayMemory:
             memory.recorded = window, metadata  # type: ignore[union-attr]
 
     def add(self, array: Any, metadata: Any) -> None:
-        """The same for one of several arrays that may be views of the same memory."""
+        """Add the metadata of an array that is a view; several arrays may be views of the same memory."""
         owner = owner_of(array)
         if array is not owner:
             memory: Any = self._memory(owner, make=True)
@@ -122,7 +124,7 @@ class ArrayMemory:
             ])  # fmt: skip
 
     def current(self, array: Any) -> tuple[bool, Any]:
-        """Whether an array's memory was changed; if so, the metadata of the array, None if it has none."""
+        """Whether the memory of an array was changed, and if so, the metadata of the array, or None."""
         owner = owner_of(array)
         memory = self.known.get(id(owner))
         if memory is None or not memory.changed:
@@ -141,8 +143,19 @@ class ArrayMemory:
         build: Callable[[Any, list[Any]], Any],
         sources: Sequence[tuple[tuple[int, ...], Any]],
     ) -> Any:
-        """A change of an array that `native` makes, and `build` with numbered arrays; `before` is the array's own
-        metadata."""
+        """Change an array, and the metadata of its memory.
+
+        Parameters
+        ----------
+        array, before:
+            The array and its metadata before the change.
+        native:
+            Makes the change.
+        build:
+            Makes the same change to an array of numbered elements, from arrays like the sources.
+        sources:
+            The shapes and metadata of the arrays from which elements are copied.
+        """
         owner = owner_of(array)
         window = Window.of(array, owner)
         memory: Any = self._memory(owner, make=True)

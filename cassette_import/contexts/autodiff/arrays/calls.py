@@ -1,8 +1,7 @@
-"""Calls of NumPy's functions with arrays that have derivatives: what all kinds of rules have in common, and what
-becomes of functions without one.
+"""Calls of NumPy's functions with arrays that have derivatives: the table of handlers, and the tools that they share.
 
-The value is always what the program's own call gives. Knows what is active; must not know rules, nor the two modes. It
-is imported only where the program has imported NumPy.
+The value of a call always comes from the program's own call. Knows what is active; must not know rules, nor the modes
+for arrays. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 Array: Final = numpy.ndarray
 Handler: TypeAlias = Callable[..., Any]
 HANDLERS: Final[dict[Any, Handler]] = {}
-"""What is done for a call of a function: it gets the context, the function and the arguments."""
+"""For each function, the handler of its calls: a function of the context, the function and the arguments."""
 
 
 def handles(*functions: Any) -> Callable[[Handler], Handler]:
-    """Say which functions a handler is for."""
+    """Decorator: register a handler for functions."""
 
     def register(handler: Handler) -> Handler:
         HANDLERS.update((underlying(function), handler) for function in functions)
@@ -42,7 +41,7 @@ def handles(*functions: Any) -> Callable[[Handler], Handler]:
 
 
 def may_have_derivative(value: Any) -> bool:
-    """Whether a value is, or is made of, numbers that might have a derivative."""
+    """Whether a value is or contains numbers that can have a derivative."""
     if isinstance(value, (list, tuple)):
         return any(map(may_have_derivative, value))
     if isinstance(value, (Array, numpy.generic)):
@@ -51,7 +50,7 @@ def may_have_derivative(value: Any) -> bool:
 
 
 def no_rule_error(f: Any, attribute: str = "") -> NotOverdubbable:
-    """The error for a function whose derivative is not known, or for an attribute that was asked for."""
+    """The error for a function, or an attribute of an array, without a rule."""
     name = str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
     module = getattr(f, "__module__", None) or ("numpy" if isinstance(f, numpy.ufunc) else None)
     shown = f"{module}.{name}" if isinstance(module, str) and "." not in name else name
@@ -64,7 +63,7 @@ def no_rule_error(f: Any, attribute: str = "") -> NotOverdubbable:
 
 
 def as_array(ctx: Any, argument: Any) -> Any:
-    """An argument; if it is a list of numbers with derivatives, as an array."""
+    """An argument; as an array if it is a list or tuple of numbers with derivatives."""
     if type(argument) in (list, tuple):
         found = differentiate_call(ctx, numpy.array, argument)
         return found if type(found) is Tagged else argument
@@ -72,7 +71,7 @@ def as_array(ctx: Any, argument: Any) -> Any:
 
 
 def call_natively(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """The program's call, of which contexts further out may know something too."""
+    """Make the program's call, with metadata only for the contexts further out."""
     variant = ACTIVE.get().variant
     if variant is None or not variant.tagging:
         return f(*map(plain, arguments), **{name: plain(value) for name, value in keywords.items()})
@@ -80,7 +79,7 @@ def call_natively(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) ->
 
 
 def call_untracked(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """The same, where the context knows nothing of the arguments, or nothing any more."""
+    """Make the program's call if no argument has metadata of this context."""
     if keywords.get("out") is not None:
         check_out(ctx, f, keywords["out"])
     if ctx.memory.known:
@@ -89,7 +88,7 @@ def call_untracked(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[st
 
 
 def check_out(ctx: Any, f: Any, out: Any) -> None:
-    """Complain if the place for a result has a derivative, which would stay what it was."""
+    """Refuse an array `out` that has a derivative, which the call would not update."""
     places = out if type(out) is tuple else (out,)
     if split_array_metadata(ctx, places)[2] or any(
         isinstance(plain(one), Array) and ctx.memory.knows(plain(one)) for one in places
@@ -98,7 +97,7 @@ def check_out(ctx: Any, f: Any, out: Any) -> None:
 
 
 def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
-    """The tag, the arguments without what it knows of them, and what it knows, by number of the argument."""
+    """As `split_metadata`, with the metadata of arrays whose memory was changed."""
     own, values, found = split_metadata(ctx, arguments)
     if ctx.memory.known:
         by_number = dict(found)
@@ -123,7 +122,7 @@ def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[
 
 
 def _with_memory(value: Any, memory: Any, tag: Any) -> Any:
-    """An array with what a context further out knows of its memory."""
+    """An array with the metadata that a context further out has for its memory."""
     if not isinstance(plain(value), Array):
         return value
     changed, metadata = memory.current(plain(value))
@@ -131,7 +130,7 @@ def _with_memory(value: Any, memory: Any, tag: Any) -> Any:
 
 
 def with_derivative(ctx: Any, own: Any, value: Any, terms: list[tuple[LinearMap, Any]]) -> Any:
-    """A value with the metadata that it has by its rule."""
+    """A value with its metadata: pairs of a linear map and the metadata of an argument give it."""
     bare = plain(value)
     kind = numpy.asarray(bare).dtype.kind
     if kind in "biu":
@@ -142,12 +141,12 @@ def with_derivative(ctx: Any, own: Any, value: Any, terms: list[tuple[LinearMap,
 
 
 def differentiate_call(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A call from within: `do` of composed functions."""
+    """Make a call and differentiate it: the function `do` of compositions."""
     return HANDLERS[f](ctx, f, *arguments, **keywords)
 
 
 def record_view(ctx: Any, value: Any, found: Iterable[tuple[Any, Any]]) -> None:
-    """If a value is a view of an argument, write down what is known of the memory."""
+    """If a value is a view of an argument, record the metadata of the memory."""
     if isinstance(value, Array) and value.base is not None:
         owner = owner_of(value)
         for source, metadata in found:
@@ -155,11 +154,11 @@ def record_view(ctx: Any, value: Any, found: Iterable[tuple[Any, Any]]) -> None:
                 ctx.memory.record(source, metadata)
 
 
-# ---- what has no rule
+# ---- functions without a rule
 
 
 def reject(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A function without a rule: an error if what it computes might have a derivative."""
+    """The handler of functions without a rule: an error if the result can have a derivative."""
     given = [as_array(ctx, argument) for argument in (*arguments, *keywords.values())]
     _, _, found = split_array_metadata(ctx, given)
     value = (
@@ -173,10 +172,10 @@ def reject(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 
 def functions_without_rule() -> Iterable[Any]:
-    """The functions of NumPy, and the methods of arrays, that have no rule; all others have one by now."""
+    """The functions of NumPy and the methods of arrays without a handler; to be called when all others have one."""
     owners: list[Any] = [numpy, numpy.linalg, Array, numpy.ufunc]
     owners += [sys.modules[name] for name in ("numpy.fft",) if name in sys.modules]
-    owners += [numpy.random, numpy.random.Generator, numpy.random.RandomState]  # which change arrays out of sight
+    owners += [numpy.random, numpy.random.Generator, numpy.random.RandomState]  # these change arrays in C code
     for owner in owners:
         for function in vars(owner).values():
             if callable(function) and not isinstance(function, type) and underlying(function) not in HANDLERS:

@@ -2,8 +2,8 @@
 
 Each element of a reshaped, indexed or concatenated array is an element of an argument, or a constant. So the function
 is called once more, with arrays of distinct numbers, and the numbers in its result are the positions of the elements.
-Both the linear map and its transpose follow from them. Knows arrays; must not know functions of NumPy, nor contexts. It
-is imported only where the program has imported NumPy.
+Both the linear map and its transpose follow from them. Knows arrays; must not know functions of NumPy, nor contexts.
+Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def gather_elements(positions: Any, source: Any) -> Any:
 
 
 def scatter_elements(positions: Any, shape: tuple[int, ...], weights: Any) -> Any:
-    """The transposed map: an array of a shape that has at each position the sum of what came from there."""
+    """The transposed map: an array with the sum of the weights of each position."""
     size = math.prod(shape)
     places = numpy.ravel(positions)
     made = numpy.bincount(numpy.where(places < 0, size, places), numpy.ravel(weights), size + 1)
@@ -41,14 +41,14 @@ class ElementSources:
         self._shapes = shapes
 
     def source(self, number: int) -> tuple[Any, tuple[int, ...]]:
-        """For one source: the position in it, or -1, of each element of the result; and its shape."""
+        """For one source: the position in it of each element of the result, or -1; and its shape."""
         shape = self._shapes[number]
         positions = self._positions - self._starts[number]
         return numpy.where((positions >= 0) & (positions < math.prod(shape)), positions, -1), shape
 
 
 def numbered_arrays(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Any], list[int]]:
-    """Arrays whose elements are told apart by their numbers, and how many elements are before each."""
+    """Arrays of distinct numbers, and for each array the number of elements in the arrays before it."""
     arrays, starts, start = [], [], 0
     for shape in shapes:
         size = math.prod(shape)
@@ -59,5 +59,5 @@ def numbered_arrays(shapes: Sequence[tuple[int, ...]]) -> tuple[list[Any], list[
 
 
 def element_sources(found: Any, starts: Sequence[int], shapes: Sequence[tuple[int, ...]]) -> ElementSources:
-    """What an array of numbers that were moved tells."""
+    """The sources of the elements of a result, from the same result for numbered arrays."""
     return ElementSources(numpy.asarray(found).astype(numpy.int64) - _FIRST, starts, shapes)

@@ -1,7 +1,7 @@
-"""Linear maps between arrays, as pairs: how a derivative is pushed through one, and how a weight is pulled back.
+"""Linear maps between arrays, each a pair of functions: one pushes a derivative forward, one pulls a weight back.
 
-What they compute goes through `call`, so that contexts further out can differentiate it again. Knows shapes; must not
-know contexts. It is imported only where the program has imported NumPy.
+They call functions through `call`, so that contexts further out can differentiate the derivative again. Knows shapes;
+must not know contexts. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
 def call(function: Any, *arguments: Any, **keywords: Any) -> Any:
-    """`run`, with keywords."""
+    """Call a function for the contexts further out, as `run` does, with keyword arguments."""
     if Tagged not in map(type, arguments):
         return function(*arguments, **keywords)
     variant = ACTIVE.get().variant
@@ -34,7 +34,7 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 
 def broadcast(value: Any, shape: tuple[int, ...]) -> Any:
-    """A derivative in the full shape of what it is the derivative of."""
+    """A derivative in the full shape of its array."""
     return value if shape_of(value) == shape else call(numpy.broadcast_to, value, shape)
 
 
@@ -52,10 +52,10 @@ def unbroadcast(weight: Any, shape: tuple[int, ...]) -> Any:
 
 
 class LinearMap(NamedTuple):
-    """How a result depends on one argument: a linear map, and the transposed one.
+    """The derivative of a result with respect to one argument: a linear map (`push`) and its transpose (`pull`).
 
-    What is pushed broadcasts to the shape of the result; what is pulled back has the shape of the argument, if the
-    weight has that of the result.
+    The result of `push` broadcasts to the shape of the result. The result of `pull` has the shape of the argument, if
+    the weight has the shape of the result.
     """
 
     push: Callable[[Any], Any]
@@ -66,14 +66,14 @@ class LinearMap(NamedTuple):
 
 
 def scaling(partial: Any, shape: tuple[int, ...]) -> LinearMap:
-    """By a partial derivative, for an argument of a shape that may be broadcast."""
+    """Multiplication by a partial derivative, for an argument of this shape that may be broadcast."""
     if type(partial) is float and partial == 1.0:
         return LinearMap(lambda tangent: tangent, lambda weight: unbroadcast(weight, shape))
     return LinearMap(lambda tangent: partial * tangent, lambda weight: unbroadcast(partial * weight, shape))
 
 
 def weighted_sum(weights: Any, shape: tuple[int, ...], axes: tuple[int, ...], outcome: tuple[int, ...]) -> LinearMap:
-    """The weighted sum of an array of a shape over axes; the result has the shape `outcome`."""
+    """The weighted sum over axes of an array of this shape; the result has the shape `outcome`."""
     kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
 
     def push(tangent: Any) -> Any:
@@ -83,7 +83,7 @@ def weighted_sum(weights: Any, shape: tuple[int, ...], axes: tuple[int, ...], ou
 
 
 def cumulative_sum(shape: tuple[int, ...], axis: Any) -> LinearMap:
-    """Sums of the first elements."""
+    """The cumulative sum of an array of this shape along an axis."""
     along = 0 if axis is None else axis
 
     def pull(weight: Any) -> Any:
@@ -93,11 +93,11 @@ def cumulative_sum(shape: tuple[int, ...], axis: Any) -> LinearMap:
     return LinearMap(lambda tangent: call(numpy.cumsum, broadcast(tangent, shape), axis), pull)
 
 
-# ---- moves
+# ---- movements
 
 
 def gathering(positions: Any, shape: tuple[int, ...]) -> LinearMap:
-    """The elements at flat positions of an array of a shape; 0 where a position is negative."""
+    """The elements at flat positions of an array of this shape; 0 where a position is negative."""
     return LinearMap(
         lambda tangent: call(gather_elements, positions, broadcast(tangent, shape)),
         lambda weight: call(scatter_elements, positions, shape, weight),
@@ -105,29 +105,29 @@ def gathering(positions: Any, shape: tuple[int, ...]) -> LinearMap:
 
 
 def viewing(
-    look: Callable[[Any], Any], put: Callable[[Any, Any], None], shape: tuple[int, ...], told: Any
+    read: Callable[[Any], Any], write: Callable[[Any, Any], None], shape: tuple[int, ...], positions: Any
 ) -> LinearMap:
-    """The part of an array that `look` gives and `put` replaces; no element is there twice.
+    """A part of an array that contains no element twice: `read` returns it, and `write` replaces it.
 
-    Where a context further out has to see it, the positions count, which `told` gives.
+    If a context further out differentiates the map, `positions` is called for the positions of the elements instead.
     """
 
     def push(tangent: Any) -> Any:
         tangent = broadcast(tangent, shape)
-        return call(gather_elements, told(), tangent) if type(tangent) is Tagged else look(tangent)
+        return call(gather_elements, positions(), tangent) if type(tangent) is Tagged else read(tangent)
 
     def pull(weight: Any) -> Any:
         if type(weight) is Tagged:
-            return call(scatter_elements, told(), shape, weight)
+            return call(scatter_elements, positions(), shape, weight)
         made = numpy.zeros(shape, numpy.result_type(numpy.asarray(weight).dtype, numpy.float32))
-        put(made, weight)
+        write(made, weight)
         return made
 
     return LinearMap(push, pull)
 
 
 def scattering(positions: Any, shape: tuple[int, ...], outcome: tuple[int, ...]) -> LinearMap:
-    """The transposed map."""
+    """The transpose of `gathering`: sums of weights at positions."""
     return LinearMap(
         lambda tangent: call(scatter_elements, positions, outcome, broadcast(tangent, shape)),
         lambda weight: call(gather_elements, positions, weight),
@@ -138,7 +138,7 @@ def scattering(positions: Any, shape: tuple[int, ...], outcome: tuple[int, ...])
 
 
 def product_factor(subscripts: str, values: list[Any], number: int) -> LinearMap:
-    """How a product depends on one of its factors; `subscripts` are those of `einsum`, with all letters written out."""
+    """The map from one factor of a product to the product; `subscripts` are those of `einsum`, without `...`."""
     inputs, output = subscripts.split("->")
     words = inputs.split(",")
     mine, shape = words[number], shape_of(values[number])
@@ -148,7 +148,7 @@ def product_factor(subscripts: str, values: list[Any], number: int) -> LinearMap
     for word, value in zip(words, values, strict=True):
         for letter, length in zip(word, shape_of(value), strict=True):
             lengths[letter] = length if lengths.get(letter, 1) == 1 else lengths[letter]
-    # Along the others the factor is broadcast.
+    # The factor is broadcast along the other axes.
     kept = "".join(c for c, length in zip(mine, shape, strict=True) if c in there and length == lengths[c])
     opened = tuple(length if c in kept else 1 for c, length in zip(mine, shape, strict=True))
     backward = f"{','.join([output, *(word for word, _ in rest)])}->{kept}"
@@ -165,7 +165,7 @@ def product_factor(subscripts: str, values: list[Any], number: int) -> LinearMap
 
 
 _LARGE: Final = 2000
-"""From so many elements on it is faster to think about the order of multiplications."""
+"""From this number of elements on, it pays to optimise the order of multiplications."""
 
 
 def _multiplied(subscripts: str, factors: list[Any]) -> Any:

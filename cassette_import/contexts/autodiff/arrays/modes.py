@@ -1,7 +1,7 @@
-"""Derivatives through NumPy: what the two modes of `autodiff` do with arrays.
+"""The two modes for arrays.
 
-The derivative of an array is an array that broadcasts to its shape, and an array has one place on the tape for all of
-it. `autodiff` imports this where the program has imported NumPy. Knows contexts; must not know rules.
+In forward mode, the metadata of an array is an array of derivatives that broadcasts to its shape. In reverse mode, an
+array has one node on the tape. Imported only if the program imports NumPy. Knows contexts; must not know rules.
 
 >>> import numpy
 >>> from cassette_import.contexts.autodiff import gradient
@@ -44,14 +44,14 @@ Array: Final = numpy.ndarray
 
 
 class Arrays(Differentiating, tagging=True):
-    """What both modes do with arrays."""
+    """The base of both modes for arrays."""
 
     def __init__(self) -> None:
         super().__init__()
         self.memory = ArrayMemory(self.combine_maps)
 
     def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
-        """The metadata of a result, of how it depends on arguments and their metadata."""
+        """The metadata of a result, given pairs of a linear map and the metadata of an argument."""
         raise NotImplementedError
 
     def snapshot(self, value: Any) -> Any:
@@ -61,7 +61,7 @@ class Arrays(Differentiating, tagging=True):
         return Tagged(bare.copy(), value._tagged_metas) if type(value) is Tagged else bare.copy()
 
     def saved(self, value: Any) -> Any:
-        """A value that a rule looks at when weights are pulled back."""
+        """A value that a linear map uses later: a copy if weights are pulled back after the program may change it."""
         return value
 
     def call_on_non_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:
@@ -82,16 +82,16 @@ class Arrays(Differentiating, tagging=True):
             self.memory.add(array, metadata)
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-        """What is known of an attribute of an array; what a function out of sight makes of one is an error."""
-        told: Any = None
+        """The metadata of an attribute of an array; an error for the result of a function without a rule."""
+        moved: Any = None
         if f is getattr:
             function = _ATTRIBUTES.get(plain(arguments[1]))
             if function is not None and may_have_derivative(value):
-                told = movements.move(self, function, arguments[0])
+                moved = movements.move(self, function, arguments[0])
         elif f is float and isinstance(plain(arguments[0]), Array):
-            told = movements.move(self, numpy.reshape, arguments[0], ())
-        if told is not None:
-            _, _, found = split_array_metadata(self, (told,))
+            moved = movements.move(self, numpy.reshape, arguments[0], ())
+        if moved is not None:
+            _, _, found = split_array_metadata(self, (moved,))
             return found[0][1] if found else NO_METADATA
         if may_have_derivative(value) and _holds_arrays((value, *arguments, *keywords.values())):
             raise no_rule_error(f, plain(arguments[1]) if f is getattr else "")
@@ -118,7 +118,7 @@ _ATTRIBUTES: Final = {
 
 
 class ArrayForward(Arrays, Forward):
-    """Forward mode, for arrays too."""
+    """Forward mode for numbers and arrays."""
 
     def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
         return functools.reduce(operator.add, [term.push(tangent) for term, tangent in terms])
@@ -137,7 +137,7 @@ class ArrayForward(Arrays, Forward):
 
 
 class ArrayNode(Node):
-    """An array on the tape, or a number that was made of one: pairs of a map that pulls weights back, and a place."""
+    """An array on the tape, or a number computed from one: pairs of a function that pulls weights back, and a node."""
 
     __slots__ = ()
 
@@ -148,7 +148,7 @@ class ArrayNode(Node):
 
 
 class ArrayReverse(Arrays, Reverse):
-    """Reverse mode, for arrays too."""
+    """Reverse mode for numbers and arrays."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,22 +198,22 @@ class ArrayReverse(Arrays, Reverse):
 
 
 def _checked_real(derivative: Any) -> Any:
-    """A derivative that came through real numbers only: the transposed maps are theirs."""
+    """A derivative, which must be real: the transposed maps hold for real numbers only."""
     if numpy.iscomplexobj(plain(derivative)):
         raise NotOverdubbable("the function computes with complex numbers, of which no derivative is known")
     return derivative
 
 
 def _fresh_array(derivative: Any, value: Any) -> Any:
-    """A derivative as an array that nobody else holds, of the type of the value."""
+    """A derivative as a new array, with the floating-point type of the value."""
     return call(numpy.array, _checked_real(derivative), value.dtype if value.dtype.kind == "f" else numpy.dtype(float))
 
 
-# ---- items one after the other
+# ---- iteration
 
 
 def _cursor(given: Any) -> Callable[[Any], Metas | None] | None:
-    """What gives the metadata of each item of an array that is iterated over."""
+    """A function that gives the metadata of each item while the program iterates over an array."""
     activation = ACTIVE.get()
     variant = activation.variant
     known = any(isinstance(context, Arrays) and context.memory.known for context in activation.contexts)
@@ -239,7 +239,7 @@ handles(*functions_without_rule())(reject)
 _BY_HANDLER: Final[dict[Any, list[Any]]] = {}
 _OF_NUMBERS: Final = frozenset(target for handler in Differentiating.overdub.handlers for target in handler.targets)
 for _function, _handler in HANDLERS.items():
-    if _function not in _OF_NUMBERS:  # whose overload asks `beyond_numbers`
+    if _function not in _OF_NUMBERS:  # their overload calls `call_on_non_numbers`
         _BY_HANDLER.setdefault(_handler, []).append(_function)
 for _handler, _functions in _BY_HANDLER.items():
     Arrays.overdub.register(*_functions)(_handler)

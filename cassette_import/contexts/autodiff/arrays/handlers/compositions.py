@@ -1,6 +1,6 @@
-"""Calls of functions whose derivative is that of other functions put together.
+"""Calls of functions whose derivative follows from a composition of other functions.
 
-Knows how a composition is followed; must not know the two modes. Imported only if the program imports NumPy.
+Knows how to differentiate a composition; must not know the two modes. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 
 @handles(*COMPOSITIONS)
 def compose(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A function whose derivative is that of others put together."""
+    """Handler of functions with a composition."""
     return differentiate_composition(ctx, f, COMPOSITIONS[f], arguments, keywords)
 
 

@@ -29,7 +29,7 @@ from cassette_import.contexts.autodiff.modes import split_metadata
 
 @handles(*PARTIALS, *(function for function, same in NUMPY_FUNCTION.items() if same in PARTIALS))
 def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A function that is applied to each element."""
+    """Handler of elementwise functions with partial derivatives."""
     partials = PARTIALS[NUMPY_FUNCTION.get(f, f)]
     given = [as_array(ctx, argument) for argument in arguments]
     own, values, found = split_array_metadata(ctx, given)
@@ -50,7 +50,7 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 @handles(numpy.float64, numpy.float32, numpy.longdouble)
 def convert(ctx: Any, f: Any, /, *arguments: Any) -> Any:
-    """The same number as one of NumPy's."""
+    """Handler of conversions to a number of NumPy."""
     own, values, found = split_array_metadata(ctx, arguments)
     if not found:
         return call_untracked(ctx, f, arguments, {})
@@ -60,7 +60,7 @@ def convert(ctx: Any, f: Any, /, *arguments: Any) -> Any:
 
 @handles(*PIECEWISE_CONSTANT)
 def step(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A function whose derivative is zero."""
+    """Handler of functions whose derivative is zero."""
     if keywords.get("out") is not None:
         check_out(ctx, f, keywords["out"])
     return call_natively(f, split_metadata(ctx, arguments)[1], keywords)

@@ -43,7 +43,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 
 @handles(*movements.MOVED_ARGUMENTS)
 def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A function that moves elements."""
+    """Handler of functions that only move elements."""
     if f is operator.getitem and not isinstance(plain(arguments[0]), Array):
         if isinstance(arguments[0], _JOINERS) and split_array_metadata(ctx, items_outside(arguments[1]))[2]:
             raise no_rule_error(type(arguments[0]))
@@ -71,37 +71,37 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     places = rearranged({key: _rebuilt(tree, given) for key, tree in trees.items()})
     record_view(ctx, _first_of(plain(value)), [(plain(values[number]), metadata) for number, metadata in found])
 
-    def told(part: Any, there: Any) -> Any:
+    def tagged(part: Any, there: Any) -> Any:
         if type(plain(part)) in (list, tuple):
-            items = [told(*pair) for pair in zip(own.store.wrapped_items(plain(part)), there, strict=True)]
+            items = [tagged(*pair) for pair in zip(own.store.wrapped_items(plain(part)), there, strict=True)]
             return own.store.bind_items(plain(part), items)
         where = element_sources(there, starts, shapes)
         terms = [(gathering(*where.source(number)), metadata) for number, (_, metadata) in enumerate(found)]
         return with_derivative(ctx, own, part, terms)
 
-    return told(value, places)
+    return tagged(value, places)
 
 
 def _view(f: Any, rearranged: Any, arguments: Sequence[Any], shape: tuple[int, ...]) -> LinearMap:
-    """A part of an array, whose positions are not asked for unless they have to be."""
+    """The linear map of a view, which computes positions only if a context further out needs them."""
 
-    def told() -> Any:
+    def positions() -> Any:
         (numbers,), starts = numbered_arrays([shape])
         return element_sources(rearranged({0: numbers}), starts, [shape]).source(0)[0]
 
-    def put(made: Any, weight: Any) -> None:
+    def write(made: Any, weight: Any) -> None:
         if f is operator.getitem:
             made[arguments[1]] = weight
         else:
             rearranged({0: made})[...] = weight
 
-    return viewing(lambda tangent: rearranged({0: tangent}), put, shape, told)
+    return viewing(lambda tangent: rearranged({0: tangent}), write, shape, positions)
 
 
 def _moved_value(
     ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any], trees: dict[Any, Any], values: list[Any]
 ) -> Any:
-    """The program's call: arrays without what the context knows of them, lists as they are."""
+    """The value of the program's call: arrays lose this context's metadata, lists stay as they are."""
     given = [
         values[trees[number]] if type(trees.get(number)) is int else argument
         for number, argument in enumerate(split_metadata(ctx, arguments)[1])
@@ -115,11 +115,11 @@ def _first_of(value: Any) -> Any:
 
 
 _JOINERS: Final = tuple(kind for kind in (type(numpy.r_), type(numpy.c_)))
-"""What makes arrays of subscripts."""
+"""The types of `r_` and `c_`, which make arrays from subscripts."""
 
 
 def _index_tree(argument: Any, sources: list[Any]) -> Any:
-    """The places of arrays and numbers in nested lists; they themselves are put into `sources`."""
+    """Nested lists with indices in place of arrays and numbers, which are appended to `sources`."""
     if type(argument) in (list, tuple):
         return [_index_tree(item, sources) for item in items_outside(argument)]
     sources.append(argument)
@@ -132,7 +132,7 @@ def _rebuilt(tree: Any, given: list[Any]) -> Any:
 
 @handles(gather_elements)
 def gather(ctx: Any, f: Any, /, positions: Any, source: Any) -> Any:
-    """Elements at positions, as derivatives are pushed."""
+    """Handler of `gather_elements`, which pushing derivatives calls."""
     own, (source,), found = split_metadata(ctx, (source,))
     value = call_natively(f, (positions, source), {})
     return with_derivative(ctx, own, value, [(gathering(positions, shape_of(source)), found[0][1])]) if found else value
@@ -140,7 +140,7 @@ def gather(ctx: Any, f: Any, /, positions: Any, source: Any) -> Any:
 
 @handles(scatter_elements)
 def scatter(ctx: Any, f: Any, /, positions: Any, shape: Any, weights: Any) -> Any:
-    """Sums at positions, as weights are pulled back."""
+    """Handler of `scatter_elements`, which pulling weights back calls."""
     own, (weights,), found = split_metadata(ctx, (weights,))
     value = call_natively(f, (positions, shape, weights), {})
     return (

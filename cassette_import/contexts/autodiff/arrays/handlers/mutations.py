@@ -1,8 +1,8 @@
-"""Changes of arrays in place: augmented assignment, places for results, assignment to elements, sorting.
+"""Calls that change arrays in place: augmented assignment, `out=`, assignment to elements, sorting.
 
-What is computed is computed as if there were no place for it, and then it is said what has gone where in the array's
-memory. Knows which functions change arrays; must not know how memory is kept. It is imported only where the program has
-imported NumPy.
+The handlers differentiate the call without the change, and then record in the array's memory where the elements have
+gone. Knows which functions change arrays; must not know how metadata of memory is stored. Imported only if the program
+imports NumPy.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _AUGMENTED: Final = tuple(function for function in NUMPY_FUNCTION if function.__
 
 @handles(*_AUGMENTED)
 def augmented(ctx: Any, f: Any, /, array: Any, other: Any) -> Any:
-    """`array += other` and its like."""
+    """Handler of augmented assignment, such as `array += other`."""
     function = NUMPY_FUNCTION[f]
-    if not isinstance(plain(array), Array):  # a number is not changed
+    if not isinstance(plain(array), Array):  # a number is immutable
         return (
             differentiate_call(ctx, function, array, other)
             if type(array) not in _NO_NUMBERS
@@ -53,7 +53,7 @@ _NO_NUMBERS: Final = frozenset({list, tuple})
 
 
 def placed(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A function that may be given a place for its result."""
+    """Handler of functions that accept `out=`."""
     count = f.nin
     if keywords.get("out") is None and len(arguments) <= count:
         return elementwise(ctx, f, *arguments, **keywords)
@@ -71,7 +71,7 @@ handles(*(function for function in PARTIALS if isinstance(function, numpy.ufunc)
 
 
 def _replaced(ctx: Any, array: Any, value: Any, change: Callable[[], Any]) -> Any:
-    """An array all of whose elements are replaced, by `native`, which has the metadata of `value`."""
+    """An array that `change` has overwritten as a whole, with the metadata of `value`."""
     _, values, known = split_array_metadata(ctx, (value,))
     metadata = known[0][1] if known else None
     return _changed(ctx, array, change, _copied, [(shape_of(values[0]), metadata)])
@@ -82,7 +82,7 @@ def _copied(view: Any, given: list[Any]) -> None:
 
 
 def _changed(ctx: Any, array: Any, change: Callable[[], Any], build: Any, sources: list[tuple[Any, Any]]) -> Any:
-    """A change of an array, and what is known of it from now on."""
+    """Change an array, and record its new metadata; return the result of `change` with them."""
     own, _, before = split_array_metadata(ctx, (array,))
     bare = plain(array)
     if bare.dtype.kind != "f":
@@ -101,12 +101,12 @@ VALUE_ARGUMENT: Final[dict[Any, int]] = {
     operator.setitem: 2, numpy.ndarray.__setitem__: 2, numpy.ndarray.fill: 1, numpy.ndarray.put: 2, numpy.put: 2,
     numpy.copyto: 1, numpy.fill_diagonal: 1, numpy.put_along_axis: 2, numpy.place: 2, numpy.putmask: 2,
 }  # fmt: skip
-"""What changes elements of the first argument, with the number of the argument that they are taken from."""
+"""For each function that replaces elements of its first argument, the number of the argument with the new values."""
 
 
 @handles(*VALUE_ARGUMENT)
 def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """Elements of an array are replaced."""
+    """Handler of functions that replace elements of an array."""
     array, number = arguments[0], VALUE_ARGUMENT[f]
     if not isinstance(plain(array), Array) or len(arguments) <= number:
         return call_without_overload(f, arguments, keywords)
@@ -128,7 +128,7 @@ def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 @handles(numpy.ndarray.sort, numpy.ndarray.partition)
 def order(ctx: Any, f: Any, /, array: Any, *arguments: Any, **keywords: Any) -> Any:
-    """The elements of an array are put in order, in place."""
+    """Handler of sorting and partitioning in place."""
     _, (target,), found = split_array_metadata(ctx, (array,))
     if not found and not ctx.memory.knows(plain(array)):
         return call_untracked(ctx, f, (array, *arguments), keywords)

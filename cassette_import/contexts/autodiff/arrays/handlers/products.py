@@ -33,7 +33,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 
 @handles(*PRODUCTS, operator.matmul)
 def multiply(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A product of two arrays."""
+    """Handler of products of two arrays."""
     given = (*(as_array(ctx, argument) for argument in arguments[:2]), *arguments[2:])
     own, values, found = split_array_metadata(ctx, given[:2])
     if not found:
@@ -49,7 +49,7 @@ def multiply(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 @handles(numpy.einsum)
 def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any) -> Any:
-    """A sum of products, as its subscripts say."""
+    """Handler of `einsum`."""
     given = [as_array(ctx, operand) for operand in operands]
     own, values, found = split_array_metadata(ctx, given)
     if not found:
@@ -72,7 +72,7 @@ def _product(ctx: Any, own: Any, value: Any, subscripts: str, values: list[Any],
 
 @handles(*LINEAR_ALGEBRA)
 def solve(ctx: Any, f: Any, /, *arguments: Any) -> Any:
-    """A function of linear algebra."""
+    """Handler of functions of linear algebra."""
     given = [as_array(ctx, argument) for argument in arguments]
     own, values, found = split_array_metadata(ctx, given)
     if not found:
@@ -85,7 +85,7 @@ def solve(ctx: Any, f: Any, /, *arguments: Any) -> Any:
 
 @handles(numpy.linalg.slogdet)
 def sign_and_log(ctx: Any, f: Any, /, x: Any) -> Any:
-    """The sign of a determinant, and its logarithm."""
+    """Handler of `slogdet`, which returns the sign and the logarithm of a determinant."""
     own, (bare,), found = split_array_metadata(ctx, (x,))
     if not found:
         return call_untracked(ctx, f, (x,), {})

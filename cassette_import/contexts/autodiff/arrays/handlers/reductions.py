@@ -32,7 +32,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 
 @handles(*rules.REDUCTIONS)
 def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """A weighted sum of elements."""
+    """Handler of reductions, whose derivative is a weighted sum."""
     arguments, keywords = movements.first_by_position(arguments, keywords)
     given = (as_array(ctx, arguments[0]), *arguments[1:])
     own, (x,), found = split_array_metadata(ctx, given[:1])
@@ -57,7 +57,7 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 @handles(numpy.ufunc.reduce)
 def reduce_by(ctx: Any, f: Any, /, ufunc: Any, *arguments: Any, **keywords: Any) -> Any:
-    """`numpy.add.reduce` and its like, which go over the first axis unless told otherwise."""
+    """Handler of `numpy.add.reduce` and the like, which reduce the first axis by default."""
     function = rules.UFUNC_REDUCTIONS.get(ufunc)
     if function is None or len(arguments) > 2 or not keywords.keys() <= {"axis", "keepdims"}:
         return reject(ctx, f, ufunc, *arguments, **keywords)
@@ -68,7 +68,7 @@ def reduce_by(ctx: Any, f: Any, /, ufunc: Any, *arguments: Any, **keywords: Any)
 
 @handles(numpy.cumsum, numpy.ndarray.cumsum)
 def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, **keywords: Any) -> Any:
-    """Sums of the first elements."""
+    """Handler of `cumsum`."""
     x = as_array(ctx, x)
     own, (bare,), found = split_array_metadata(ctx, (x,))
     if not found:

@@ -1,7 +1,8 @@
-"""Functions of NumPy whose derivative is that of other ones put together.
+"""Functions of NumPy whose derivative follows from a composition of other functions, as data.
 
-`do` calls a function and follows its derivative; what is computed without it is constant. The values of these functions
-are those of NumPy. Knows mathematics; must not know contexts. It is imported only where the program has imported NumPy.
+The argument `do` calls a function and differentiates the call; results of other calls count as constant. Only the
+derivative comes from the composition: the value comes from the function of NumPy. Knows mathematics; must not know
+contexts. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -197,7 +198,7 @@ def _nan_to_num(do: Do, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any =
 
 
 def _gradient(do: Do, f: Any, *spacings: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Along one axis, with the same distance between all."""
+    """`gradient` along one axis, with equal spacing."""
     if axis is None and _ndim(f) == 1:
         axis = 0
     if len(spacings) > 1 or any(map(_ndim, spacings)) or not isinstance(axis, int):
@@ -222,7 +223,7 @@ def _gradient(do: Do, f: Any, *spacings: Any, axis: Any = None, edge_order: int 
 
 
 def einsum_of_diagonals(do: Do, subscripts: Any, *operands: Any, **keywords: Any) -> Any:
-    """`einsum` where an operand has a letter twice: of its diagonal."""
+    """`einsum` for operands with a letter twice, which means their diagonal."""
     if not isinstance(subscripts, str) or "..." in subscripts:
         raise NotImplementedError
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
@@ -249,7 +250,7 @@ COMPOSITIONS: Final[dict[Any, Callable[..., Any]]] = {
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
     numpy.linalg.matrix_power: _matrix_power, numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
 }  # fmt: skip
-"""Functions of `do` and of the arguments."""
+"""For each function, its composition: a function of `do` and the arguments."""
 
 for _owner, _name, _function in (
     (numpy, "trapezoid", _trapezoid),  # 2.0

@@ -1,8 +1,7 @@
-"""The derivatives of NumPy's functions, as data: partial derivatives of what goes element by element, the weights of
-reductions, and the subscripts of products.
+"""The partial derivatives of NumPy's elementwise functions, as data.
 
-What they compute goes through `run`, so that contexts further out can differentiate it again. Knows mathematics; must
-not know contexts. It is imported only where the program has imported NumPy.
+The rules call functions through `run`, so that contexts further out can differentiate the derivative again. Knows
+mathematics; must not know contexts. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def _power_exponent(v: Any, x: Any, y: Any) -> Any:
 
 
 def _share_of_tie(chosen: Any, other: Any) -> Any:
-    """What the larger, or the smaller, of two has of the derivative: all of it, or half where both are equal."""
+    """The share of the derivative that the larger (or smaller) value gets: all of it, or half of it in a tie."""
     chosen, other = plain(chosen), plain(other)
     return numpy.where(chosen == other, 0.5, 1.0)
 
@@ -121,7 +120,7 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     numpy.logaddexp2: (lambda v, x, y: run(numpy.exp2, x - v), lambda v, x, y: run(numpy.exp2, y - v)),
     numpy.sinc: (lambda v, x: where(plain(x) == 0, 0.0, (cos(math.pi * x) - v) / where(plain(x) == 0, 1.0, x)),),
 }  # fmt: skip
-"""One function for each argument; it gets the result and the arguments, and works element by element."""
+"""The partial derivatives of each function: a function of the result and the arguments, for each argument."""
 
 NUMPY_FUNCTION: Final[dict[Any, Any]] = {
     operator.add: numpy.add, operator.sub: numpy.subtract, operator.mul: numpy.multiply,
@@ -131,7 +130,7 @@ NUMPY_FUNCTION: Final[dict[Any, Any]] = {
     operator.itruediv: numpy.divide, operator.imod: numpy.remainder, operator.ipow: numpy.power,
     operator.matmul: numpy.matmul, operator.imatmul: numpy.matmul,
 }  # fmt: skip
-"""Operators that do what a function does."""
+"""For each operator, the function of NumPy that does the same with arrays."""
 
 PIECEWISE_CONSTANT: Final = frozenset({
     numpy.floor, numpy.ceil, numpy.rint, numpy.trunc, numpy.sign, numpy.floor_divide, numpy.heaviside, numpy.round,
@@ -140,4 +139,4 @@ PIECEWISE_CONSTANT: Final = frozenset({
     numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj, numpy.finfo, numpy.array_repr,
     numpy.array_str, numpy.array2string, numpy.savetxt, numpy.save, numpy.savez, numpy.min_scalar_type,
 })  # fmt: skip
-"""What is constant between jumps, or does not look at the values: its derivative is zero."""
+"""Functions that are constant between jumps, or do not depend on the values: their derivative is zero."""

@@ -1,6 +1,6 @@
 """Functions of linear algebra, as data: the linear map from each argument to the result.
 
-Knows mathematics and linear maps; must not know contexts. It is imported only where the program has imported NumPy.
+Knows mathematics and linear maps; must not know contexts. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def _product(*matrices: Any) -> Any:
 
 
 def inverse(v: Any, x: Any) -> tuple[LinearMap, ...]:
-    """The inverse `v` of a matrix."""
+    """`inv`: the inverse `v` of a matrix."""
     back = _turned(v)
     shape = shape_of(x)
     return (LinearMap(lambda t: -_product(v, broadcast(t, shape), v), lambda w: -_product(back, w, back)),)
 
 
 def solution(v: Any, a: Any, b: Any) -> tuple[LinearMap, ...]:
-    """The solution `v` of linear equations."""
+    """`solve`: the solution `v` of linear equations."""
     shapes = shape_of(a), shape_of(b)
     vector = len(shape_of(v)) < len(shapes[0])
 
@@ -67,12 +67,12 @@ def solution(v: Any, a: Any, b: Any) -> tuple[LinearMap, ...]:
 
 
 def determinant(v: Any, x: Any) -> tuple[LinearMap, ...]:
-    """The determinant `v` of a matrix; of a singular one it is not found."""
+    """`det`: the determinant `v` of a matrix, which must not be singular."""
     return (_traced(call(numpy.expand_dims, v, (-1, -2)) * _turned(call(numpy.linalg.inv, x)), shape_of(x)),)
 
 
 def log_determinant(v: Any, x: Any) -> tuple[LinearMap, ...]:
-    """The logarithm of the absolute value of a determinant."""
+    """`slogdet`: the logarithm `v` of the absolute value of a determinant."""
     return (_traced(_turned(call(numpy.linalg.inv, x)), shape_of(x)),)
 
 
@@ -81,7 +81,7 @@ def _traced(weights: Any, shape: tuple[int, ...]) -> LinearMap:
 
 
 def triangle(v: Any, x: Any) -> tuple[LinearMap, ...]:
-    """The lower triangle `v` whose product with itself is a symmetric matrix, of which only the lower half counts."""
+    """`cholesky`: the lower triangle `v` of a symmetric matrix, of which only the lower half is used."""
     shape = shape_of(x)
     halved = numpy.tril(numpy.ones(shape[-2:])) - 0.5 * numpy.eye(shape[-1])
     lower = numpy.tril(numpy.ones(shape[-2:]))
@@ -107,4 +107,4 @@ LINEAR_ALGEBRA: Final[dict[Any, Callable[..., tuple[LinearMap, ...]]]] = {
     numpy.linalg.det: determinant,
     numpy.linalg.cholesky: triangle,
 }
-"""For the result and the arguments, how it depends on each of them."""
+"""For each function, a function of the result and the arguments: the linear map from each argument to the result."""

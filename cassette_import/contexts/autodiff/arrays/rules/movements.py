@@ -1,6 +1,6 @@
 """The functions of NumPy that only move elements, as data: which of their arguments they move, and how.
 
-Knows NumPy's functions; must not know contexts. It is imported only where the program has imported NumPy.
+Knows NumPy's functions; must not know contexts. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 
 
 def functions_named(*names: str) -> list[Any]:
-    """The functions of NumPy, and the methods of its arrays and numbers, with these names, as this version has them."""
+    """The functions of NumPy, and methods of its arrays and numbers, with these names, if this version has them."""
     owners = (numpy, numpy.linalg, numpy.ndarray, numpy.generic)
     return [vars(owner)[name] for name in names for owner in owners if callable(vars(owner).get(name))]
 
@@ -46,7 +46,7 @@ MOVED_ARGUMENTS: Final[dict[Any, tuple[int, ...]]] = {
     **dict.fromkeys([*_FILLED, *functions_named("choose", "extract")], (1,)),
     **dict.fromkeys(functions_named("select"), (1, 2)),
 }  # fmt: skip
-"""Functions, with the numbers of the arguments whose elements they move."""
+"""For each function, the numbers of the arguments whose elements it moves."""
 
 for _function in functions_named("compress"):
     MOVED_ARGUMENTS[_function] = (0,) if _function is numpy.ndarray.compress else (1,)
@@ -55,19 +55,19 @@ _KEYWORDS: Final = frozenset({
     "a", "m", "arr", "x", "v", "ary", "A", "tup", "arrays", "object", "array", "fill_value", "values", "choicelist",
     "default",
 })  # fmt: skip
-"""What those parameters are called."""
+"""The names of these parameters."""
 _PADDED: Final = frozenset({"constant", "edge", "reflect", "symmetric", "wrap"})
 
 
 def moved_arguments(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
-    """Which arguments are moved: by their numbers, or by name."""
+    """The arguments of a call whose elements move: their numbers or names."""
     return [number for number in MOVED_ARGUMENTS[function] if number < len(arguments)] + [
         k for k in keywords if k in _KEYWORDS
     ]
 
 
 def first_by_position(arguments: Sequence[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call with the first one by position, however it was given."""
+    """The arguments of a call, the first one by position even if it was given by name."""
     if arguments:
         return tuple(arguments), keywords
     name = next(name for name in keywords if name in _KEYWORDS)
@@ -75,17 +75,17 @@ def first_by_position(arguments: Sequence[Any], keywords: dict[str, Any]) -> tup
 
 
 def only_moves(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> bool:
-    """Whether a call only moves."""
+    """Whether a call only moves elements, with these options."""
     if function in _PADS:
         mode = plain(arguments[2]) if len(arguments) > 2 else keywords.get("mode", "constant")
         return mode in _PADDED and not {"end_values", "stat_length"} & keywords.keys()
     if "a" in keywords and 0 not in MOVED_ARGUMENTS[function]:
-        return False  # it is no argument that is moved
+        return False  # this keyword is another parameter
     return keywords.get("out") is None and not (function in _TYPED and keywords.get("ndmin"))
 
 
 def is_view(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> bool:
-    """Whether a call looks at a part of an array, or at all of it in another order, each element once."""
+    """Whether a call returns a view of an array, in which each element occurs once."""
     if function is operator.getitem:
         keys = arguments[1] if type(arguments[1]) is tuple else (arguments[1],)
         return all(type(key) in _BASIC for key in keys)
@@ -100,7 +100,7 @@ _PADS: Final = frozenset(functions_named("pad"))
 
 
 def rearrangement(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Callable[[dict[Any, Any]], Any]:
-    """The call with other arrays in the place of those that are moved."""
+    """A function that repeats the call with other arrays in place of the moved arguments."""
     named_ = {name: plain(value) for name, value in keywords.items()}
     given = [plain(argument) for argument in arguments]
     if function in _TYPED and getattr(function, "__name__", "") != "item":

@@ -1,6 +1,6 @@
 """The products of NumPy, as data: the subscripts that `einsum` needs for each of them.
 
-Knows `einsum`; must not know contexts. It is imported only where the program has imported NumPy.
+Knows `einsum`; must not know contexts. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ PRODUCTS: Final[dict[Any, Callable[..., str]]] = {
     numpy.inner: _inner,
     numpy.tensordot: _tensordot,
 }  # fmt: skip
-"""The subscripts, as `einsum` has them, of products of arrays with so many axes."""
+"""For each product, a function from the numbers of axes of both arrays to the subscripts for `einsum`."""
 
 
 def explicit_subscripts(subscripts: Any, counts: list[int]) -> str | None:
-    """Subscripts of `einsum` with all letters and the result written out, for operands with so many axes.
+    """Subscripts of `einsum` with `...` and the result written out, for operands with these numbers of axes.
 
     None if an operand has a letter twice, or the subscripts are no text.
     """

@@ -1,7 +1,7 @@
 """The reductions of NumPy, as data: for each, the weights of its derivative as a sum over the elements.
 
-What they compute goes through `run`, so that contexts further out can differentiate it again. Knows mathematics; must
-not know contexts. It is imported only where the program has imported NumPy.
+The rules call functions through `run`, so that contexts further out can differentiate the derivative again. Knows
+mathematics; must not know contexts. Imported only if the program imports NumPy.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from cassette_import.runtime.tagging.wrappers import plain, run
 
 
 def axes_of(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
-    """The axes that a reduction goes over, counted from the start."""
+    """The axes of a reduction, as numbers from 0 on."""
     if axis is None:
         return tuple(range(len(shape)))
     return tuple(number % len(shape) for number in (axis if isinstance(axis, tuple) else (axis,))) if shape else ()
 
 
 class Reduced(NamedTuple):
-    """What a reduction is about: its result, with the axes that it lost as axes of length 1, and its argument."""
+    """A reduction: its result `v`, which keeps the reduced axes with length 1, its argument `x`, axes and options."""
 
     v: Any
     x: Any
@@ -33,12 +33,12 @@ class Reduced(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many elements there are in each sum."""
+        """The number of elements in each sum."""
         return math.prod(numpy.shape(plain(self.x))[axis] for axis in self.axes)
 
     @property
     def centred(self) -> Any:
-        """The argument, less its mean."""
+        """The argument minus its mean."""
         return self.x - run(numpy.sum, self.x, self.axes, None, None, True) / self.number
 
 
@@ -96,9 +96,9 @@ REDUCTIONS: Final[dict[Any, tuple[tuple[str, ...], Callable[[Reduced], Any]]]] =
     numpy.amax: _WEIGHTS["max"], numpy.amin: _WEIGHTS["min"],
     numpy.linalg.norm: (("ord", "axis", "keepdims"), _norm_weights),
 }  # fmt: skip
-"""The names of the parameters after the first, and the partial derivatives of a sum with respect to its elements."""
+"""For each reduction, the names of the parameters after the first, and the derivative with respect to each element."""
 
 UFUNC_REDUCTIONS: Final = {
     numpy.add: numpy.sum, numpy.multiply: numpy.prod, numpy.maximum: numpy.max, numpy.minimum: numpy.min,
 }  # fmt: skip
-"""What the method `reduce` of an operation does."""
+"""For each `ufunc`, the function that does the same as its method `reduce`."""
