@@ -19,15 +19,26 @@ from cassette_import.runtime.state import Activation
 from cassette_import.specialization.registry import registry
 
 _ENDLESS: Final = 50
-"""How many times a context is entered within itself before a RecursionError is put down to that."""
+"""How often a context type must be entered within itself before that counts as the cause of a RecursionError."""
 
 
 @hidden
 def run_root(
     activation: Activation, root: FunctionType | None, f: Any, arguments: Any, keywords: Any, outer: int = 0
 ) -> Any:
-    """Run a root call in an activation. `root` is the Python function that will really run, unless one of the first
-    `outer` contexts has an overload for the call."""
+    """Run a root call in an activation.
+
+    Parameters
+    ----------
+    activation:
+        The activation that the call enters and leaves.
+    root:
+        The Python function that will run, unless one of the first `outer` contexts has an overload for the call.
+    f, arguments, keywords:
+        The call.
+    outer:
+        How many of the outermost contexts still have to get the call.
+    """
     if root is not None and activation.variant is not None:
         registry.ensure_instrumented(root, activation.variant, activation.roots)
     enter(activation)
@@ -41,7 +52,7 @@ def run_root(
             result = f(*arguments, **keywords)
     except RecursionError as error:
         if not isinstance(error, OverdubRecursionError) and outer == 0 and is_endless(activation):
-            raise endless(f, activation.entered) from None
+            raise endless_recursion(f, activation.entered) from None
         raise
     finally:
         leave(activation, result)
@@ -51,7 +62,7 @@ def run_root(
 
 
 def is_endless(activation: Activation) -> bool:
-    """Whether contexts of one type have been entered again and again while they were suspended."""
+    """Whether contexts of the type of this one are entered within each other without end."""
     count = 0
     outer: Activation | None = activation
     while outer is not None and count < _ENDLESS:
@@ -60,7 +71,8 @@ def is_endless(activation: Activation) -> bool:
     return count == _ENDLESS
 
 
-def endless(function: Any, context: Any) -> OverdubRecursionError:
+def endless_recursion(function: Any, context: Any) -> OverdubRecursionError:
+    """The error for an overload that enters itself without end."""
     return OverdubRecursionError(
         f"the overload of {function!r} in {type(context).__qualname__} enters itself through overdub without end: call "
         "recurse(ctx, f, ...) to go on inside, or fallback(ctx, f, ...) for the native function"

@@ -1,6 +1,7 @@
-"""Variants: what a stack of context types needs at its events, computed once per stack and kept fresh.
+"""Variants: what a stack of context types needs at events, computed once per stack and again after registrations.
 
-Knows context types and their tables of handlers; must not know source, or what instances of contexts hold.
+Knows context levels, event runners and the names that rewritten code loads; must not know source, or what instances of
+contexts hold.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _numbers = itertools.count(1)
 
 
 class StackVariant:
-    """A stack of context types with all that their events need."""
+    """A stack of context types, and what compiled bodies and call sites need for it."""
 
     def __init__(self, keys: tuple[Key, ...], family: Family) -> None:
         self.keys = keys
@@ -148,14 +149,14 @@ class StackVariant:
     # ---- when another variant replaces this one
 
     def supersede(self, shape: Shape) -> None:
-        """Another variant takes the place of this one; bodies that are being executed were made for `shape`."""
+        """Note that another variant replaces this one. Bodies that still run were compiled for `shape`."""
         self.is_superseded = True
         self._superseded_shape = shape
         self.guards.supersede()
         self._serve(shape)
 
     def _serve(self, shape: Shape) -> None:
-        """Have call sites that were made for a shape run the hooks that they have no place for."""
+        """Make call sites that were compiled for a shape run the hooks for which they have no code."""
         for kind in Events:
             if kind in shape.overloads:
                 with_missing_hooks = self.runners[int(kind)].with_missing_hooks(shape, self._beside(shape, kind))
@@ -164,7 +165,7 @@ class StackVariant:
         NAMES[self.names.is_overloaded] = True
 
     def _beside(self, shape: Shape, kind: Events) -> dict[tuple[str, int], Any]:
-        """What is registered beside methods that are not given the arguments of calls, where they stand."""
+        """The handlers registered in addition to hook methods that call sites call without arguments."""
         found: dict[tuple[str, int], Any] = {}
         for number, (key, context) in enumerate(zip(self.keys, shape.contexts, strict=True)):
             for hook in ("prehook", "posthook"):
@@ -225,7 +226,7 @@ class StackVariant:
         return True
 
     def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
-        """What the contexts' passes make of a function, outermost first; None if there are none."""
+        """Run the contexts' passes on a function's tree, outermost first; None if there are no passes."""
         if not self.shape.passes:
             return None
         for level, key in enumerate(self.keys):

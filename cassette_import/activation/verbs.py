@@ -1,7 +1,7 @@
 """The verbs: `overdub`, `recurse`, `fallback`, `canrecurse`.
 
-`recurse` is defined beside `Context`, whose default overload it is. Knows contexts and activations; must not know how
-code is rewritten.
+`recurse` is defined beside `Context`, because it is the default overload. Knows contexts and activations; must not know
+how code is rewritten.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from cassette_import.activation.context import Context, check_call, recurse, watch_to_enter
 from cassette_import.activation.entering import activation_of, active_here, enter, leave
-from cassette_import.activation.root_calls import endless, is_endless, run_root
+from cassette_import.activation.root_calls import endless_recursion, is_endless, run_root
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.interpreter.callables import joined, keywords_of, python_function, split
 from cassette_import.interpreter.hidden_frames import hidden
@@ -32,18 +32,38 @@ def propagation() -> Any:
 
 @hidden
 def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run `f` in `ctx`: an overload registered for `f` wins; else its overdubbed body; else `fallback`.
+    """Run `f` in `ctx`: the overload registered for `f`, or else its overdubbed body, or else `f` itself.
+
+    The overdubbed body of a function is its body with all events rewritten, so that hooks and overloads of the active
+    contexts run there.
 
     Parameters
     ----------
     ctx:
         The context; it is active while `f` runs, in this thread and task.
     f, args, kwargs:
-        The call. No hook fires for this root call itself.
+        The call. No hook runs for this root call itself.
 
     Returns
     -------
-    What the call returns; an iterator or awaitable whose body runs in `ctx`, if `f` makes a generator or coroutine.
+    What the call returns. If `f` makes a generator or coroutine: an iterator or awaitable whose body runs in `ctx`.
+
+    Raises
+    ------
+    TypeError
+        If `ctx` is no context, or `f` is not callable.
+    OverdubRecursionError
+        If an overload calls `overdub` for its own function without end.
+
+    >>> import math
+    >>> class SinToCos(Context): ...
+    >>> @SinToCos.overdub.register(math.sin)
+    ... def _(ctx, f, x):
+    ...     return math.cos(x)
+    >>> def program(x):
+    ...     return math.sin(x) + 1
+    >>> overdub(SinToCos(), program, 0.0)
+    2.0
     """
     check_call("overdub", ctx, f)
     if ctx.report_escapes and (watch := watch_to_enter(ctx)) is not None:
@@ -70,7 +90,7 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
                 return result
             except RecursionError as error:
                 if not isinstance(error, OverdubRecursionError) and is_endless(activation):
-                    raise endless(function, ctx) from None
+                    raise endless_recursion(function, ctx) from None
                 raise
             finally:
                 leave(activation, result)
@@ -79,7 +99,27 @@ def overdub(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
 
 @hidden
 def fallback(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Call `f` natively; inside an overload of one of several contexts, hand the call to the next outer one."""
+    """Call `f` natively. Inside an overload of one of several contexts, the next outer context gets the call.
+
+    Parameters
+    ----------
+    ctx:
+        The context. Arguments are passed without its tags.
+    f, args, kwargs:
+        The call.
+
+    Returns
+    -------
+    What the call returns.
+
+    Raises
+    ------
+    TypeError
+        If `ctx` is no context, or `f` is not callable.
+
+    >>> fallback(Context(), abs, -1)
+    1
+    """
     check_call("fallback", ctx, f)
     here = ACTIVE.get()
     left = here.suspended
@@ -95,11 +135,23 @@ def fallback(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) 
 
 
 def canrecurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> bool:
-    """Whether an overdubbed body exists for what would really run. Never calls `f`.
+    """Whether an overdubbed body exists for the function that would run. `f` is not called.
 
-    Looks through bound methods, `functools.partial`, classes with a Python `__init__` and objects with a Python
-    `__call__`.
-    Inside a run, functions of modules that are neither installed nor the root's are leaves.
+    Bound methods, `functools.partial`, classes with a Python `__init__` and objects with a Python `__call__` count as
+    the function that they call. While a context is active, functions of modules that are neither installed nor the
+    module of a root function are leaves.
+
+    Parameters
+    ----------
+    ctx:
+        The context.
+    f, args, kwargs:
+        The call. It does not take place; the arguments are not needed.
+
+    Raises
+    ------
+    TypeError
+        If `ctx` is no context, or `f` is not callable.
 
     >>> canrecurse(Context(), len)
     False

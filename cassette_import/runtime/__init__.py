@@ -1,4 +1,4 @@
-"""What rewritten code calls while it runs.
+"""What rewritten code calls while it runs: events, the meaning of rewritten syntax, tags, and what is active.
 
-Knows activations and hooks; must not know source or how code is made.
+Knows hooks and overloads; must not know source, how code is rewritten, or how contexts are entered.
 """
