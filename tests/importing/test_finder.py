@@ -1,4 +1,4 @@
-"""The finder and the loaders, against a registry that writes down what it is told.
+"""The finder and the loaders, with a fake registry that records the calls of its methods.
 
 Names of tests carry the numbers of the checklist of import hooks (F: finding, C: code, S: source, V: what
 programs see, P: pytest, D: defects of other hooks).
@@ -37,7 +37,7 @@ ROOT = Path(finder_module.__file__).parents[2]
 
 
 class Registry:
-    """Stands in for `specialize.registry`; a module's code is the plain one with a name of its own."""
+    """A fake `registry`: the code of a module is the plain code with another name."""
 
     def __init__(self):
         self.admitted = []

@@ -22,7 +22,7 @@ ROOT = Path(installation.__file__).parents[2]
 
 
 class Registry:
-    """Stands in for `specialize.registry`."""
+    """A fake `registry` that records the calls of its methods."""
 
     def __init__(self):
         self.admitted = {}

@@ -1,4 +1,4 @@
-"""What the machinery does itself is no matter of the program's tools, and collects none of its garbage."""
+"""The program's tools do not observe cassette_import, and specialising collects no garbage."""
 
 import gc
 
@@ -21,7 +21,7 @@ def work():
 
 @pytest.fixture
 def collections():
-    """What is told of collections that begin, as a list."""
+    """The generations of the collections that begin, as a list."""
     begun = []
 
     def note(phase, info):

@@ -1,4 +1,4 @@
-"""Packages that know the frames of their functions by code objects know them in contexts too."""
+"""Packages that recognise the frames of their functions by code objects recognise them in contexts too."""
 
 import pytest
 

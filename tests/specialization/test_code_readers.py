@@ -1,4 +1,4 @@
-"""Packages that read the code of functions, to send it elsewhere or to compile it, read the plain code."""
+"""Packages that read the code of functions, to send it elsewhere or to compile it, get the plain code."""
 
 import importlib
 import textwrap
@@ -46,7 +46,7 @@ moved = make(10)
 
 @pytest.fixture
 def writer(make_package, monkeypatch):
-    """A package like cloudpickle, dill and numba, and one that it is asked about, which is installed."""
+    """A package like cloudpickle, dill and numba, and an installed one whose functions it reads."""
     name = make_package({"__init__.py": "", "writer.py": WRITER, "program.py": PROGRAM})
     readers = ("names", "Identity.of", "Pickler.dispatch")
     monkeypatch.setitem(code_consumers.READERS, f"{name}.writer", readers)
@@ -56,7 +56,7 @@ def writer(make_package, monkeypatch):
     return importlib.import_module(f"{name}.writer"), program, plain
 
 
-@pytest.mark.parametrize("has_run", [False, True], ids=["a_gate", "a_body"])
+@pytest.mark.parametrize("has_run", [False, True], ids=["trampoline", "compiled_body"])
 def test_readers_are_given_the_plain_code(has_run, writer):
     module, program, plain = writer
     with Counting() as ctx:

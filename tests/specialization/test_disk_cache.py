@@ -1,4 +1,4 @@
-"""The cache's files: their names, what makes them valid, and that nothing is ever raised."""
+"""The disk cache: names of files, which files are valid, and that nothing is ever raised."""
 
 import importlib.util
 import marshal
@@ -20,13 +20,13 @@ TAG = "noop1f"
 
 @pytest.fixture(autouse=True)
 def caching(monkeypatch):
-    """C7: this machine may forbid writing bytecode, so the tests say themselves what holds."""
+    """C7: the environment may forbid writing bytecode, so the tests set this themselves."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
 
 
 class Source:
-    """A file of source text, and what there is to keep of it."""
+    """A source file, and a value to cache for it."""
 
     def __init__(self, path, text="def f():\n    return (lambda: 1)()\n"):
         self.file = Path(path)

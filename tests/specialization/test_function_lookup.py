@@ -1,4 +1,4 @@
-"""Which function was called is found without looking at all objects for each."""
+"""The function that was called is found without a search of the heap for each function."""
 
 import importlib
 
