@@ -1,4 +1,4 @@
-"""What is to be overdubbed and how: told by the command line, the environment and `pyproject.toml`, in this order.
+"""Settings from the command line, the environment and `pyproject.toml`, in this order of precedence.
 
 Knows where settings are written and how they are spelled; must not know what they do.
 """
@@ -19,11 +19,11 @@ _SWITCHES: Final = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromke
 
 
 class SettingsError(ValueError):
-    """A setting is spelled wrongly; the message names the place."""
+    """A setting has a wrong name or value; the message names its place."""
 
 
 class Settings(NamedTuple):
-    """What one source says; None for what it does not mention."""
+    """The settings of one source; None for a setting that the source does not contain."""
 
     packages: tuple[str, ...] | None = None
     exclude: tuple[str, ...] | None = None
@@ -34,12 +34,12 @@ class Settings(NamedTuple):
     subprocesses: bool | None = None
 
     def over(self, other: Settings) -> Settings:
-        """These settings, and those of the other for what is not mentioned here."""
+        """These settings, with those of the other source where this one has None."""
         return self._replace(**{name: value for name, value in other._asdict().items() if getattr(self, name) is None})
 
 
 def names(texts: Iterable[str]) -> tuple[str, ...]:
-    """Names that are separated by commas, and may be given several times.
+    """The names in texts, in which commas separate them.
 
     >>> names(["a, b.c", "d"])
     ('a', 'b.c', 'd')
@@ -48,7 +48,7 @@ def names(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def contexts(texts: Iterable[str]) -> tuple[str, ...]:
-    """Descriptions of contexts; `none` stands for no context.
+    """Descriptions of contexts; the description `none` is removed.
 
     >>> contexts(["trace:depth=3,width=20", "noop"]), contexts(["none"])
     (('trace:depth=3,width=20', 'noop'), ())
@@ -57,11 +57,10 @@ def contexts(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """What the variables `CASSETTE_IMPORT_PACKAGES`, `_EXCLUDE`, `_CONTEXT`, `_REPORT`, `_SUBPROCESSES` and
-    `_DISABLE` say.
+    """The settings in `CASSETTE_IMPORT_PACKAGES`, `_EXCLUDE`, `_CONTEXT`, `_REPORT`, `_SUBPROCESSES` and `_DISABLE`.
 
-    Several contexts are separated by semicolons, since their options have commas. An empty variable says
-    nothing. Raises `SettingsError` where a switch is neither on nor off.
+    Semicolons separate several contexts, since their options contain commas. An empty variable counts as missing.
+    Raises `SettingsError` if a switch is neither on nor off.
     """
 
     def value(name: str) -> str | None:
@@ -87,7 +86,7 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
 
 
 def as_environment(settings: Settings) -> dict[str, str]:
-    """The variables that say what is to be overdubbed in which contexts, for `from_environment` to read.
+    """The environment variables for packages and contexts, which `from_environment` can read.
 
     >>> as_environment(Settings(packages=("a", "b"), contexts=()))
     {'CASSETTE_IMPORT_PACKAGES': 'a,b', 'CASSETTE_IMPORT_EXCLUDE': '', 'CASSETTE_IMPORT_CONTEXT': 'none'}
@@ -100,7 +99,7 @@ def as_environment(settings: Settings) -> dict[str, str]:
 
 
 def from_file(folder: str) -> Settings:
-    """What `[tool.cassette_import]` says in the folder's `pyproject.toml`, or in the next one above."""
+    """The settings under `[tool.cassette_import]` in the folder's `pyproject.toml`, or in the next one above."""
     while True:
         path = os.path.join(folder, _FILE)
         try:
@@ -111,7 +110,7 @@ def from_file(folder: str) -> Settings:
             if folder == below:
                 return Settings()
             continue
-        # Most of these files do not mention us, and parsing costs a program's start more than looking.
+        # Most of these files do not contain the table, and a search is faster than parsing, at each start of a program.
         return _from_toml(data, path) if re.search(rb"\bcassette_import\b", data) else Settings()
 
 
@@ -155,15 +154,15 @@ def _text(values: list[str]) -> str:
 
 
 def resolved(given: Settings, environment: Mapping[str, str] | None = None, folder: str | None = None) -> Settings:
-    """The settings that hold: the given ones before the environment, and that before the file.
+    """The settings that apply: the given ones precede the environment, and the environment precedes the file.
 
-    `CASSETTE_IMPORT_DISABLE=1` is there to switch everything off whatever else is said.
+    `CASSETTE_IMPORT_DISABLE=1` switches everything off, whatever the other settings are.
     """
     surroundings = from_environment(os.environ if environment is None else environment)
     if surroundings.disable:
         return Settings(disable=True)
     try:
         folder = os.getcwd() if folder is None else folder
-    except OSError:  # the current folder is gone
+    except OSError:  # the current folder was deleted
         return given.over(surroundings)
     return given.over(surroundings).over(from_file(folder))

@@ -371,7 +371,7 @@ def test_findings_are_written_as_json(tmp_path):
 
 
 def test_without_findings_it_says_so(tmp_path):
-    assert run(tmp_path, "-c", "taint").stderr.strip() == "taint: nothing from outside was seen where it does harm"
+    assert run(tmp_path, "-c", "taint").stderr.strip() == "taint: no untrusted value reached a sink"
 
 
 def test_options_that_do_not_exist_are_wrong_usage(tmp_path):

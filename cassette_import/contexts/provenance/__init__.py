@@ -1,4 +1,7 @@
-"""`Provenance`."""
+"""`Provenance`: finds the cells of the input from which each part of a report was computed.
+
+Knows how metadata propagates; must not know other contexts.
+"""
 
 from cassette_import.contexts.provenance.context import (
     Cell,

@@ -1,6 +1,6 @@
-"""Cells of tables, and what is known of a value that was computed of them.
+"""Cells of tables, and the origins of values that were computed from them.
 
-Knows how cells are named and put together; must not know contexts.
+Knows how cells are named and grouped; must not know contexts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["Cell", "Origin", "Piece", "ranges"]
 
 
 class Cell(NamedTuple):
-    """A cell of an input: its file, its line and column, both from 1 on, and the column's name if it has one.
+    """A cell of an input: its file, its line and column, both counted from 1, and the name of the column if known.
 
     >>> str(Cell("sales.csv", 3, 28, "price"))
     'sales.csv:AB3'
@@ -25,7 +25,7 @@ class Cell(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where in the file, as spreadsheets say it."""
+        """The column and line, in the notation of spreadsheets."""
         return f"{_letters(self.column)}{self.line}"
 
     def __str__(self) -> str:
@@ -41,13 +41,13 @@ def _letters(column: int) -> str:
 
 
 Piece = tuple[int, int, "Origin"]
-"""A part of a text, from and to, and where that comes from."""
+"""A part of a text: its start, its end and its origin."""
 
 
 class Origin:
-    """Where a value comes from: a cell, or the values that it was computed of.
+    """The origin of a value: a cell, or the origins of the values from which it was computed.
 
-    A sum of many cells does not hold the set of them, only what was added; the set is made when it is asked for.
+    The sum of many cells refers to the origins of its operands, not to all cells; `cells` collects them when needed.
     """
 
     __slots__ = ("cell", "parents", "pieces")
@@ -61,7 +61,7 @@ class Origin:
 
     @property
     def cells(self) -> list[Any]:
-        """The cells, in order."""
+        """The cells, sorted."""
         found, seen, work = set(), set(), [self]
         while work:
             origin = work.pop()
@@ -74,7 +74,7 @@ class Origin:
         return sorted(found, key=lambda cell: (isinstance(cell, str), cell))
 
     def pieces_of(self, text: str) -> tuple[Piece, ...]:
-        """The parts of a text that is known to be of this origin."""
+        """The parts of a text with this origin."""
         return self.pieces if self.pieces is not None else ((0, len(text), self),)
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class Origin:
 
 
 def ranges(cells: Iterable[Any]) -> Iterator[str]:
-    """Cells as text; those below each other as a range.
+    """Cells as text, with consecutive cells of a column as a range.
 
     >>> list(ranges([Cell("a.csv", 2, 2), Cell("a.csv", 3, 2), Cell("a.csv", 4, 2), Cell("a.csv", 4, 3)]))
     ['a.csv:B2-B4', 'a.csv:C4']

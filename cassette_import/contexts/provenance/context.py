@@ -1,8 +1,8 @@
-"""`Provenance`: which cells of the input each number of a report was computed of.
+"""The context `Provenance`: finds the cells of the input from which each number of a report was computed.
 
-Cells are marked where `csv` reads them. What is computed of them has a link to what it was computed of. Where a table
-or a text goes out, its parts are written down with the cells that they come from. Knows how values are tagged; what a
-cell is, `provenance_cells` knows.
+Cells are tagged where `csv` reads them. The metadata of a computed value refers to that of its operands. Where the
+program writes a table or a text, its parts are recorded with their cells. Knows how values are tagged; must not know
+how cells are named.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LIMIT: Final = 50
 
 
 class Line(NamedTuple):
-    """A line of the output, or a row of a table that is written: its text and the parts whose origin is known."""
+    """A line of the output, or a row of a written table: its text, and its parts with the cells of each."""
 
     text: str
     parts: tuple[tuple[str, list[Any]], ...]
@@ -44,15 +44,16 @@ class Line(NamedTuple):
 
 
 class Provenance(Context, tagging=True):
-    """Finds out for each number of a report, and for each text, the cells of the input that it was computed of.
+    """Finds, for each number and each text of a report, the cells of the input from which it was computed.
 
     Parameters
     ----------
     limit:
-        How many lines of the report are shown on the terminal. Files hold all of them.
+        The number of lines that the summary contains. Files contain all lines.
 
-    Cells are those that `csv.reader` and `csv.DictReader` read. A report is what is printed, written to a text file,
-    or given to a writer of `csv`. For other readers, register an overload that marks what they give with `mark`.
+    Cells are the values that `csv.reader` and `csv.DictReader` read. A report is the text that the program prints,
+    writes to a text file, or passes to a writer of `csv`. For other readers, register an overload that tags their
+    results with `mark`.
 
     Example
     -------
@@ -80,15 +81,15 @@ class Provenance(Context, tagging=True):
         self._lock = Lock()
 
     def mark(self, value: Any, cell: Any) -> Any:
-        """The value, known to come from a cell: a `Cell`, or text such as ``"sheet!B2"``."""
+        """The value, tagged with a cell: a `Cell`, or text such as ``"sheet!B2"``."""
         return tag(value, self, Origin(cell=cell))
 
     def cells(self, value: Any) -> list[Any]:
-        """The cells that a value was computed of, in order; that of a container, its parts'."""
+        """The cells from which a value was computed, sorted; for a container, the cells of its parts."""
         return Origin(tuple(allmetadata(self, value))).cells
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-        """What is computed of values comes from where they come from."""
+        """The metadata of a computed value: the origins of its operands."""
         if value is None:
             return NO_METADATA
         parents = tuple(dict.fromkeys(allmetadata(self, *arguments, *keywords.values())))
@@ -99,51 +100,51 @@ class Provenance(Context, tagging=True):
     # ---- texts
 
     def _pieces(self, text: str, f: Any, arguments: tuple[Any, ...]) -> tuple[Piece, ...] | None:
-        """The parts of a text that is put together of others; None if it is of one piece."""
+        """The parts of a text that was composed from others; None for any other text."""
         if f in _CONCATENATED:
-            return self._one_after_the_other(arguments)
+            return self._concatenated_pieces(arguments)
         if f is str.join and len(arguments) == 2:
             items = tag_of(self).store.wrapped_items(plain(arguments[1]))  # type: ignore[union-attr]
             between = itertools.chain.from_iterable((arguments[0], item) for item in items)
-            return self._one_after_the_other(tuple(between)[1:])
+            return self._concatenated_pieces(tuple(between)[1:])
         if f in _PADDED and type(plain(arguments[0])) is str:
             inner = plain(arguments[0])
             shift = text.find(inner) if len(inner) <= len(text) else -inner.find(text)
             return tuple(
                 (max(0, start + shift), min(len(text), end + shift), origin)
-                for start, end, origin in self._known(arguments[0])
+                for start, end, origin in self._pieces_of(arguments[0])
                 if end + shift > 0 and start + shift < len(text)
             )
         return None
 
-    def _one_after_the_other(self, parts: tuple[Any, ...]) -> tuple[Piece, ...]:
+    def _concatenated_pieces(self, parts: tuple[Any, ...]) -> tuple[Piece, ...]:
         found, offset = [], 0
         for part in parts:
-            found += [(start + offset, end + offset, origin) for start, end, origin in self._known(part)]
+            found += [(start + offset, end + offset, origin) for start, end, origin in self._pieces_of(part)]
             offset += len(plain(part))
         return tuple(found)
 
-    def _known(self, value: Any) -> tuple[Piece, ...]:
+    def _pieces_of(self, value: Any) -> tuple[Piece, ...]:
         origin = metadata(value, self)
         return origin.pieces_of(str(plain(value))) if isinstance(origin, Origin) else ()
 
     # ---- the report
 
-    def _out(self, values: Any, separator: str) -> None:
-        """Values that go out, in one line."""
+    def _record(self, values: Any, separator: str) -> None:
+        """Record values that the program writes, joined by the separator."""
         texts: list[str] = []
         found: list[Piece] = []
         offset = 0
         for value in values:
             texts.append(str(plain(value)))
-            found += [(start + offset, end + offset, origin) for start, end, origin in self._known(value)]
+            found += [(start + offset, end + offset, origin) for start, end, origin in self._pieces_of(value)]
             offset += len(texts[-1]) + len(separator)
         with self._lock:
             self._written.append((separator.join(texts), tuple(found)))
 
     @property
     def lines(self) -> list[Line]:
-        """The lines that went out so far and have parts whose origin is known."""
+        """The lines written so far that have parts with known cells."""
         found = []
         for text, pieces in self._written:
             offset = 0
@@ -161,10 +162,10 @@ class Provenance(Context, tagging=True):
         return found
 
     def summary(self) -> str:
-        """The lines of the report, and below each its parts with their cells."""
+        """The lines of the report, each followed by its parts and their cells."""
         lines = self.lines
         if not lines:
-            return "provenance: nothing went out that comes from a cell"
+            return "provenance: no output was computed from a cell"
         count = f"{len(lines)} line{'s' if len(lines) > 1 else ''}"
         more = [f"… {len(lines) - self._limit} further lines"] if len(lines) > self._limit else []
         return "\n".join([f"provenance: {count}", *map(str, lines[: self._limit]), *more])
@@ -201,7 +202,7 @@ _PADDED: Final = (str.ljust, str.rjust, str.center, str.zfill, str.strip, str.ls
 _WRITER: Final = type(csv.writer(io.StringIO()))
 
 
-# ---- cells in
+# ---- reading cells
 
 
 def _file_name(source: Any) -> str:
@@ -234,31 +235,31 @@ def _reader(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 Provenance.overdub.register(csv.reader, csv.DictReader)(_reader)
 
 
-# ---- the report out
+# ---- writing the report
 
 
 def _items(ctx: Any, row: Any) -> list[Any]:
-    """The items of a row, wrapped; nothing of what can be gone through only once."""
+    """The items of a row, wrapped; no items of an iterator, which can be iterated only once."""
     row = plain(row)
     return tag_of(ctx).store.wrapped_items(row) if isinstance(row, SEQUENCES) else []  # type: ignore[union-attr]
 
 
 def _print(ctx: Any, f: Any, *values: Any, **keywords: Any) -> None:
     separator = plain(keywords.get("sep"))
-    ctx._out(values, " " if separator is None else separator)
+    ctx._record(values, " " if separator is None else separator)
 
 
 def _write(ctx: Any, f: Any, file: Any, text: Any, *more: Any, **keywords: Any) -> None:
-    ctx._out([text], "")
+    ctx._record([text], "")
 
 
 def _writerow(ctx: Any, f: Any, writer: Any, row: Any, *more: Any, **keywords: Any) -> None:
-    ctx._out(_items(ctx, row), ",")
+    ctx._record(_items(ctx, row), ",")
 
 
 def _writerows(ctx: Any, f: Any, writer: Any, rows: Any, *more: Any, **keywords: Any) -> None:
     for row in _items(ctx, rows):
-        ctx._out(_items(ctx, row), ",")
+        ctx._record(_items(ctx, row), ",")
 
 
 def _values(ctx: Any, writer: Any, row: Any) -> list[Any]:
@@ -268,12 +269,12 @@ def _values(ctx: Any, writer: Any, row: Any) -> list[Any]:
 
 
 def _dict_row(ctx: Any, f: Any, writer: Any, rowdict: Any) -> None:
-    ctx._out(_values(ctx, writer, rowdict), ",")
+    ctx._record(_values(ctx, writer, rowdict), ",")
 
 
 def _dict_rows(ctx: Any, f: Any, writer: Any, rowdicts: Any) -> None:
     for row in _items(ctx, rowdicts):
-        ctx._out(_values(ctx, writer, row), ",")
+        ctx._record(_values(ctx, writer, row), ",")
 
 
 for _handler, _targets in (
@@ -281,7 +282,10 @@ for _handler, _targets in (
     (_write, (io.TextIOWrapper.write,)),
     (_writerow, (_WRITER.writerow,)),
     (_writerows, (_WRITER.writerows,)),
-    (_dict_row, (csv.DictWriter.writerow, csv.DictWriter.writerow)),  # twice: a single one might be a hook itself
+    (
+        _dict_row,
+        (csv.DictWriter.writerow, csv.DictWriter.writerow),
+    ),  # twice: `register` takes a single function for the hook itself
     (_dict_rows, (csv.DictWriter.writerows, csv.DictWriter.writerows)),
 ):
     Provenance.prehook.register(*_targets)(_handler)

@@ -1,4 +1,7 @@
-"""`Taint`."""
+"""`Taint`: finds untrusted values that reach a sink, with their paths.
+
+Knows how metadata propagates; must not know other contexts.
+"""
 
 from cassette_import.contexts.taint.context import (
     Finding,

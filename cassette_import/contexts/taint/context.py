@@ -1,7 +1,7 @@
-"""`Taint`: finds values from outside that go where they do harm, such as an SQL injection.
+"""The context `Taint`: finds untrusted values that reach a sink, such as an SQL injection.
 
-What came from a source is followed by its metadata, through what moves it and through what computes text of it, until
-a sink gets it. Knows how values are tagged; which functions are what is data, in `taint_rules`.
+The result of a source is tagged. Its metadata propagates through everything that moves it or computes text from it,
+until a sink receives it. Knows how values are tagged; the sources, sinks and sanitizers are data, in `rules`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Finding", "Sanitizer", "Sink", "Taint", "TaintError"]
 
-_HARMLESS: Final = (int, float, complex, type(None))
-_LONGEST: Final = 200
+_SAFE: Final = (int, float, complex, type(None))
+_LONGEST_VALUE: Final = 200
 
 
 class TaintError(RuntimeError):
-    """A value from outside was about to do harm. `finding` tells which."""
+    """An untrusted value was about to reach a sink. `finding` describes it."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))
@@ -37,23 +37,23 @@ class TaintError(RuntimeError):
 
 
 class Taint(Context, tagging=True):
-    """Finds values that come from sources and reach sinks without passing a sanitizer.
+    """Finds untrusted values that reach a sink without passing a sanitizer.
 
     Parameters
     ----------
     sources:
-        Functions whose results, and attributes whose values, come from outside: dotted names such as
+        Functions whose results, and attributes whose values, are untrusted: dotted names such as
         ``"shop.orders.read"`` or ``"shop.web.Request.parameters"``.
     sinks:
-        Functions that must not be given such values: dotted names, or `Sink` objects, which say more.
+        Functions that must not receive such values: dotted names, or `Sink` objects, which describe more.
     sanitizers:
-        Functions that make values harmless: dotted names, or `Sanitizer` objects.
+        Functions whose results are safe: dotted names, or `Sanitizer` objects.
     defaults:
-        Whether `taint_rules.SOURCES`, `SINKS` and `SANITIZERS` count as well.
+        Whether to add the built-in `SOURCES`, `SINKS` and `SANITIZERS` of `cassette_import.contexts.taint.rules`.
     stop:
-        Whether to raise a `TaintError` in the place of the sink's call.
+        Whether to raise a `TaintError` in place of the sink's call.
 
-    Numbers, truth values and None are harmless. What has not been imported yet is waited for.
+    Numbers, truth values and None are safe. Functions of modules that are imported later count from then on.
 
     On the command line, ``-c taint:sources=shop.orders.read+shop.orders.search,sinks=shop.store.query``.
 
@@ -92,25 +92,25 @@ class Taint(Context, tagging=True):
         ]
         cleaners += SANITIZERS if defaults else ()
         self.findings: list[Finding] = []
-        """What was found, each once, in order."""
+        """The findings in order, each path to a sink once."""
         self.stop = stop
-        self.watched = Attributes(names, self._look)
+        self.watched = Attributes(names, self._register_new)
         self._sources = Functions({name: name for name in names})
         self._sinks = Functions({sink.name: sink for sink in reversed(ends)})
         self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
         self._lock = RLock()
-        self._look()
+        self._register_new()
 
     @classmethod
     def from_options(
         cls, sources: str = "", sinks: str = "", sanitizers: str = "", defaults: bool = True, stop: bool = False
     ) -> Taint:
-        """What the command line makes of ``sources=a.b+c.d,…``."""
+        """A `Taint` from the options of the command line: ``sources=a.b+c.d,…``."""
         lists = [[name for name in text.split("+") if name] for text in (sources, sinks, sanitizers)]
         return cls(*lists, defaults=defaults, stop=stop)
 
     def inform(self, run: Mapping[str, object]) -> None:
-        """The program's own functions are in `__main__`, whatever their file is called."""
+        """Note the name of the program's file, under which users name functions of `__main__`."""
         arguments: Any = run["argv"]
         for functions in (self._sources, self._sinks, self._sanitizers):
             functions.main = PurePath(arguments[0]).stem if arguments else None
@@ -121,8 +121,8 @@ class Taint(Context, tagging=True):
     def _awaits_main(self) -> bool:
         return self._sources.awaits_main or self._sinks.awaits_main or self._sanitizers.awaits_main
 
-    def _look(self) -> None:
-        """Take in the functions of modules that have been imported meanwhile."""
+    def _register_new(self) -> None:
+        """Register hooks and overloads for the functions of modules imported since the last call."""
         with self._lock:
             for functions, point, handler in (
                 (self._sources, Taint.overdub, _source),
@@ -132,34 +132,36 @@ class Taint(Context, tagging=True):
                 new = [function for function in functions.arrived() if id(function) not in _registered[handler]]
                 if new:
                     _registered[handler].update((id(function), function) for function in new)
-                    # Twice the last one: a single Python function would be taken for a hook itself at first.
+                    # The last one twice: `register` takes a single Python function for the hook itself.
                     point.register(*new, new[-1])(handler)
 
     # ---- values
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-        """What is computed of values from outside comes from there too."""
-        if issubclass(type(value), _HARMLESS) or id(f) in self._sinks.by_id:
+        """The metadata of a computed value: a value computed from untrusted ones is untrusted."""
+        if issubclass(type(value), _SAFE) or id(f) in self._sinks.by_id:
             return NO_METADATA
         return merged(allmetadata(self, *arguments, *keywords.values())).then(nearest_site())
 
     def loaded(self, value: Any, owner: Any, name: str) -> Any:
-        """An attribute of one of the names in `watched` was read."""
+        """Called when the program reads an attribute whose name is in `watched`."""
         source = self.watched.find(owner, name)
-        return value if source is None else self._from(source, value)
+        return value if source is None else self._from_source(source, value)
 
-    def _from(self, source: str, value: Any) -> Any:
-        """A value that a source gave."""
-        return self._with(value, Flow((Path(source, (nearest_site(),)),)))
+    def _from_source(self, source: str, value: Any) -> Any:
+        """The value of a source, tagged."""
+        return self._tagged(value, Flow((Path(source, (nearest_site(),)),)))
 
-    def _with(self, value: Any, flow: Flow) -> Any:
-        def say(part: Any) -> Any:
-            return NO_METADATA if issubclass(type(part), _HARMLESS) else flow
+    def _tagged(self, value: Any, flow: Flow) -> Any:
+        """The value, tagged with a flow: itself or its parts, except those that are safe."""
 
-        return tag_with_parts(self, value, say)
+        def metadata_of(part: Any) -> Any:
+            return NO_METADATA if issubclass(type(part), _SAFE) else flow
+
+        return tag_with_parts(self, value, metadata_of)
 
     def _check(self, f: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """A sink is called."""
+        """Look for untrusted arguments in the call of a sink."""
         known = self._sinks.by_id.get(id(f))
         if known is None:
             return
@@ -174,9 +176,9 @@ class Taint(Context, tagging=True):
             flows = allmetadata(self, value)
             path = merged(flows).harmful(sink.kind) if flows else None
             if path is not None:
-                self._found(sink, path, plain(value))
+                self._add_finding(sink, path, plain(value))
 
-    def _found(self, sink: Sink, path: Path, value: Any) -> None:
+    def _add_finding(self, sink: Sink, path: Path, value: Any) -> None:
         finding = Finding(sink.kind, sink.name, path.source, (*path.steps, nearest_site()), _shown(value))
         with self._lock:
             if not any(finding.path == other.path and finding.sink == other.sink for other in self.findings):
@@ -187,15 +189,15 @@ class Taint(Context, tagging=True):
     # ---- the report
 
     def summary(self) -> str:
-        """Each finding with the way of the value."""
+        """The findings, each with the path of the value."""
         if not self.findings:
-            return "taint: nothing from outside was seen where it does harm"
+            return "taint: no untrusted value reached a sink"
         count = len(self.findings)
         return "\n".join([f"taint: {count} finding{'s' if count > 1 else ''}", *map(str, self.findings)])
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.txt` for what the summary says, `.json` for the same as data."""
+        """`.txt` for the summary, `.json` for the same as data."""
         return {
             ".txt": lambda path: _write(path, self.summary()),
             ".json": lambda path: _write(
@@ -218,7 +220,7 @@ def _shown(value: Any) -> str:
     if not isinstance(value, (str, bytes, bytearray, list, tuple, dict)):
         return f"<{type(value).__qualname__} object>"
     text = repr(value)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"
 
 
 def _write(path: str, text: str) -> None:
@@ -226,14 +228,14 @@ def _write(path: str, text: str) -> None:
         file.write(text + "\n")
 
 
-# ---- hooks and overloads; hidden, because what they call looks at its caller
+# ---- hooks and overloads; hidden frames, because the functions that they call may inspect their callers
 
 
 @hidden
 def _source(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     value = recurse(ctx, f, *arguments, **keywords)
     known = ctx._sources.by_id.get(id(f))
-    return value if known is None else ctx._from(known[1], value)
+    return value if known is None else ctx._from_source(known[1], value)
 
 
 @hidden
@@ -251,25 +253,28 @@ def _sanitizer(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     kinds = known[2].kinds
     if kinds is None or not flows:
         return value
-    return ctx._with(value, merged(flows).made_safe(kinds))
+    return ctx._tagged(value, merged(flows).made_safe(kinds))
 
 
 _registered: Final[dict[Any, dict[int, Any]]] = {_source: {}, _sink: {}, _sanitizer: {}}
-"""The functions that are registered, which they keep alive, for each handler; for all instances together."""
+"""For each handler, the registered functions of all instances. References to them keep their identities valid."""
 
 
 def _waiting_type() -> type[Taint]:
-    """A type for one instance, some of whose names are in the program's own file: those functions do not exist before
-    it has begun. Until all of them are there it looks at each call."""
+    """A type for one instance that names functions of the program's own file.
+
+    Such functions do not exist before the program runs. Until all of them exist, an overload for every call registers
+    new ones.
+    """
 
     class Waiting(Taint):
         pass
 
     @hidden
-    def look(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-        ctx._look()
+    def register_and_call(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        ctx._register_new()
         if not ctx._awaits_main:
-            Waiting.overdub.remove(look)
+            Waiting.overdub.remove(register_and_call)
         if id(f) in ctx._sinks.by_id:
             ctx._check(f, arguments, keywords)
         if id(f) in ctx._sanitizers.by_id:
@@ -277,5 +282,5 @@ def _waiting_type() -> type[Taint]:
         return _source(ctx, f, *arguments, **keywords)
 
     Waiting.__name__, Waiting.__qualname__ = Taint.__name__, Taint.__qualname__
-    Waiting.overdub.register()(look)
+    Waiting.overdub.register()(register_and_call)
     return Waiting

@@ -1,4 +1,4 @@
-"""What is known of a value that came from outside: where from, by which places in the program, and what it is safe for.
+"""The metadata of an untrusted value: its sources, the call sites that it passed, and the sinks for which it is safe.
 
 Knows call sites; must not know contexts.
 """
@@ -16,72 +16,71 @@ from cassette_import.runtime.dispatch.call_sites import CallSite
 
 __all__ = ["Finding", "Flow", "Path", "merged"]
 
-_LONGEST: Final = 50
-_MOST: Final = 20
+_LONGEST_PATH: Final = 50
+_MOST_PATHS: Final = 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Path:
-    """The way of one value from its source."""
+    """The path of one value from its source: the call sites that it passed."""
 
     source: str
     steps: tuple[CallSite, ...]
     safe_for: frozenset[str] = frozenset()
 
     def then(self, site: CallSite) -> Path:
-        """The way on through a place; of places in the same line the last counts, which holds the others."""
+        """The path with one more call site. Of several sites in one line, only the last and outermost one is kept."""
         steps = self.steps
         if len(steps) > 1 and (steps[-1].filename, steps[-1].lineno) == (site.filename, site.lineno):
             return dataclasses.replace(self, steps=(*steps[:-1], site))
-        if site in steps or len(steps) >= _LONGEST:
+        if site in steps or len(steps) >= _LONGEST_PATH:
             return self
         return dataclasses.replace(self, steps=(*steps, site))
 
 
 @dataclasses.dataclass(frozen=True)
 class Flow:
-    """All the ways by which a value came; more than a few are not told apart."""
+    """All paths by which a value came, up to a limit."""
 
     paths: tuple[Path, ...]
 
     def then(self, site: CallSite) -> Flow:
-        """The same after one more place in the program."""
+        """The flow after one more call site."""
         return Flow(tuple(path.then(site) for path in self.paths))
 
     def made_safe(self, kinds: frozenset[str]) -> Flow:
-        """The same after a sanitizer."""
+        """The flow after a sanitizer for these kinds of sinks."""
         return Flow(tuple(dataclasses.replace(path, safe_for=path.safe_for | kinds) for path in self.paths))
 
     def harmful(self, kind: str) -> Path | None:
-        """The shortest way by which it came without being made safe."""
+        """The shortest path without a sanitizer for this kind of sink; None if there is none."""
         paths = [path for path in self.paths if kind not in path.safe_for]
         return min(paths, key=lambda path: len(path.steps), default=None)
 
 
 def merged(flows: Iterable[Flow]) -> Flow:
-    """What is known of a value that several values went into."""
+    """The flow of a value that was computed from several values."""
     found: dict[Any, Path] = {}
     for flow in flows:
         for path in flow.paths:
             key = path.source, path.steps[:1], path.safe_for
-            if key not in found and len(found) < _MOST:
+            if key not in found and len(found) < _MOST_PATHS:
                 found[key] = path
     return Flow(tuple(found.values()))
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """A value that came from outside and went where it does harm.
+    """An untrusted value that reached a sink.
 
     Attributes
     ----------
     kind, sink:
-        What goes wrong, and the function that was called.
+        The kind of sink, and its name.
     source, path:
-        Where the value came from, and the places in the program by which it went, the source's first and the call of
-        the sink last.
+        The name of the source, and the call sites that the value passed: the source first, the call of the sink last.
     value:
-        What it was, shortened.
+        The value that reached the sink, shortened.
     """
 
     kind: str
@@ -99,7 +98,7 @@ class Finding:
         return "\n".join([*lines, f"  value {self.value}"])
 
     def as_json(self) -> dict[str, Any]:
-        """What a `.json` file says of it."""
+        """The finding as values for JSON."""
         path = [
             {"file": site.filename, "line": site.lineno, "function": site.function, "source": site.source}
             for site in self.path

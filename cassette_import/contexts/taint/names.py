@@ -1,6 +1,6 @@
-"""The functions and attributes that dotted names lead to, of modules that may be imported later.
+"""The functions and attributes that dotted names refer to, in modules that may be imported later.
 
-Knows how Python finds names; must not know what the names are for.
+Knows how Python resolves names; must not know the purpose of the names.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _MISSING: Final = object()
 
 
 class Functions:
-    """Roles of functions, which are looked up by name as soon as their modules are there."""
+    """Functions with roles, given by dotted names, which are resolved once their modules are imported."""
 
     def __init__(self, roles: dict[str, Any], main: str | None = None) -> None:
         self.by_id: dict[int, tuple[Any, str, Any]] = {}
-        """The function, its name, its role; by identity."""
+        """The function, its name and its role, by identity of the function."""
         self.main = main
         self._waiting = dict(roles)
         self._modules = 0
 
     def arrived(self) -> list[Any]:
-        """The functions that are there since the last call."""
+        """The functions that were resolved since the last call."""
         if len(sys.modules) == self._modules and not self.awaits_main:
             return []
         self._modules = len(sys.modules)
@@ -47,7 +47,7 @@ class Functions:
 
     @property
     def awaits_main(self) -> bool:
-        """Whether a name is one in the program's own file, whose functions come to be while it runs."""
+        """Whether a name of the program's own file is unresolved: its functions are defined while it runs."""
         return any(name.partition(".")[0] in ("__main__", self.main) for name in self._waiting)
 
     def _located(self, name: str) -> Any:
@@ -61,7 +61,7 @@ class Functions:
             return _MISSING
         found: Any = sys.modules[".".join(parts[:count])]
         for part in parts[count:]:
-            # Without asking classes: what they say is an attribute of their instances is no function.
+            # From dictionaries: `getattr` would run descriptors, which may return an object of an instance.
             found = _in_class(found, part) if isinstance(found, type) else vars(found).get(part, _MISSING)
             if not isinstance(found, type):
                 return found if part is parts[-1] else _MISSING
@@ -76,7 +76,7 @@ def _in_class(owner: type, name: str) -> Any:
 
 
 class Attributes:
-    """Names of attributes and where they matter: of which modules, and of instances of which classes."""
+    """Attributes given by dotted names: of modules, and of instances of classes."""
 
     def __init__(self, names: list[str], imported: Callable[[], None]) -> None:
         self._imported = imported
@@ -87,14 +87,14 @@ class Attributes:
             self._owners.setdefault(attribute, {})[owner] = name
 
     def find(self, owner: Any, attribute: Any) -> str | None:
-        """The full name of an attribute of an object, if it is one of these."""
+        """The dotted name of an attribute of an object, if it is one of these; otherwise None."""
         owners = self._owners.get(attribute)
         if owners is None:
             return None
         if type(owner) is ModuleType:
             return owners.get(owner.__name__)
         kinds = type(owner).__mro__
-        shown = getattr(owner, "__class__", None)  # that of a proxy is another's
+        shown = getattr(owner, "__class__", None)  # a proxy reports the class of its target
         if isinstance(shown, type) and shown is not type(owner):
             kinds = (*kinds, *shown.__mro__)
         for kind in kinds:
@@ -104,7 +104,7 @@ class Attributes:
         return None
 
     def __contains__(self, attribute: object) -> bool:
-        # Whatever is used of a module that has just been imported is an attribute first.
+        # The first use of a newly imported module is the load of an attribute.
         if len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._imported()

@@ -1,8 +1,8 @@
-"""What `Taint` knows of the world, as data: sources, sinks and sanitizers, by dotted name.
+"""The built-in sources, sinks and sanitizers of `Taint`, as data: dotted names.
 
-A name is that of a function, of a method as it stands in its class, or of an attribute of a class or module. What has
-not been imported is waited for. To add to the data for everybody, append to the lists before a `Taint` is made; for
-one context, give more as its arguments. Must not know how values are followed.
+A name is that of a function, of a method in the class that defines it, or of an attribute of a class or module. Modules
+that are imported later count from then on. To extend the data for every `Taint`, append to the lists before it is made;
+to extend it for one `Taint`, pass arguments. Must not know how values are followed.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ __all__ = ["SANITIZERS", "SINKS", "SOURCES", "Sanitizer", "Sink"]
 
 @dataclasses.dataclass(frozen=True)
 class Sink:
-    """A function that must not be given what came from outside.
+    """A function that must not receive untrusted values.
 
     Parameters
     ----------
     name:
         Its dotted name.
     kind:
-        What goes wrong: ``"SQL"``, ``"shell"``, … A sanitizer for that kind makes values harmless.
+        The kind of sink: ``"SQL"``, ``"shell"``, … A sanitizer for this kind makes values safe.
     arguments:
-        Which arguments matter, by position (for a method the receiver is number 0) or by keyword; None for all.
+        The arguments that matter, by position (the receiver of a method is number 0) or keyword; None for all.
     condition:
-        Says of positional and keyword arguments whether the call is dangerous at all.
+        A function of positional and keyword arguments that returns whether the call is dangerous; None for always.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Sink:
 
 @dataclasses.dataclass(frozen=True)
 class Sanitizer:
-    """A function that makes values harmless, for sinks of some kinds, or for all of them."""
+    """A function whose results are safe, for sinks of these kinds, or for all sinks."""
 
     name: str
     kinds: frozenset[str] | None = None
@@ -51,7 +51,7 @@ def _of(owner: str, names: str) -> list[str]:
 SOURCES: Final[list[str]] = [
     "input",
     "sys.stdin",
-    # Flask and everything else that is made of werkzeug
+    # Flask and other frameworks that use werkzeug
     *_of("werkzeug.sansio.request.Request", "args cookies headers path full_path query_string url root_url mimetype"),
     *_of("werkzeug.wrappers.request.Request", "data form files values json stream get_data get_json"),
     *_of("flask.wrappers.Request", "view_args"),
@@ -64,7 +64,7 @@ SOURCES: Final[list[str]] = [
     *_of("http.server.BaseHTTPRequestHandler", "path headers rfile requestline"),
     *_of("socket.socket", "recv recvfrom"),
 ]
-"""Where values come from that nobody has checked: results of functions, and attributes."""
+"""Functions whose results are untrusted, and attributes with untrusted values."""
 
 
 def _through_a_shell(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
@@ -99,7 +99,7 @@ SINKS: Final[list[Sink]] = [
     Sink("requests.api.request", "URL", (1, "url")),
     *(Sink(name, "URL", (0, "url")) for name in _of("requests.api", "get post put patch delete head")),
 ]
-"""Where such values do harm."""
+"""Functions that must not receive untrusted values."""
 
 SANITIZERS: Final[list[Sanitizer]] = [
     Sanitizer("shlex.quote", frozenset({"shell"})),
@@ -112,4 +112,4 @@ SANITIZERS: Final[list[Sanitizer]] = [
     Sanitizer("datetime.datetime.fromisoformat"),
     Sanitizer("ipaddress.ip_address"),
 ]
-"""What makes them harmless. Numbers, truth values and None are so anyway."""
+"""Functions whose results are safe. Numbers, truth values and None are always safe."""
