@@ -6,9 +6,7 @@ Knows where a site stands and so which form it takes; `sites` knows the forms.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +17,7 @@ from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, Names, convey, parameters, returned
+from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.symbols import PENDING, VariantNames
 from cassette_import.rewriting.syntax.expressions import expression
@@ -28,7 +27,6 @@ from cassette_import.rewriting.syntax.statements import statement as rewritten_s
 from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, annotate
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import (
-    COMPREHENSIONS,
     FUNCTIONS,
     Function,
     clone,
@@ -45,20 +43,6 @@ NOOVERDUB = "_nooverdub"
 
 PASSED = "_passed"
 """The attribute of a nested function's node, in a body that passes made, that holds what they made of that function."""
-
-_BARE = "_bare"
-"""The attribute of a lambda that can have no temporaries where it stands."""
-
-_COMPREHENSIONS_ARE_INLINED = sys.version_info >= (3, 12)  # PEP 709
-
-
-class Mode(Enum):
-    """Which form events take."""
-
-    INLINED = 1
-    CALLEE = 2  # asks for the active context each time; temporaries are allowed
-    BARE = 3  # the same, without temporaries
-    CLASS_BODY = 4  # the same, and names are read once: the namespace of a class body may be a mapping of the program's
 
 
 def overdub_function(
@@ -223,7 +207,7 @@ class _Rewriter:
                 node.body = returned(convey(node.body, self.shapes, VARIABLES))
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
-        bare = looks_at_locals(node) or hasattr(node, _BARE)
+        bare = looks_at_locals(node) or hasattr(node, BARE_LAMBDA)
         copies: list[Any] = [
             bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body, self.kept)
             for shape in self.shapes
@@ -262,46 +246,14 @@ class _Rewriter:
         def leave(node: ast.AST, mode: Mode, level: int) -> Any:
             return self._leave(node, mode, shape, inlined, level)
 
-        return rebuild(node, mode, self._enter if self.kept is None else self._enter_changing, leave)
+        return rebuild(node, mode, self._enter, leave)
 
-    def _enter_changing(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
-        return [inside for inside in self._enter(node, mode) if hasattr(inside[2], CHANGING)]
-
-    def _enter(self, node: ast.AST, mode: Mode) -> list[tuple[str, int | None, ast.AST, Mode]]:
+    def _enter(self, node: ast.AST, mode: Mode) -> list[Inside]:
+        """The children to rewrite, each with its mode."""
         if hasattr(node, NOOVERDUB):
             return []
-        if isinstance(node, ast.comprehension):
-            # No assignment expression may stand in a comprehension's iterable or target, not even within a lambda.
-            for place in (node.iter, node.target):
-                for part in ast.walk(place):
-                    if isinstance(part, ast.Lambda):
-                        setattr(part, _BARE, True)
-        skip, inner = _SKIPPED.get(type(node), ()), mode
-        bare = Mode.CLASS_BODY if mode is Mode.CLASS_BODY else Mode.BARE
-        if isinstance(node, FUNCTIONS):
-            skip = ("body", "returns", "type_params")
-        elif isinstance(node, ast.ClassDef):
-            generic = Mode.CLASS_BODY if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in its bases
-            return [
-                (
-                    name,
-                    index,
-                    child,
-                    Mode.CLASS_BODY if name == "body" else generic if name in ("bases", "keywords") else mode,
-                )
-                for name, index, child in children(node, skip=("type_params",))
-            ]
-        elif isinstance(node, COMPREHENSIONS):
-            if not (_COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED) or isinstance(node, ast.GeneratorExp):
-                inner = bare
-        elif isinstance(node, (ast.With, ast.AsyncWith)) and mode is Mode.INLINED:
-            # The block may run in a context that was entered by this very statement.
-            return [
-                (name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)
-            ]
-        elif isinstance(node, ast.comprehension):  # no assignment expression in its iterable, nor in its target
-            return [(name, index, child, mode if name == "ifs" else bare) for name, index, child in children(node)]
-        return [(name, index, child, inner) for name, index, child in children(node, skip=skip)]
+        inside = modes_inside(node, mode)
+        return inside if self.kept is None else [child for child in inside if hasattr(child[2], CHANGING)]
 
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
         if hasattr(node, NOOVERDUB):
@@ -393,12 +345,3 @@ def _own_block(made: Function, declarations: list[ast.stmt]) -> list[ast.stmt]:
         if not known.issuperset(declaration.names):  # type: ignore[attr-defined]
             declarations.append(declaration)
     return body or [At(made).put(ast.Pass())]
-
-
-_SKIPPED: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.AnnAssign: ("annotation",),  # R1: annotations are left alone
-    ast.arg: ("annotation",),
-    ast.match_case: ("pattern",),  # R5: patterns allow names, attributes and literals only
-}
-if sys.version_info >= (3, 12):
-    _SKIPPED[ast.TypeAlias] = ("value", "type_params")

@@ -1,0 +1,104 @@
+"""Which form the events in a node take, by where they stand.
+
+Knows syntax, and where an assignment expression may stand; must not know what the forms look like.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final
+
+from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS
+from cassette_import.rewriting.trees.traversal import children
+
+BARE_LAMBDA: Final = "_bare"
+"""The attribute of a lambda that can have no temporaries where it stands."""
+
+_COMPREHENSIONS_ARE_INLINED: Final = sys.version_info >= (3, 12)  # PEP 709
+
+
+class Mode(Enum):
+    """Which form events take."""
+
+    INLINED = 1
+    """Hooks are called in the body itself."""
+    CALLEE = 2
+    """Each event asks for the active context; temporaries are allowed."""
+    BARE = 3
+    """The same, without temporaries."""
+    CLASS_BODY = 4
+    """The same, and names are read once: the namespace of a class body may be a mapping of the program's own."""
+
+
+Inside = tuple[str, int | None, ast.AST, Mode]
+"""A child of a node: its field, its index, the node itself and its mode."""
+
+
+def modes_inside(node: ast.AST, mode: Mode) -> list[Inside]:
+    """The children of a node to rewrite, each with its mode."""
+    inside = _INSIDE.get(type(node))
+    return _all(node, mode) if inside is None else inside(node, mode)
+
+
+def _all(node: ast.AST, mode: Mode, skip: tuple[str, ...] = ()) -> list[Inside]:
+    return [(name, index, child, mode) for name, index, child in children(node, skip)]
+
+
+def _except(*skip: str) -> Callable[[Any, Mode], list[Inside]]:
+    """All children but those in some fields, which stay as they are written."""
+    return lambda node, mode: _all(node, mode, skip)
+
+
+def _inside_class(node: ast.ClassDef, mode: Mode) -> list[Inside]:
+    generic = Mode.CLASS_BODY if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in its bases
+    modes = {"body": Mode.CLASS_BODY, "bases": generic, "keywords": generic}
+    return [(name, index, child, modes.get(name, mode)) for name, index, child in children(node, ("type_params",))]
+
+
+def _without_temporaries(mode: Mode) -> Mode:
+    return Mode.CLASS_BODY if mode is Mode.CLASS_BODY else Mode.BARE
+
+
+def _inside_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp, mode: Mode) -> list[Inside]:
+    is_inlined = _COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED
+    return _all(node, mode if is_inlined else _without_temporaries(mode))
+
+
+def _inside_generator(node: ast.GeneratorExp, mode: Mode) -> list[Inside]:
+    return _all(node, _without_temporaries(mode))
+
+
+def _inside_clause(node: ast.comprehension, mode: Mode) -> list[Inside]:
+    """No assignment expression may stand in a clause's iterable or target, not even within a lambda."""
+    for place in (node.iter, node.target):
+        for part in ast.walk(place):
+            if isinstance(part, ast.Lambda):
+                setattr(part, BARE_LAMBDA, True)
+    bare = _without_temporaries(mode)
+    return [(name, index, child, mode if name == "ifs" else bare) for name, index, child in children(node)]
+
+
+def _inside_with(node: ast.With | ast.AsyncWith, mode: Mode) -> list[Inside]:
+    """The block may run in a context that was entered by this very statement."""
+    if mode is not Mode.INLINED:
+        return _all(node, mode)
+    return [(name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)]
+
+
+_INSIDE: Final[dict[type[ast.AST], Callable[[Any, Mode], list[Inside]]]] = {
+    **dict.fromkeys(FUNCTIONS, _except("body", "returns", "type_params")),
+    **dict.fromkeys(COMPREHENSIONS, _inside_comprehension),
+    ast.ClassDef: _inside_class,
+    ast.GeneratorExp: _inside_generator,
+    ast.comprehension: _inside_clause,
+    ast.With: _inside_with,
+    ast.AsyncWith: _inside_with,
+    ast.AnnAssign: _except("annotation"),  # R1: annotations are left alone
+    ast.arg: _except("annotation"),
+    ast.match_case: _except("pattern"),  # R5: patterns allow names, attributes and literals only
+}
+if sys.version_info >= (3, 12):
+    _INSIDE[ast.TypeAlias] = _except("value", "type_params")
