@@ -1,6 +1,6 @@
-"""The test at a function's entry, and what stands around a function.
+"""The test at a function's entry, which chooses the branch of a variant.
 
-Knows trees and shapes; must not know how events are made.
+Knows trees and shapes; must not know how events are built.
 """
 
 from __future__ import annotations
@@ -8,44 +8,69 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.node_builder import At
 
 
 class Surroundings(NamedTuple):
-    """What stands around a function: the class whose private names it uses, names of functions around it, a short name
-    of its file, and the names that its module assigns."""
+    """What stands around a function."""
 
     class_name: str | None = None
+    """The class whose private names it uses."""
     free_names: tuple[str, ...] = ()
+    """The names of the functions around it that it uses."""
     file: str = ""
+    """A short name of its file (`symbols.unit_of`)."""
     objects: frozenset[str] = frozenset()
+    """The names that its module assigns."""
 
 
 class Entry:
-    """The test at a function's entry. `root` names a module that is overdubbed for the sake of a root function only."""
+    """Builds the test at a function's entry.
+
+    Parameters
+    ----------
+    root:
+        The file of the function, if it is overdubbed only for the sake of a root function; None if it is installed.
+    """
 
     def __init__(self, root: str | None = None) -> None:
         self.root = root
 
-    def test(self, at: At, shape: Shape, first: bool, temporaries: bool, only: bool = True) -> ast.expr:
-        """`@on and (@a := @get()).family is @7`; for further branches `@v is @7`. Guards need not know who is active:
-        those who meet a target ask."""
-        if only and shape.guarded and self.root is None:
+    def test(self, at: At, shape: Shape, is_first: bool, in_variables: bool, is_only: bool = True) -> ast.expr:
+        """The test for the branch of a shape.
+
+        It is ``@on and (@a := @get()).family is @7``; for further branches ``@v is @7``. Where guards are all there is,
+        it is ``@on``: what a guard calls for a target asks for the active context.
+
+        Parameters
+        ----------
+        at:
+            Where the test stands.
+        shape:
+            The shape of the branch.
+        is_first, is_only:
+            Whether it is the first branch that is tested, and whether there are no others.
+        in_variables:
+            Whether the activation and its family may be kept in variables.
+        """
+        if is_only and shape.guarded and self.root is None:
             return at.load(symbols.IS_ANY_ACTIVE)
-        if not temporaries:
-            family: ast.expr = at.attribute(at.call(at.load(symbols.GET_ACTIVATION), []), "family")
-            tests: list[ast.expr] = [at.load(symbols.IS_ANY_ACTIVE), at.same(family, at.load(shape.prefix))]
-        elif first and only:
-            family = at.attribute(at.let(symbols.ACTIVATION, at.call(at.load(symbols.GET_ACTIVATION), [])), "family")
-            tests = [at.load(symbols.IS_ANY_ACTIVE), at.same(family, at.load(shape.prefix))]
-        elif first:
-            family = at.attribute(at.let(symbols.ACTIVATION, at.call(at.load(symbols.GET_ACTIVATION), [])), "family")
-            read = at.let(symbols.FAMILY, at.put(ast.BoolOp(ast.And(), [at.load(symbols.IS_ANY_ACTIVE), family])))
-            tests = [at.same(read, at.load(shape.prefix))]
+        activation: ast.expr = at.call(at.load(symbols.GET_ACTIVATION), [])
+        if in_variables:
+            activation = at.let(temporaries.ACTIVATION, activation)
+        family: ast.expr = at.attribute(activation, "family")
+        tests: list[ast.expr] = []
+        if in_variables and not is_only:
+            read: ast.expr = at.load(temporaries.FAMILY)
+            if is_first:
+                known = at.put(ast.BoolOp(ast.And(), [at.load(symbols.IS_ANY_ACTIVE), family]))
+                read = at.let(temporaries.FAMILY, known)
+            family = read
         else:
-            tests = [at.same(at.load(symbols.FAMILY), at.load(shape.prefix))]
+            tests.append(at.load(symbols.IS_ANY_ACTIVE))
+        tests.append(at.same(family, at.load(shape.prefix)))
         if self.root is not None:
             roots = at.attribute(at.call(at.load(symbols.GET_ACTIVATION), []), "roots")
             tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.callee import CalleeForm
@@ -19,11 +19,12 @@ from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, Names, convey, parameters, returned
 from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.symbols import PENDING, VariantNames
+from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.syntax.expressions import expression
 from cassette_import.rewriting.syntax.operation import Form
 from cassette_import.rewriting.syntax.statements import splats
 from cassette_import.rewriting.syntax.statements import statement as rewritten_statement
+from cassette_import.rewriting.temporaries import PENDING
 from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, annotate
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import (
@@ -191,13 +192,13 @@ class _Rewriter:
         if not shape.everything:
             return []
         return [
-            at.put(ast.Assign([at.store(symbols.context(number))], self._context(at, number)))
+            at.put(ast.Assign([at.store(temporaries.context(number))], self._context(at, number)))
             for number, context in enumerate(shape.contexts)
             if context.prehook or context.posthook or shape.watched
         ]
 
     def _context(self, at: At, number: int) -> ast.expr:
-        contexts = at.attribute(at.load(symbols.ACTIVATION), "contexts")
+        contexts = at.attribute(at.load(temporaries.ACTIVATION), "contexts")
         return at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))
 
     def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function]) -> ast.Lambda:
@@ -222,7 +223,7 @@ class _Rewriter:
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare and shape.everything:
                 lets = [
-                    at.let(symbols.context(index), self._context(at, index)) for index in range(len(shape.contexts))
+                    at.let(temporaries.context(index), self._context(at, index)) for index in range(len(shape.contexts))
                 ]
                 branch = at.pick([*lets, branch], len(lets))
             value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)

@@ -1,12 +1,12 @@
 """The names under which rewritten code finds what it needs: the one place that builds them and takes them apart.
 
-All of them start with ``@``, so that no program can have such a name of its own. There are three kinds:
+All of them start with ``@``, so that no program can have such a name of its own. There are two kinds:
 
 * names that the runtime provides for all contexts (`GET_ACTIVATION`, `primitive`, ...);
-* names of one variant, which start with its prefix (`VariantNames`), its guards among them (`Guard`);
-* temporaries, which are variables of the function that is rewritten (`CALLEE`, `operand`, ...).
+* names of one variant, which start with its prefix (`VariantNames`), those of its guards among them (`Guard`).
 
-Knows how names are spelled; must not know what they hold.
+Variables of rewritten functions have names of the same form, see `temporaries`. Knows how names are spelled; must not
+know what they hold.
 """
 
 from __future__ import annotations
@@ -342,81 +342,6 @@ _GUARD_FLAGS: Final = ("", _KEYWORDS, _ANYWHERE, _KEYWORDS + _ANYWHERE)
 def unit_of(filename: str) -> str:
     """A short name of a file, for its guards."""
     return hashlib.sha256(filename.encode()).hexdigest()[:6]
-
-
-# ---- temporaries
-
-ACTIVATION: Final = "@a"
-FAMILY: Final = "@v"
-PENDING: Final = "@p"
-"""Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
-EXCEPTION: Final = "@x"
-CAUSE: Final = "@x"
-VALUE: Final = "@v"
-OWNER: Final = "@t"
-INDEX: Final = "@i"
-GUARDED_CALLEE: Final = "@g"
-GUARDED_RECEIVER: Final = "@o"
-
-
-def context(level: int) -> str:
-    """The context at a level of the stack."""
-    return f"@c{level}"
-
-
-def callee(depth: int) -> str:
-    """The callee of a call. `depth` tells how deeply events nest in its operands, here and below."""
-    return f"@f{depth}"
-
-
-def callee_parts(name: str) -> str:
-    """What the callee in the temporary `name` is split into: the function, and the arguments that it carries."""
-    return f"@q{name[len('@f') :]}"
-
-
-def arguments(depth: int) -> str:
-    """The arguments of a call; `part` names each of them."""
-    return f"@a{depth}"
-
-
-def operands(depth: int, suffix: str) -> str:
-    """The operands of an operation; `part` names each of them."""
-    return f"@o{depth}{suffix}"
-
-
-def part(name: str, number: int) -> str:
-    """One of several temporaries."""
-    return f"{name}_{number}"
-
-
-def result(depth: int, suffix: str = "") -> str:
-    """The result of an event."""
-    return f"@r{depth}{suffix}"
-
-
-def middle(depth: int, number: int) -> str:
-    """What stands in the middle of a chain of comparisons."""
-    return f"@m{depth}_{number}"
-
-
-def deciding(depth: int) -> str:
-    """The operand that decides over an ``and`` or ``or``."""
-    return f"@b{depth}"
-
-
-def unpacked(depth: int, number: int) -> str:
-    """A part of what is unpacked, until it is stored."""
-    return f"@u{depth}_{number}"
-
-
-def slot(level: int) -> str:
-    """The context that `contextslot()` stands for, in a function that can be suspended."""
-    return f"@slot{level}"
-
-
-def is_numbered_temporary(name: str) -> bool:
-    """Whether a name is that of a temporary with a number; names that the runtime provides have none there."""
-    return name[2:3].isdigit()
 
 
 # ---- names that no code loads

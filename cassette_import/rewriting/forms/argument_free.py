@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import sys
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import Shape
@@ -47,7 +47,7 @@ class BlindForm:
         assert self.shape is not None
         names = VariantNames(self.shape.prefix)
         found: list[tuple[ast.expr, ast.expr]] = [
-            (at.load(names.argument_free_hook(which, number, event)), at.load(symbols.context(number)))
+            (at.load(names.argument_free_hook(which, number, event)), at.load(temporaries.context(number)))
             for number, context in enumerate(self.shape.contexts)
             if event in context.events and (context.prehook if which == "pre" else context.posthook)
         ]

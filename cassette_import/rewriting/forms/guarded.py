@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
 from cassette_import.rewriting.syntax.expressions import attribute_name
@@ -118,9 +118,9 @@ class GuardedForm:
         """A function of a module: read once. What is kept longer than it was is what the guard holds anyway."""
         at, path = At(function), _path(function)
         guard = self._guard(GuardKind.OF_MODULE, keywords, *path)
-        known = at.same(at.let(symbols.GUARDED_CALLEE, function), self._held(at, guard))
-        more = at.load(path[0]), at.let(symbols.GUARDED_CALLEE, at.constant(None))
-        read = at.load(symbols.GUARDED_CALLEE)
+        known = at.same(at.let(temporaries.GUARDED_CALLEE, function), self._held(at, guard))
+        more = at.load(path[0]), at.let(temporaries.GUARDED_CALLEE, at.constant(None))
+        read = at.load(temporaries.GUARDED_CALLEE)
         return at.either(known, read, self._learned(at, read, guard, *more))
 
     def _method(self, node: ast.Call, function: ast.Attribute, keywords: bool) -> ast.expr:
@@ -129,7 +129,7 @@ class GuardedForm:
         of_super = _receiver_of_super(receiver)
         of_class = isinstance(receiver, ast.Name) and _is_class(receiver)
         stays = of_super or isinstance(receiver, ast.Name)
-        name = of_super or (receiver.id if isinstance(receiver, ast.Name) else symbols.GUARDED_RECEIVER)
+        name = of_super or (receiver.id if isinstance(receiver, ast.Name) else temporaries.GUARDED_RECEIVER)
         kind = GuardKind.TYPES_OF_SUPER if of_super else GuardKind.CLASS if of_class else GuardKind.TYPES
         guard = self._guard(kind, keywords, str(node.lineno), str(node.col_offset), attribute_name(function))
         read: ast.expr = At(receiver).load(name) if stays else At(receiver).let(name, receiver)

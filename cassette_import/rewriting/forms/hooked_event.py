@@ -9,7 +9,7 @@ import ast
 import functools
 from collections.abc import Callable
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms.pending_event import note, split_one
 from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
@@ -86,7 +86,7 @@ class HookedEvents:
             if event not in context.events or not (context.prehook if which == "pre" else context.posthook):
                 continue
             positional, keywords = operands()
-            leading: list[ast.expr] = [at.load(symbols.context(number))]
+            leading: list[ast.expr] = [at.load(temporaries.context(number))]
             if which == "post":
                 leading.append(at.load(result))
             given = leading + positional
@@ -107,7 +107,7 @@ class HookedEvents:
         at, carried = At(first), first.value
         callee = split_one(carried)
         if callee is not None:  # `*@split(@f0)`, whose first part is in @q0
-            return [at.load(symbols.callee_parts(callee))]
+            return [at.load(temporaries.callee_parts(callee))]
         return [at.put(ast.Subscript(carried, at.constant(0), ast.Load()))]  # of `*@q0`
 
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
@@ -133,12 +133,12 @@ class HookedEvents:
             if number > 0:
                 steps.append(self._going_on(at, event, number, self._told(operands)))
             else:
-                steps.append(at.let(symbols.PENDING, at.constant(None)))
+                steps.append(at.let(temporaries.PENDING, at.constant(None)))
             steps.append(posthook)
-        return [*steps, at.let(symbols.PENDING, at.constant(None))] if 0 not in levels else steps
+        return [*steps, at.let(temporaries.PENDING, at.constant(None))] if 0 not in levels else steps
 
     def _going_on(self, at: At, event: Events, below: int, operands: Operands) -> ast.expr:
-        told = at.let(symbols.PENDING, note(at, event, below, *operands(), self._read_by_handlers))
+        told = at.let(temporaries.PENDING, note(at, event, below, *operands(), self._read_by_handlers))
         # What is no constant holds operands; it is not to stand among the steps, where it would live as long as they.
         return told if isinstance(told.value, ast.Constant) else at.same(told, at.constant(None))
 
@@ -171,7 +171,7 @@ def into_temporaries(
         if isinstance(value, ast.Constant):
             reads.append(functools.partial(at.constant, value.value))
             continue
-        name = symbols.part(prefix, number)
+        name = temporaries.part(prefix, number)
         steps.append(At(value).let(name, value))
         used.append(name)
         reads.append(functools.partial(at.load, name))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.argument_free import BlindForm
@@ -78,7 +78,7 @@ class InlinedForm:
             return self._runner(at, event, name, operation.arguments(values))
         steps: list[ast.expr] = []
         used: list[str] = []
-        reads = into_temporaries(at, values, symbols.operands(level, suffix), steps, used)
+        reads = into_temporaries(at, values, temporaries.operands(level, suffix), steps, used)
         value = self._runner(at, event, name, operation.arguments([read() for read in reads]))
         return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
 
@@ -89,8 +89,8 @@ class InlinedForm:
         steps: list[ast.expr] = []
         used: list[str] = []
         only_native = self._events.has_no_hooks(event)
-        reads = into_temporaries(at, values, symbols.operands(level, suffix), steps, used, only_native)
-        result = symbols.result(level, suffix)
+        reads = into_temporaries(at, values, temporaries.operands(level, suffix), steps, used, only_native)
+        result = temporaries.result(level, suffix)
         if not only_native or tagged_events.helper_after(name) is not None:
             used.insert(0, result)
 
@@ -133,7 +133,7 @@ class InlinedForm:
         """The event of a call."""
         interest = self.shape.interest(Events.CALLS)
         if self.shape.tagging and is_ours(node.func):
-            return tagged_events.left(node, symbols.result(level))
+            return tagged_events.left(node, temporaries.result(level))
         if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
             return node
         if has(node, DEBUGGER):

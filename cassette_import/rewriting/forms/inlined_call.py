@@ -9,7 +9,7 @@ import ast
 import functools
 from collections.abc import Callable
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.hooked_event import HookedEvents, Operands, as_written, into_temporaries
@@ -36,8 +36,8 @@ class InlinedCall:
         self._events = events
         self._names = events.names
         self._at = At(node)
-        self._callee, self._result = symbols.callee(depth), symbols.result(depth)
-        self._parts = symbols.callee_parts(self._callee)
+        self._callee, self._result = temporaries.callee(depth), temporaries.result(depth)
+        self._parts = temporaries.callee_parts(self._callee)
         self._may_be_bound = isinstance(node.func, ast.Attribute)
         self._positional_count = len(node.args)
         self._keywords = [keyword.arg for keyword in node.keywords]
@@ -46,7 +46,7 @@ class InlinedCall:
         self._steps: list[ast.expr] = [At(node.func).let(self._callee, node.func)]
         self._used = [self._callee, self._result]
         self._reads = into_temporaries(
-            self._at, self._values, symbols.arguments(depth), self._steps, self._used, self._only_native
+            self._at, self._values, temporaries.arguments(depth), self._steps, self._used, self._only_native
         )
 
     def build(self) -> ast.expr:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.trees.node_builder import At
 
@@ -25,7 +25,7 @@ def note(
     places = [_place(value) for value in (*positional, *(keyword.value for keyword in keywords))]
     if None in places:
         return at.pending(int(event), below, positional, keywords)
-    told.update(place[0] for place in places if place is not None and symbols.is_numbered_temporary(place[0]))
+    told.update(place[0] for place in places if place is not None and temporaries.is_numbered_temporary(place[0]))
     names = tuple(keyword.arg for keyword in keywords)
     return at.constant((int(event), below, (*places,), names, None))
 

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.primitives import INPLACE
 from cassette_import.rewriting.syntax.expressions import (
     attribute_load,
@@ -145,7 +145,7 @@ def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr
             return part
         if not (names or is_event(part, form)):
             return part
-        at, name = At(part), symbols.unpacked(level, len(names))
+        at, name = At(part), temporaries.unpacked(level, len(names))
         names.append(name)
         stores.extend(place(part, at.load(name), form, level + 1))
         return at.store(name)
@@ -180,17 +180,17 @@ def assign(node: ast.Assign, form: Form, level: int) -> Any:
     statements: list[ast.stmt] = []
     last = len(node.targets) - 1
     if form.temporaries:
-        statements.append(at.put(ast.Assign([at.store(symbols.VALUE)], node.value)))
+        statements.append(at.put(ast.Assign([at.store(temporaries.VALUE)], node.value)))
     else:
         statements.append(at.put(ast.Expr(at.call(at.load(symbols.KEEP), [node.value]))))
     for number, target in enumerate(node.targets):
         if form.temporaries:
-            value: ast.expr = at.load(symbols.VALUE)
+            value: ast.expr = at.load(temporaries.VALUE)
         else:
             value = at.call(at.load(symbols.KEPT if number == last else symbols.PEEK), [])
         statements += place(target, value, form, level)
     if form.temporaries:
-        statements.append(at.put(ast.Assign([at.store(symbols.VALUE)], at.constant(None))))
+        statements.append(at.put(ast.Assign([at.store(temporaries.VALUE)], at.constant(None))))
     return statements
 
 
@@ -231,7 +231,7 @@ def augmented(node: ast.AugAssign, form: Form, level: int) -> Any:
         operation = form.operate(Operation(name, operation, slots), level + 1, "i")
     statements = [*before, *place(kept, operation, form, level + 2)]
     if before:
-        statements.append(at.put(ast.Expr(at.clear([symbols.OWNER, symbols.INDEX][: len(before)]))))
+        statements.append(at.put(ast.Expr(at.clear([temporaries.OWNER, temporaries.INDEX][: len(before)]))))
     return statements
 
 
@@ -252,7 +252,7 @@ def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], as
         return at.call(at.load(symbols.KEEP), [value]), at.call(at.load(again), [])
 
     if isinstance(target, ast.Attribute):
-        first, second = twice(target.value, symbols.OWNER, symbols.KEPT)
+        first, second = twice(target.value, temporaries.OWNER, symbols.KEPT)
         load: Any = at.put(ast.Attribute(first, target.attr, ast.Load()))
         store: Any = at.put(ast.Attribute(second, target.attr, ast.Store()))
         if hasattr(target, PRIVATE):
@@ -260,8 +260,8 @@ def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], as
             setattr(store, PRIVATE, attribute_name(target))
         return before, form.operate(attribute_load(load), level) if form.wanted("getattr") else load, store
     assert isinstance(target, ast.Subscript)
-    first, second = twice(target.value, symbols.OWNER, symbols.KEPT_BELOW)
-    index, again = twice(index_value(target.slice), symbols.INDEX, symbols.KEPT)
+    first, second = twice(target.value, temporaries.OWNER, symbols.KEPT_BELOW)
+    index, again = twice(index_value(target.slice), temporaries.INDEX, symbols.KEPT)
     load = at.put(ast.Subscript(first, index, ast.Load()))
     store = at.put(ast.Subscript(second, again, ast.Store()))
     return before, form.operate(subscript_load(load), level) if form.wanted("operator.getitem") else load, store

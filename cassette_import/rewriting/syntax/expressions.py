@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.primitives import BINARY, COMPARE, UNARY
 from cassette_import.rewriting.syntax.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
 from cassette_import.rewriting.trees.annotations import (
@@ -61,7 +61,7 @@ def _compare(node: ast.Compare, form: Form, level: int) -> ast.expr:
     if not form.temporaries:
         return _bare_chain(node, form, level)
     at = At(node)
-    middles = [symbols.middle(level, number) for number in range(len(names) - 1)]
+    middles = [temporaries.middle(level, number) for number in range(len(names) - 1)]
     parts: list[ast.expr] = []
     left = node.left
     for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
@@ -295,7 +295,7 @@ def _connected(node: ast.BoolOp, form: Form, level: int) -> ast.expr:
     if has(node, TESTED):
         node.values = [truth_of(value, form, level, f"_{number}") for number, value in enumerate(node.values)]
         return node
-    at, is_and, name = At(node), isinstance(node.op, ast.And), symbols.deciding(level)
+    at, is_and, name = At(node), isinstance(node.op, ast.And), temporaries.deciding(level)
     value = node.values[-1]
     for operand in reversed(node.values[:-1]):
         kept = held(at, form, name)

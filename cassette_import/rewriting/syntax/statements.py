@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.syntax import assignments
 from cassette_import.rewriting.syntax.expressions import held, namespace, truth_of
 from cassette_import.rewriting.syntax.operation import Form, Itself, Operation
@@ -170,10 +170,10 @@ def _raise(node: ast.Raise, form: Form, level: int) -> Any:
         node.exc = _passed(name, node.exc, form, level)
         return node
     at = At(node.cause)
-    cause = at.let(symbols.CAUSE, node.cause) if form.temporaries else at.call(at.load(symbols.KEEP), [node.cause])
+    cause = at.let(temporaries.CAUSE, node.cause) if form.temporaries else at.call(at.load(symbols.KEEP), [node.cause])
     operands = [Itself(node.exc), Itself(cause)]
     node.exc = form.operate(Operation(name, node.exc, [*operands], native=lambda read: read[0]), level)
-    node.cause = held(at, form, symbols.CAUSE)
+    node.cause = held(at, form, temporaries.CAUSE)
     return node
 
 

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -78,22 +78,20 @@ class At:
         named = self.put(ast.Dict(names, [keyword.value for keyword in keywords]))
         return self.put(ast.Tuple([self.constant(kind), self.constant(below), operands, named], _LOAD))
 
-    def watch(self, body: list[ast.stmt], failed: str, pending: str, temporaries: Sequence[str]) -> ast.stmt:
-        """`try: body`, and if it raises: `failed(@a, pending, exception, {…})` for the event that was going on, with
-        the variables by their names that hold what it was about."""
-        names: list[ast.expr | None] = [self.constant(name) for name in temporaries]
-        held = self.put(ast.Dict(names, [self.load(name) for name in temporaries]))
-        going_on = self.put(ast.Compare(self.load(pending), [ast.IsNot()], [self.constant(None)]))
-        told = [self.load(name) for name in (symbols.ACTIVATION, pending, symbols.EXCEPTION)]
-        tell = self.call(self.load(failed), [*told, held])
+    def watch(self, body: list[ast.stmt], failed: str, pending: str, read: Sequence[str]) -> ast.stmt:
+        """`try: body`, and if it raises while an event is pending: ``failed(@a, pending, exception, {...})``.
+
+        The dictionary holds the variables in `read` by their names.
+        """
+        names: list[ast.expr | None] = [self.constant(name) for name in read]
+        variables = self.put(ast.Dict(names, [self.load(name) for name in read]))
+        is_pending = self.put(ast.Compare(self.load(pending), [ast.IsNot()], [self.constant(None)]))
+        passed = [self.load(name) for name in (temporaries.ACTIVATION, pending, temporaries.EXCEPTION)]
+        report = self.put(ast.Expr(self.call(self.load(failed), [*passed, variables])))
         forget = self.put(ast.Assign([self.store(pending)], self.constant(None)))
-        handler = self.put(
-            ast.ExceptHandler(
-                self.load(symbols.BASE_EXCEPTION),
-                symbols.EXCEPTION,
-                [self.put(ast.If(going_on, [self.put(ast.Expr(tell)), forget], [])), self.put(ast.Raise())],
-            )
-        )
+        block = [self.put(ast.If(is_pending, [report, forget], [])), self.put(ast.Raise())]
+        exception = self.load(symbols.BASE_EXCEPTION)
+        handler = self.put(ast.ExceptHandler(exception, temporaries.EXCEPTION, block))
         return self.put(ast.Try(body, [handler], [], []))
 
     def either(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.IfExp:

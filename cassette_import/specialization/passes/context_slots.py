@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.rewriter import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import Function, is_suspendable
@@ -34,7 +34,7 @@ def fill(tree: Function, level: int) -> None:
         at = At(node)  # the name alone would count as a callee of the rewriter's, whose calls are no events
         return nooverdub(at.pick([at.load(name), at.constant(None)], 0))
 
-    name = symbols.slot(level)
+    name = temporaries.slot(level)
     if isinstance(tree, ast.Lambda) or not is_suspendable(origin_of(tree)):
         body: Any = tree.body
         tree.body = replace_match(active, _is_slot, body)

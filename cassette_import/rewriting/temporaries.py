@@ -1,0 +1,83 @@
+"""The names of temporaries: variables that rewriting adds to a function.
+
+Like the names of `symbols` they start with ``@``. The number in a name is the depth of the event: how deeply events
+nest in its operands. Two events of the same depth are never evaluated within each other, so they share temporaries.
+
+Knows how names are spelled; must not know when temporaries are assigned.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ACTIVATION: Final = "@a"
+FAMILY: Final = "@v"
+PENDING: Final = "@p"
+"""Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
+EXCEPTION: Final = "@x"
+CAUSE: Final = "@x"
+VALUE: Final = "@v"
+OWNER: Final = "@t"
+INDEX: Final = "@i"
+GUARDED_CALLEE: Final = "@g"
+GUARDED_RECEIVER: Final = "@o"
+
+
+def context(level: int) -> str:
+    """The context at a level of the stack."""
+    return f"@c{level}"
+
+
+def callee(depth: int) -> str:
+    """The callee of a call. `depth` tells how deeply events nest in its operands, here and below."""
+    return f"@f{depth}"
+
+
+def callee_parts(name: str) -> str:
+    """What the callee in the temporary `name` is split into: the function, and the arguments that it carries."""
+    return f"@q{name[len('@f') :]}"
+
+
+def arguments(depth: int) -> str:
+    """The arguments of a call; `part` names each of them."""
+    return f"@a{depth}"
+
+
+def operands(depth: int, suffix: str) -> str:
+    """The operands of an operation; `part` names each of them."""
+    return f"@o{depth}{suffix}"
+
+
+def part(name: str, number: int) -> str:
+    """One of several temporaries."""
+    return f"{name}_{number}"
+
+
+def result(depth: int, suffix: str = "") -> str:
+    """The result of an event."""
+    return f"@r{depth}{suffix}"
+
+
+def middle(depth: int, number: int) -> str:
+    """What stands in the middle of a chain of comparisons."""
+    return f"@m{depth}_{number}"
+
+
+def deciding(depth: int) -> str:
+    """The operand that decides over an ``and`` or ``or``."""
+    return f"@b{depth}"
+
+
+def unpacked(depth: int, number: int) -> str:
+    """A part of what is unpacked, until it is stored."""
+    return f"@u{depth}_{number}"
+
+
+def slot(level: int) -> str:
+    """The context that `contextslot()` stands for, in a function that can be suspended."""
+    return f"@slot{level}"
+
+
+def is_numbered_temporary(name: str) -> bool:
+    """Whether a name is that of a temporary with a number; names that the runtime provides have none there."""
+    return name[2:3].isdigit()
