@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cassette_import.contexts.call_types.context import CallTypes
-    from cassette_import.contexts.callgraph.context import CallGraph
-    from cassette_import.contexts.faults.context import Faults
-    from cassette_import.contexts.intervals.context import Intervals
-    from cassette_import.contexts.memoize.context import Memoize
+    from cassette_import.contexts.call_types import CallTypes
+    from cassette_import.contexts.callgraph import CallGraph
+    from cassette_import.contexts.faults import Faults
+    from cassette_import.contexts.intervals import Intervals
+    from cassette_import.contexts.memoize import Memoize
     from cassette_import.contexts.noop import Noop
-    from cassette_import.contexts.profile.context import Profile
-    from cassette_import.contexts.provenance.context import Provenance
+    from cassette_import.contexts.profile import Profile
+    from cassette_import.contexts.provenance import Provenance
     from cassette_import.contexts.recording.record import Record
     from cassette_import.contexts.recording.replay import Replay
     from cassette_import.contexts.substitute import Substitute
-    from cassette_import.contexts.taint.context import Taint
-    from cassette_import.contexts.trace.context import Trace
+    from cassette_import.contexts.taint import Taint
+    from cassette_import.contexts.trace import Trace
 
 __all__ = [
     "READY_MADE",

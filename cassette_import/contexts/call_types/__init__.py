@@ -1,4 +1,4 @@
-"""`CallTypes`: the types of arguments and results at each call site, and type stubs that follow from them.
+"""The context `CallTypes`, which records types of arguments and results at each call site, and writes type stubs.
 
 Knows hooks, frames, and how types are written; must not know any other context, or who runs the program.
 """

@@ -1,4 +1,4 @@
-"""`CallGraph`: which function calls which, and how often, as a list, a picture or a graph file.
+"""The context `CallGraph`, which counts which function calls which, and writes lists, pictures and graph files.
 
 Knows hooks, frames and graph formats; must not know any other context, or who runs the program.
 """

@@ -17,14 +17,10 @@ Label: TypeAlias = tuple[str, int, str]
 """File, line and name, as in `pstats`; for a builtin, `("~", 0, "<built-in method builtins.len>")`."""
 
 _LRU_CACHE: Final = type(functools.lru_cache(len))
-_DESCRIPTORS: Final = frozenset(
-    {
-        type(list.append),
-        type(object.__repr__),
-        type(dict.__dict__["fromkeys"]),
-    }  # method, slot and class method
-)
+_DESCRIPTORS: Final = frozenset({type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"])})
+"""The types of methods, slots and class methods in C, as they are in the `__dict__` of a class."""
 _SYSTEM: Final = os.getpid.__module__
+"""The C module behind `os`, such as `posix`."""
 _type_attribute: Final = type.__getattribute__  # a metaclass of the program may override it
 
 
@@ -49,7 +45,7 @@ def described(function: Any) -> Described:
     if kind is FunctionType:
         code = function.__code__
         return Described((code.co_filename, code.co_firstlineno, code.co_name), "<" not in function.__qualname__)
-    if issubclass(kind, BuiltinFunctionType):  # that of re.Pattern.match is a subclass
+    if issubclass(kind, BuiltinFunctionType):  # `type(re.compile("").match)` is a subclass
         owner = function.__self__
         if type(owner) is ModuleType:
             return Described(("~", 0, f"<built-in method {owner.__name__}.{function.__name__}>"), True)

@@ -1,4 +1,4 @@
-"""`Profile`: counts calls and measures self time and cumulative time, with the profiler's overhead subtracted.
+"""The context `Profile`, which counts calls and measures times, and subtracts its own overhead.
 
 Knows hooks, clocks, call trees and the formats of other profilers' tools; must not know any other context, or who runs
 the program.

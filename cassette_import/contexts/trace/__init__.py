@@ -1,4 +1,4 @@
-"""`Trace`: each call with its arguments and its result, written while the program runs.
+"""The context `Trace`, which writes each call with its arguments and its result while the program runs.
 
 Knows hooks, and how to show values without running the program's code; must not know any other context, or who runs the
 program.
