@@ -1,4 +1,4 @@
-"""The keys of cached calls, and cached results that the program cannot change.
+"""The keys of cached calls: their arguments, in a form that can be compared and hashed.
 
 Arguments are equal if pickle writes the same bytes for them: the same types, states and order, and the same objects in
 several places. Closures, and objects without any state, are equal only if they are the same object. Knows pickle; must
@@ -15,14 +15,15 @@ import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-__all__ = ["CachedResult", "CannotCache", "Key", "cached_result"]
+__all__ = ["IMMUTABLE", "PROTOCOL", "CannotCache", "Key", "on_one_line"]
 
-_PROTOCOL: Final = 4
+PROTOCOL: Final = 4
 _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(None)})
 """Immutable types whose values are interchangeable if they are equal and of the same type."""
-_IMMUTABLE: Final = _PLAIN | {complex, type(Ellipsis), type(NotImplemented), range}
+IMMUTABLE: Final = _PLAIN | {complex, type(Ellipsis), type(NotImplemented), range}
+"""Types whose values cannot change."""
 _NAMED: Final = (FunctionType, BuiltinFunctionType, type, ModuleType)
-_SHAREABLE: Final[tuple[type, ...]] = (*_IMMUTABLE, *_NAMED, tuple, frozenset)
+_SHAREABLE: Final[tuple[type, ...]] = (*IMMUTABLE, *_NAMED, tuple, frozenset)
 
 
 class CannotCache(Exception):
@@ -127,7 +128,7 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, is_persistent: bool) -> None:
         self._file = io.BytesIO()
-        super().__init__(self._file, _PROTOCOL)
+        super().__init__(self._file, PROTOCOL)
         self._is_persistent = is_persistent
         self.by_identity: list[Any] = []
 
@@ -137,7 +138,7 @@ class _Pickler(pickle.Pickler):
         except CannotCache:
             raise
         except Exception as error:  # a class may raise anything while it is pickled
-            raise CannotCache(f"an argument cannot be compared: {_on_one_line(error)}") from None
+            raise CannotCache(f"an argument cannot be compared: {on_one_line(error)}") from None
         return self._file.getvalue()
 
     def reducer_override(self, obj: Any) -> Any:
@@ -173,7 +174,7 @@ def _is_without_state(obj: Any) -> bool:
         return False
     if kind in copyreg.dispatch_table:
         return False
-    reduced = obj.__reduce_ex__(_PROTOCOL)
+    reduced = obj.__reduce_ex__(PROTOCOL)
     return len(reduced[1]) == 1 and not any(part is not None for part in reduced[2:])
 
 
@@ -181,46 +182,6 @@ def _kind(obj: Any) -> str:
     return obj.__qualname__ if isinstance(obj, (FunctionType, type)) else f"{type(obj).__qualname__} object"
 
 
-class CachedResult:
-    """A result in the cache: an immutable value, or the bytes that pickle writes for it."""
-
-    __slots__ = ("is_pickled", "stored")
-
-    def __init__(self, stored: Any, is_pickled: bool) -> None:
-        self.stored = stored
-        self.is_pickled = is_pickled
-
-    def value(self) -> Any:
-        """The result; if it is mutable, a new copy."""
-        return pickle.loads(self.stored) if self.is_pickled else self.stored
-
-    def pickled(self) -> bytes:
-        """The result as bytes for a file."""
-        return self.stored if self.is_pickled else pickle.dumps(self.stored, _PROTOCOL)
-
-
-def cached_result(result: Any, key: Key) -> CachedResult:
-    """A result in a form that can be cached.
-
-    Raises
-    ------
-    CannotCache
-        If it cannot be copied, or contains an argument: a copy would not contain the same object.
-    """
-    if type(result) in _IMMUTABLE or isinstance(result, (FunctionType, type)):
-        return CachedResult(result, is_pickled=False)
-    file = io.BytesIO()
-    pickler = pickle.Pickler(file, _PROTOCOL)
-    try:
-        pickler.dump(result)
-        pickle.loads(file.getvalue())
-    except Exception as error:  # a class may raise anything while it is pickled
-        raise CannotCache(f"its result cannot be copied: {_on_one_line(error)}") from None
-    key.check_not_in(pickler.memo.copy())
-    if type(result) is tuple and all(type(item) in _IMMUTABLE for item in result):
-        return CachedResult(result, is_pickled=False)
-    return CachedResult(file.getvalue(), is_pickled=True)
-
-
-def _on_one_line(error: Exception) -> str:
+def on_one_line(error: Exception) -> str:
+    """The message of an exception on one line."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -18,7 +18,8 @@ from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
-from cassette_import.contexts.memoize.argument_keys import CachedResult, CannotCache, Key, cached_result
+from cassette_import.contexts.memoize.argument_keys import CannotCache, Key
+from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
 from cassette_import.contexts.memoize.stores import Folder, Memory, Store
 from cassette_import.interpreter.hidden_frames import hidden
 

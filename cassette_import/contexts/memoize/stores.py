@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Protocol
 
 from cassette_import import reflect
 from cassette_import.contexts.common.targets import target_name
-from cassette_import.contexts.memoize.argument_keys import CachedResult
+from cassette_import.contexts.memoize.cached_results import CachedResult
 
 __all__ = ["Folder", "Memory", "Store"]
 

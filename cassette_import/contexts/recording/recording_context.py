@@ -119,7 +119,7 @@ class RecordingContext(Context, events=Events.NONE):
     def external_call(
         self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
     ) -> Any:
-        """The result of an external call for the program."""
+        """The result of an external call for the program. `what` is written to the recording, see `recording_file`."""
         raise NotImplementedError
 
     def use(self, proxy: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
@@ -148,7 +148,10 @@ class RecordingContext(Context, events=Events.NONE):
     # ---- random numbers
 
     def is_seeded(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
-        """Whether a call of a method of `random.Random` is deterministic, because the generator has a seed."""
+        """Whether a call of a method of `random.Random` is deterministic, because the generator has a seed.
+
+        A call of `seed` itself sets or removes the seed first.
+        """
         if name == f"{GENERATOR}.seed":
             seed = (*arguments[1:2], keywords.get("a"))[0]
             (self.seeded.discard if seed is None else self.seeded.add)(arguments[0])

@@ -4,9 +4,10 @@ The first line is the header. Each further line is one of these:
 
 ``{"call": 7, "lane": 0, "what": […], "arguments": […], "site": […], "at": …, "value": …}``
     A call that ended, `at` in seconds since the beginning, with its value; or with ``"error"`` in the place of
-    ``"value"`` if it raised. Without either, the call gave an awaitable, whose end is a line of its own.
+    ``"value"`` if it raised. Without either, its result was an awaitable, which has
+    a line of its own when it ends.
 ``{"end": 7, "at": 0.9, "value": …}``
-    What the awaitable of a call gave.
+    The value or error of the awaitable of a call.
 ``{"lane": 1, "kind": "thread", "origin": [0, 2]}``
     A thread, executor job or task begins its call sequence (a *lane* in the file) with its first call. Its origin: it
     is the second one that sequence 0 started. Calls are ordered within a sequence.
@@ -17,6 +18,10 @@ The first line is the header. Each further line is one of these:
 ``{"finished": 41, "running": [[0, 2]]}``
     The end of the run, with the number of its calls and the origins of threads and jobs that had not ended. A
     recording without this line was cut short.
+
+``what`` is the kind of the call (call, get, set or delete), its name, and the number of the proxy if it uses one.
+Values are written as in `encoding`. There are three references: ``{"handle": [proxy, class]}`` is a proxy,
+``{"own": number}`` an object of the program, and ``{"error": …}`` an exception.
 
 Knows lines; must not know contexts, or how values are written.
 """
@@ -55,7 +60,7 @@ class Writer:
     path:
         The file. One that exists is replaced.
     header:
-        What a replay has to know about the run.
+        The facts about the run that a replay needs.
 
     Raises
     ------
@@ -127,7 +132,7 @@ class Call:
 
 
 class CallSequence:
-    """The recorded calls of a thread, executor job or task that are left to replay, and the thread that replays it."""
+    """The calls of a recorded thread, job or task that are left to replay, and the thread that replays them."""
 
     __slots__ = ("calls", "is_taken", "kind", "number", "origin", "thread")
 

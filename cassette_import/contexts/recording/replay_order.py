@@ -1,7 +1,7 @@
 """The order of a replay: calls of different threads and tasks end in the order in which they ended when recorded.
 
-The order is kept where possible, not at any price: a thread may hold a lock that another one needs first. A thread
-that waits for its turn for a quarter of a second, while no call ends, goes on.
+The order is a goal and not a guarantee: a thread may hold a lock that another one needs first. A thread that waits for
+its turn for a quarter of a second, while no call ends, goes on.
 
 Between two external calls a thread may print, or put something into a queue, and the next thread must not overtake
 it. So the next thread waits up to a fiftieth of a second until the previous one comes to its next call.
@@ -28,7 +28,7 @@ _monotonic: Final = time.monotonic
 
 
 class ReplayOrder:
-    """The recorded order in which calls ended, and how far this run has come in it.
+    """The recorded order in which calls ended, and the position of this run in it.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class ReplayOrder:
                 self._changed.wait(left)
 
     def wait_for_all(self) -> None:
-        """Wait until the other threads have made all their recorded calls, as long as one of them gets on."""
+        """Wait until the other threads have made all their recorded calls, as long as calls end."""
         with self._changed:
             while self._next < len(self._order):
                 before = len(self._ended_calls)
@@ -117,9 +117,9 @@ class ReplayOrder:
         return first == number or number in self._skipped or (thread is not None and self._thread_of(first) == thread)
 
     def _time_to_settle(self, number: int) -> float:
-        """How long the thread of the previous call still gets for what it does after it, such as printing.
+        """How many seconds to wait for the thread of the previous call, which may still print, for example.
 
-        It is none if that thread is at its next call already, and there is an upper limit.
+        There is no need to wait if that thread is at its next call already. The wait has an upper limit.
         """
         if self._next == 0 or self._next >= len(self._order) or self._order[self._next] != number:
             return 0

@@ -58,19 +58,19 @@ class _TestRecording:
 
 
 class Recordings:
-    """The recordings of a run of tests.
+    """The recordings of all tests of a pytest run.
 
     Parameters
     ----------
     config:
-        pytest's.
+        The configuration of pytest.
     mode:
         The mode given by the command line or the ini file: ``"once"``, ``"none"``, ``"all"``; None if there is none.
 
     Raises
     ------
     pytest.UsageError
-        If there is no such mode.
+        If the mode is unknown.
     """
 
     def __init__(self, config: pytest.Config, mode: str | None) -> None:
