@@ -33,43 +33,35 @@ class Handler:
         self.call = positional_only(function, LEADING[kind])
         self.owner = owner
         self.targets = targets
-        signature = inspect.signature(function, locals=names, eval_str=True)
-        parameters = list(signature.parameters.values())
+        parameters = list(inspect.signature(function, locals=names, eval_str=True).parameters.values())
         positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        leading = LEADING[kind]
         rest = next((p for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+        leading = LEADING[kind]
         if len(positional) < leading and rest is None:
             middle = {"posthook": "result, ", "errorhook": "exception, "}.get(kind, "")
             name = getattr(function, "__qualname__", function)
             raise TypeError(f"{name} cannot be a {kind}: it must take (ctx, {middle}f, ...)")
         self.context_types, self.metadata_types = _context_annotation(positional[0] if positional else rest)
-        if leading == 3:
-            self.middle_types = _types(positional[1].annotation) if len(positional) > 1 else None
-        else:
-            self.middle_types = None
+        has_middle = leading == 3 and len(positional) > 1
+        self.middle_types = _types(positional[1].annotation) if has_middle else None
         self.function_types = _types(positional[leading - 1].annotation) if len(positional) >= leading else None
-        own = positional[leading:]
-        self.types: tuple[Types, ...] = tuple(_types(p.annotation) for p in own)
-        self.required = sum(p.default is p.empty for p in own)
+        self._read_own_parameters(positional[leading:], parameters)
         self.rest_types: Types = _types(rest.annotation) if rest is not None else None
         self.has_rest = rest is not None
-        self.names = frozenset(p.name for p in own if p.kind is p.POSITIONAL_OR_KEYWORD) | frozenset(
-            p.name for p in parameters if p.kind is p.KEYWORD_ONLY
-        )
-        self._by_position = tuple(p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in own)
-        self.needed_names = frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty)
+        of_arguments = (*self.types, self.rest_types, self.function_types, self.metadata_types, self.middle_types)
+        self.is_typed = any(admitted is not None for admitted in of_arguments)
+
+    def _read_own_parameters(self, own: list[inspect.Parameter], parameters: list[inspect.Parameter]) -> None:
+        """Take over the parameters for the arguments of a call: the positional ones are `own`."""
+        keyword_only = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+        self.types: tuple[Types, ...] = tuple(_types(p.annotation) for p in own)
+        self.required = sum(p.default is p.empty for p in own)
         self.own_names = tuple(p.name for p in own)
+        self._by_position = tuple(p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in own)
+        by_keyword = [p for p in own if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self.names = frozenset(p.name for p in (*by_keyword, *keyword_only))
+        self.needed_names = frozenset(p.name for p in keyword_only if p.default is p.empty)
         self.has_keywords = any(p.kind is p.VAR_KEYWORD for p in parameters)
-        self.is_typed = any(
-            types_ is not None
-            for types_ in (
-                *self.types,
-                self.rest_types,
-                self.function_types,
-                self.metadata_types,
-                self.middle_types,
-            )
-        )
 
     @property
     def signature(self) -> tuple[Any, ...]:
