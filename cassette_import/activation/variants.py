@@ -201,7 +201,7 @@ class StackVariant:
             watched=_union(level.watched for level in levels),
             passes=any(level.key.passes for level in levels),
             tagging=self.tagging,
-            blind=argument_free,
+            argument_free=argument_free,
         )
 
     def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:

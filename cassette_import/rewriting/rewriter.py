@@ -16,7 +16,7 @@ from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm
-from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, Names, convey, parameters, returned
+from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, Names, insert_unwrapping, parameters, returned
 from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.symbols import VariantNames
@@ -73,7 +73,7 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
     for index, part in enumerate(module.body):
         annotate(part)
         if any(shape.tagging for shape in shapes):
-            part = convey(part, shapes)
+            part = insert_unwrapping(part, shapes)
         module.body[index] = rewriter.rewrite(part, Mode.CLASS_BODY, None)
     module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
     return module
@@ -88,12 +88,12 @@ class _Rewriter:
         surroundings: Surroundings | None = None,
         pruned: bool = False,
     ) -> None:
-        self.shapes = tuple(shape for shape in shapes if not shape.silent)
+        self.shapes = tuple(shape for shape in shapes if not shape.intercepts_nothing)
         self.entry = entry
         self.keep_functions = keep_functions
         self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
-        self.told: set[str] = set()  # temporaries that handlers tell errorhooks of
+        self.read_by_handlers: set[str] = set()  # temporaries that handlers tell errorhooks of
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         guarded: dict[Mode, GuardedForm] = {}
         if len(self.shapes) == 1 and self.shapes[0].guarded and self.entry.root is None and not keep_functions:
@@ -135,8 +135,8 @@ class _Rewriter:
         bare = looks_at_locals(node)
         if is_suspendable(node):
             if any(shape.tagging for shape in self.shapes):
-                body = _conveyed(at, node, body, self.shapes)
-                blocks = {prefix: _conveyed(at, node, block, self.shapes) for prefix, block in blocks.items()}
+                body = _with_unwrapping(at, node, body, self.shapes)
+                blocks = {prefix: _with_unwrapping(at, node, block, self.shapes) for prefix, block in blocks.items()}
             rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
         else:
             rewritten = self._branches(node, at, body, blocks, bare)
@@ -163,13 +163,13 @@ class _Rewriter:
         ]
         for number, shape in enumerate(self.shapes):
             if shape.tagging:
-                copies[number] = _conveyed(at, node, copies[number], [shape])
+                copies[number] = _with_unwrapping(at, node, copies[number], [shape])
         chain: list[ast.stmt] = body
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare and shape.watched:
-                unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.told))]
+                unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.read_by_handlers))]
                 branch = [at.put(ast.Assign(unbound, at.constant(None))), self._watched(at, branch, shape)]
             if not bare:
                 branch = [*self._prologue(at, shape, branch), *branch]
@@ -185,7 +185,7 @@ class _Rewriter:
         return chain
 
     def _watched(self, at: At, block: list[ast.stmt], shape: Shape) -> ast.stmt:
-        return at.watch(block, VariantNames(shape.prefix).failed, PENDING, sorted(self.told))
+        return at.watch(block, VariantNames(shape.prefix).failed, PENDING, sorted(self.read_by_handlers))
 
     def _prologue(self, at: At, shape: Shape, branch: list[ast.stmt]) -> list[ast.stmt]:
         """The contexts as variables, if the branch calls hooks with them."""
@@ -205,7 +205,7 @@ class _Rewriter:
         at = At(node.body)
         if is_suspendable(node):
             if any(shape.tagging for shape in self.shapes):
-                node.body = returned(convey(node.body, self.shapes, VARIABLES))
+                node.body = returned(insert_unwrapping(node.body, self.shapes, VARIABLES))
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
         bare = looks_at_locals(node) or hasattr(node, BARE_LAMBDA)
@@ -219,7 +219,9 @@ class _Rewriter:
             plain = bare or shape.watched  # there is no `try` in an expression
             if shape.tagging:
                 rest = [] if bare else parameters(at, node)
-                copies[number] = at.pick([*rest, returned(convey(copies[number], [shape], VARIABLES))], len(rest))
+                copies[number] = at.pick(
+                    [*rest, returned(insert_unwrapping(copies[number], [shape], VARIABLES))], len(rest)
+                )
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare and shape.everything:
                 lets = [
@@ -242,7 +244,9 @@ class _Rewriter:
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
         if self.kept is not None and not hasattr(node, self.kept):
             return node
-        inlined = InlinedForm(shape or self.shapes[0], self.surroundings.file, self.surroundings.objects, self.told)
+        inlined = InlinedForm(
+            shape or self.shapes[0], self.surroundings.file, self.surroundings.objects, self.read_by_handlers
+        )
 
         def leave(node: ast.AST, mode: Mode, level: int) -> Any:
             return self._leave(node, mode, shape, inlined, level)
@@ -291,12 +295,12 @@ def _first_evaluated(statement: ast.stmt) -> ast.AST:
     return next(iter(getattr(statement, "decorator_list", ())), statement)
 
 
-def _conveyed(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
+def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
     """A block of a function whose values may be tagged."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
     is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
     names = Names(survey(function).declared, is_catching=is_catching)
-    return [*rest, *(convey(statement, shapes, names) for statement in block)]
+    return [*rest, *(insert_unwrapping(statement, shapes, names) for statement in block)]
 
 
 def _replaced(node: ast.AST, form: Form, level: int) -> Any:

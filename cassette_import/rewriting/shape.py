@@ -59,7 +59,7 @@ class Shape:
         Whether passes make a body of its own for it.
     tagging:
         Whether some context tags values (see `tagged_form`).
-    blind:
+    argument_free:
         Kinds of events whose hooks, all of them, look at nothing but their context: they need no arguments.
     """
 
@@ -72,7 +72,7 @@ class Shape:
     watched: Events = Events.NONE
     passes: bool = False
     tagging: bool = False
-    blind: Events = Events.NONE
+    argument_free: Events = Events.NONE
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:
         """What an event of this kind (and of this primitive) means to the stack."""
@@ -96,6 +96,6 @@ class Shape:
         return bool(self.targets | self.overloads) and not (self.targets | self.overloads) & ~Events.CALLS
 
     @property
-    def silent(self) -> bool:
+    def intercepts_nothing(self) -> bool:
         """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
         return not (self.passes or self.everything or self.targets or self.primitives or self.overloads)

@@ -68,7 +68,7 @@ class BodyCompiler:
                 listener.body_made(seconds)
 
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
-        if all(_shape(unit.record, variant).silent for variant in variants):
+        if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
             return unit.plain
         if self._cache is None:
             return self._compile(unit, variants)
@@ -79,7 +79,7 @@ class BodyCompiler:
 
     def module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""
-        if variant.shape.silent:
+        if variant.shape.intercepts_nothing:
             return plain
 
         def compile_module() -> CodeType:
@@ -146,7 +146,7 @@ def _shape(record: FileRecord, variant: Variant) -> Shape:
     registers overloads while functions run is mostly there.
     """
     shape = variant.shape
-    if record.installed or not shape.silent or not variant.may_get_overloads:
+    if record.installed or not shape.intercepts_nothing or not variant.may_get_overloads:
         return shape
     return replace(shape, targets=Events.CALLS, overloads=Events.CALLS)
 

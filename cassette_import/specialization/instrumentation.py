@@ -121,9 +121,10 @@ class Instrumentation:
 
     def _variants_changed(self) -> None:
         """Update what depends on which variants intercept events: guards are cheaper for a single one."""
-        intercepting = [variant for variant in self.variants if not variant.shape.silent]
+        intercepting = [variant for variant in self.variants if not variant.shape.intercepts_nothing]
         for variant in intercepting:
             variant.guards.set_only_variant(len(intercepting) == 1)
         NAMES[ONLY_ARGUMENT_FREE] = not any(
-            variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.blind for variant in intercepting
+            variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.argument_free
+            for variant in intercepting
         )

@@ -28,18 +28,18 @@ FUNCTION = textwrap.dedent(
 CALLS, DEFAULT = Events.CALLS, Events.DEFAULT
 
 
-def branch(events, blind=Events.NONE):
+def branch(events, argument_free=Events.NONE):
     """A stack of one context with hooks at events."""
     contexts = (ContextShape(events, prehook=True, posthook=True),)
-    return Shape("@1", contexts, everything=events, blind=blind)
+    return Shape("@1", contexts, everything=events, argument_free=argument_free)
 
 
 SHAPES = {
     "targets": Shape("@1", targets=CALLS, overloads=CALLS),
     "calls": branch(CALLS),
-    "calls, blind": branch(CALLS, CALLS),
+    "calls, argument-free": branch(CALLS, CALLS),
     "operators": branch(DEFAULT),
-    "operators, blind": branch(DEFAULT, DEFAULT),
+    "operators, argument-free": branch(DEFAULT, DEFAULT),
     "an operator": Shape("@1", primitives=frozenset({"operator.getitem"})),
 }
 
@@ -72,7 +72,7 @@ def f(xs):
 """
 
 
-@pytest.mark.parametrize("name", ["targets", "calls", "calls, blind"])
+@pytest.mark.parametrize("name", ["targets", "calls", "calls, argument-free"])
 def test_a_function_without_events_has_no_branch(name):
     plain = ast.parse(EVENTLESS).body[0]
     rewritten = overdub_function(ast.parse(EVENTLESS).body[0], [SHAPES[name]])

@@ -23,7 +23,7 @@ _JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
 """Whether tracers are told of the line once more where a jump leads to, although it did not change."""
 
 
-class BlindForm:
+class ArgumentFreeForm:
     """Builds such events for one shape."""
 
     def __init__(self, shape: Shape | None, in_branch: bool = False) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms.argument_free import BlindForm
+from cassette_import.rewriting.forms.argument_free import ArgumentFreeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm, is_small
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import Interest, Shape
-from cassette_import.rewriting.syntax.expressions import is_ours
+from cassette_import.rewriting.syntax.expressions import is_own_callee
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
 from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
@@ -33,8 +33,8 @@ class CalleeForm:
         self._in_branch = in_branch
         self._guarded = guarded
         self._shapes = shapes
-        self._blind = BlindForm(None, in_branch)
-        self._blind_kinds = [kind for kind in Events if self._is_blind(kind)]
+        self._argument_free = ArgumentFreeForm(None, in_branch)
+        self._argument_free_kinds = [kind for kind in Events if self._is_argument_free(kind)]
         self._calls = any(shape.interest(Events.CALLS) is not Interest.NOTHING for shape in shapes)
 
     @property
@@ -42,16 +42,16 @@ class CalleeForm:
         """The same without temporaries."""
         return CalleeForm(self._shapes, False, self._in_branch) if self.temporaries else self
 
-    def _is_blind(self, event: Events) -> bool:
+    def _is_argument_free(self, event: Events) -> bool:
         """Whether the hooks of all shapes that want such events need no arguments."""
         wanted = [shape for shape in self._shapes if shape.interest(event) is not Interest.NOTHING]
         return bool(wanted) and all(
-            event in shape.blind and shape.interest(event) is Interest.EVERYTHING for shape in wanted
+            event in shape.argument_free and shape.interest(event) is Interest.EVERYTHING for shape in wanted
         )
 
-    def is_blind(self, name: str) -> bool:
+    def is_argument_free(self, name: str) -> bool:
         """Whether the hooks of the primitive `name` look at nothing but their context."""
-        return EVENT_OF[name] in self._blind_kinds
+        return EVENT_OF[name] in self._argument_free_kinds
 
     def wanted(self, name: str) -> bool:
         """Whether some shape intercepts the primitive `name`."""
@@ -64,36 +64,36 @@ class CalleeForm:
     def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
         """The event of an operation."""
         at, event = operation.place, EVENT_OF[operation.name]
-        if event in self._blind_kinds:
-            return self._blind.operate(operation)
+        if event in self._argument_free_kinds:
+            return self._argument_free.operate(operation)
         values = [slot.get() for slot in operation.slots]
         if operation.late is not None:
             return at.call(at.load(operation.late), [*(values or [operation.node]), *operation.constants])
         return at.call(self._picked(at, at.load(symbols.primitive(operation.name)), event), operation.arguments(values))
 
-    def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
+    def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
         """The statement between hooks that need no operands; None if hooks need them."""
         event = EVENT_OF[name]
-        return self._blind.statement(event, last, statement) if event in self._blind_kinds else None
+        return self._argument_free.statement(event, last, statement) if event in self._argument_free_kinds else None
 
     def call(self, node: ast.Call, level: int) -> ast.expr:
         """The event of a call."""
-        if not self._calls or is_ours(node.func) or is_plain_super(node):
+        if not self._calls or is_own_callee(node.func) or is_plain_super(node):
             return node
         if has(node, DEBUGGER):
             return debugged(node)
         if self._guarded is not None:
             return self._guarded.call(node)
-        if Events.CALLS not in self._blind_kinds:
+        if Events.CALLS not in self._argument_free_kinds:
             node.func = self._picked(At(node.func), node.func, Events.CALLS)
             return node
         if not is_small(node, whole=True):
-            return self._blind.call(node)
+            return self._argument_free.call(node)
         # Who comes while this is suspended, or is entered by the `with` statement around it, may look at more.
-        blind: Any = clone(node)
+        argument_free: Any = clone(node)
         node.func = self._picked(At(node.func), node.func, Events.CALLS)
-        return At(node).either(At(node).load(symbols.ONLY_ARGUMENT_FREE), self._blind.call(blind), node)
+        return At(node).either(At(node).load(symbols.ONLY_ARGUMENT_FREE), self._argument_free.call(argument_free), node)
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator, whose call is the interpreter's."""
-        return self._picked(At(node), node, Events.CALLS) if self._calls and not is_ours(node) else node
+        return self._picked(At(node), node, Events.CALLS) if self._calls and not is_own_callee(node) else node

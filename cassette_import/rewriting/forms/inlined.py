@@ -18,7 +18,7 @@ import ast
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
-from cassette_import.rewriting.forms.argument_free import BlindForm
+from cassette_import.rewriting.forms.argument_free import ArgumentFreeForm
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.hooked_event import HookedEvents, Read, as_written, into_temporaries
@@ -26,7 +26,7 @@ from cassette_import.rewriting.forms.inlined_call import InlinedCall
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import TAGGED, Interest, Shape
 from cassette_import.rewriting.symbols import VariantNames
-from cassette_import.rewriting.syntax.expressions import is_ours
+from cassette_import.rewriting.syntax.expressions import is_own_callee
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.annotations import DEBUGGER, has
 from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_super
@@ -43,7 +43,7 @@ class InlinedForm:
         self.shape = shape
         self._names = VariantNames(shape.prefix)
         self._events = HookedEvents(shape, told if told is not None else set())
-        self.blind = BlindForm(shape)
+        self._argument_free = ArgumentFreeForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
 
     @property
@@ -55,13 +55,13 @@ class InlinedForm:
         """Whether the primitive `name` is intercepted."""
         return self.shape.interest(EVENT_OF[name], name) is not Interest.NOTHING
 
-    def _is_blind(self, event: Events) -> bool:
+    def _is_argument_free(self, event: Events) -> bool:
         """Whether the hooks of such events need no arguments."""
-        return event in self.shape.blind and self.shape.interest(event) is Interest.EVERYTHING
+        return event in self.shape.argument_free and self.shape.interest(event) is Interest.EVERYTHING
 
-    def is_blind(self, name: str) -> bool:
+    def is_argument_free(self, name: str) -> bool:
         """Whether the hooks of the primitive `name` look at nothing but their context."""
-        return self._is_blind(EVENT_OF[name])
+        return self._is_argument_free(EVENT_OF[name])
 
     # ---- primitives
 
@@ -69,8 +69,8 @@ class InlinedForm:
         """The event of an operation."""
         name, at = operation.name, operation.place
         event = EVENT_OF[name]
-        if self._is_blind(event):
-            return self.blind.operate(operation)
+        if self._is_argument_free(event):
+            return self._argument_free.operate(operation)
         values = [slot.get() for slot in operation.slots]
         if self.shape.interest(event, name) is Interest.EVERYTHING:
             return self._inlined_operation(operation, event, values, level, suffix)
@@ -122,27 +122,27 @@ class InlinedForm:
         runner = at.load(self._names.event(event))
         return at.call(runner, [at.load(symbols.primitive(name)), *arguments])
 
-    def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
+    def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
         """The statement between hooks that need no operands; None if hooks need them."""
         event = EVENT_OF[name]
-        return self.blind.statement(event, last, statement) if self._is_blind(event) else None
+        return self._argument_free.statement(event, last, statement) if self._is_argument_free(event) else None
 
     # ---- calls
 
     def call(self, node: ast.Call, level: int) -> ast.expr:
         """The event of a call."""
         interest = self.shape.interest(Events.CALLS)
-        if self.shape.tagging and is_ours(node.func):
+        if self.shape.tagging and is_own_callee(node.func):
             return tagged_events.left(node, temporaries.result(level))
-        if interest is Interest.NOTHING or is_ours(node.func) or is_plain_super(node):
+        if interest is Interest.NOTHING or is_own_callee(node.func) or is_plain_super(node):
             return node
         if has(node, DEBUGGER):
             return debugged(node)
         splat = any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         )
-        if self._is_blind(Events.CALLS):
-            return self.blind.call(node)
+        if self._is_argument_free(Events.CALLS):
+            return self._argument_free.call(node)
         if interest is Interest.TARGETS:
             return self._guarded.call(node)
         if splat:
@@ -153,6 +153,6 @@ class InlinedForm:
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """`@decorator`: the callee form, since the call itself is the interpreter's."""
-        if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_ours(node):
+        if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_own_callee(node):
             return node
         return At(node).call(At(node).load(self._names.pick(Events.CALLS)), [node])

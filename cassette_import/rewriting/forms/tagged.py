@@ -40,7 +40,7 @@ OF_MODULE: Final = Names(None)
 _OF_CLASS: Final = Names(None, of_class=True)
 
 
-def convey(node: Any, shapes: Iterable[Shape], names: Names = OF_MODULE) -> Any:
+def insert_unwrapping(node: Any, shapes: Iterable[Shape], names: Names = OF_MODULE) -> Any:
     """Put the calls into a statement or expression; bodies of functions in it are left for later. In place.
 
     Literals are events only if some hook or overload asks for them: they are never tagged.

@@ -93,7 +93,7 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
     at = At(target)
     plain = at.put(ast.Assign([target], value))
     if isinstance(target, ast.Subscript):
-        blind = form.blind_statement("operator.setitem", Slot(target, "slice"), plain)
+        between = form.argument_free_statement("operator.setitem", Slot(target, "slice"), plain)
         operation = Operation(
             "operator.setitem",
             target,
@@ -104,7 +104,7 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
         )
     elif isinstance(target, ast.Attribute):
         name = at.constant(attribute_name(target))
-        blind = form.blind_statement("setattr", Slot(target, "value"), plain)
+        between = form.argument_free_statement("setattr", Slot(target, "value"), plain)
         operation = Operation(
             "setattr",
             target,
@@ -117,7 +117,7 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
     else:
         assert isinstance(target, ast.Name)
         variable = global_name(target)
-        blind = form.blind_statement("primitives.store_global", Slot(plain, "value"), plain)
+        between = form.argument_free_statement("primitives.store_global", Slot(plain, "value"), plain)
         operation = Operation(
             "primitives.store_global",
             target,
@@ -128,7 +128,7 @@ def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[as
                 [namespace(at), at.constant(variable), read[0]],
             ),
         )
-    return blind if blind is not None else [at.put(ast.Expr(form.operate(operation, level)))]
+    return between if between is not None else [at.put(ast.Expr(form.operate(operation, level)))]
 
 
 def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, list[ast.stmt]]:
@@ -220,9 +220,9 @@ def augmented(node: ast.AugAssign, form: Form, level: int) -> Any:
     if not apart and not form.wanted(name):
         return node
     if not apart:
-        blind = form.blind_statement(name, Slot(node, "value"), node)
-        if blind is not None:
-            return blind
+        between = form.argument_free_statement(name, Slot(node, "value"), node)
+        if between is not None:
+            return between
     at = At(node)
     before, current, kept = _parts(target, form, level)
     operation: ast.expr = at.call(at.load(symbols.primitive(name)), [current, node.value])
@@ -297,14 +297,14 @@ def _deletes(target: ast.expr, form: Form) -> bool:
 def _delete_one(target: ast.expr, form: Form, level: int) -> list[ast.stmt]:
     at = At(target)
     plain = at.put(ast.Delete([target]))
-    blind: list[ast.stmt] | None = None
+    between: list[ast.stmt] | None = None
     arguments: Callable[[Expressions], Expressions] = list
     if isinstance(target, ast.Subscript):
-        blind = form.blind_statement("operator.delitem", Slot(target, "slice"), plain)
+        between = form.argument_free_statement("operator.delitem", Slot(target, "slice"), plain)
         name, slots = "operator.delitem", [Slot(target, "value"), IndexSlot(target, "slice")]
     elif isinstance(target, ast.Attribute):
         attribute = at.constant(attribute_name(target))
-        blind = form.blind_statement("delattr", Slot(target, "value"), plain)
+        between = form.argument_free_statement("delattr", Slot(target, "value"), plain)
         name, slots = "delattr", [Slot(target, "value")]
 
         def arguments(read: Expressions) -> Expressions:
@@ -318,8 +318,8 @@ def _delete_one(target: ast.expr, form: Form, level: int) -> list[ast.stmt]:
         def arguments(read: Expressions) -> Expressions:
             return [namespace(at), variable]
 
-    if blind is not None:
-        return blind
+    if between is not None:
+        return between
 
     def native(read: list[ast.expr]) -> ast.expr:
         return at.call(at.load(symbols.primitive(name)), arguments(read))

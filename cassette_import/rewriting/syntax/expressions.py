@@ -130,7 +130,7 @@ def subscript_load(node: ast.Subscript) -> Operation:
 
 
 def _attribute(node: ast.Attribute, form: Form, level: int) -> ast.expr:
-    if not isinstance(node.ctx, ast.Load) or not form.wanted("getattr") or is_ours(node):
+    if not isinstance(node.ctx, ast.Load) or not form.wanted("getattr") or is_own_callee(node):
         return node
     return form.operate(attribute_load(node), level)
 
@@ -145,7 +145,7 @@ def attribute_name(node: ast.Attribute) -> str:
     return str(getattr(node, PRIVATE, node.attr))
 
 
-def is_ours(function: ast.expr) -> bool:
+def is_own_callee(function: ast.expr) -> bool:
     """Whether the callee is a name of ours, or of pytest's assertion rewriting: no identifier (checklist P1)."""
     if isinstance(function, ast.Name) and symbols.is_pytest_value(function.id):
         return False  # a part of the program's own expression, such as `time.time` in `assert time.time() > 0`

@@ -119,7 +119,7 @@ class Form(Protocol):
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
 
-    def is_blind(self, name: str) -> bool:
+    def is_argument_free(self, name: str) -> bool:
         """Whether the hooks of the primitive `name` look at nothing but their context."""
 
     def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
@@ -131,5 +131,5 @@ class Form(Protocol):
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator whose call, which is the interpreter's, is an event."""
 
-    def blind_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
+    def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
         """The statement between hooks that look at nothing but their context; None if hooks look at more."""

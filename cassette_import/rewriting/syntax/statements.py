@@ -166,7 +166,7 @@ def _raise(node: ast.Raise, form: Form, level: int) -> Any:
         return node
     if node.exc is None:
         return _without_value(name, node, form, level)
-    if node.cause is None or form.is_blind(name):
+    if node.cause is None or form.is_argument_free(name):
         node.exc = _passed(name, node.exc, form, level)
         return node
     at = At(node.cause)
