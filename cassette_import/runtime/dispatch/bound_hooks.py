@@ -98,7 +98,10 @@ def _reaches_no_overdubbed_code(method: _Hook, context_type: type) -> bool:
 
 
 def overload_finder(table: Table, wants_kind: bool) -> Callable[..., _Hook | None] | None:
-    """`find(context, function, arguments, keywords)`: the overload for a call, or None; None if there is none."""
+    """`find(context, function, arguments, keywords)`, which returns the overload for a call, or None.
+
+    There is no such function, but None, for a context that has no overloads.
+    """
     method = positional_only(table.method, LEADING[table.kind]) if wants_kind and table.method is not None else None
     if method is None and not table.handlers:
         return None

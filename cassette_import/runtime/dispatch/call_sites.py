@@ -69,6 +69,10 @@ def callsite() -> CallSite:
 
     A hook or an overload calls it, or a function that one of these calls. Hooks that do not call it pay nothing for it.
 
+    Returns
+    -------
+    The place, with its file, lines, columns and function.
+
     Raises
     ------
     RuntimeError

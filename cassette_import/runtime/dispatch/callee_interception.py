@@ -1,4 +1,4 @@
-"""Callee interception: whether a call is an event because of what is called, and what then stands in for the callee.
+"""Callee interception: whether a call is an event because of its callee, and what the call site calls then.
 
 A call site passes its callee to one of the functions that are made here, and calls what it gets back: the callee
 itself, or a proxy (`callee_proxy.Callee`) that runs the event.

@@ -21,7 +21,7 @@ LevelHook = tuple[int, Callable[..., Any]]
 
 
 class Level(NamedTuple):
-    """What one context of a stack does with one kind of event. The context is the first argument of each hook."""
+    """The hooks of one context of a stack for one kind of event; each takes the context as its first argument."""
 
     number: int
     prehook: Callable[..., Any] | None
@@ -86,18 +86,18 @@ class EventPlan:
 
     @property
     def redirects_everything(self) -> bool:
-        """Whether no event of the kind may go straight to its callee: for an overload, or for tags to propagate."""
+        """Whether each event of the kind must look for an overload, or propagate tags, in place of a plain call."""
         return self.overloads_everything or (self.propagation is not None and self.kind in TAGGED)
 
     @cached_property
     def is_overloaded(self) -> bool:
-        """Whether an overload may take an event, or a callback that is handed on in one."""
+        """Whether an overload may take an event, or the call of a callback among its arguments."""
         own = [key for key in self.overload_targets if EVENT_OF.get(NAME_OF.get(key, "")) is self.kind]
         return self.overloads_everything or bool(self.targets if self.is_call else own)
 
     @cached_property
     def only_propagates(self) -> bool:
-        """Whether the events are there for nothing but the tags of values, and for pre- and posthooks."""
+        """Whether the events only propagate tags: prehooks and posthooks aside, nothing takes them."""
         return self.propagation is not None and not (self.is_overloaded or self.errorhooks)
 
     @cached_property
@@ -107,7 +107,7 @@ class EventPlan:
 
     @cached_property
     def may_fail(self) -> bool:
-        """Whether an event may have another outcome than its callee, or an errorhook is notified of its exception."""
+        """Whether something may replace the result of the callee, or an errorhook is notified of its exception."""
         return bool(self.errorhooks or self.overloads) or self.propagation is not None
 
     @cached_property

@@ -49,8 +49,7 @@ class HookPoint:
         return (self.method or self._default)(context, *arguments, **keywords)
 
     def register(self, *targets: Any) -> Any:
-        """Register a handler: ``@Ctx.prehook.register(math.sin)``, or bare, ``@Ctx.prehook.register``, for every
-        function.
+        """Decorator: register a function as a hook or overload, for chosen functions or, without targets, for all.
 
         Parameters
         ----------
@@ -60,7 +59,24 @@ class HookPoint:
 
         Returns
         -------
-        A decorator; as a bare decorator, the function itself.
+        A decorator, which returns the function as it is.
+
+        Raises
+        ------
+        TypeError
+            If a target cannot be called, or the function lacks parameters that a hook of this kind must have.
+
+        >>> import math
+        >>> from cassette_import import Context, overdub
+        >>> class Counting(Context): ...
+        >>> @Counting.prehook.register(math.sin)
+        ... def _(ctx, f, x: float):
+        ...     ctx.metadata["sin"] += 1
+        >>> counts = {"sin": 0}
+        >>> overdub(Counting(counts), lambda: math.sin(0.0) + math.cos(0.0))
+        1.0
+        >>> counts
+        {'sin': 1}
         """
         if not targets:
             return self.register_bare
