@@ -25,7 +25,7 @@ def active_here() -> Activation:
 
 def activation_of(context: Any, root: str | None = None) -> Activation:
     """The activation that entering `context` here makes; a suspended context takes its own place in the stack again."""
-    inheritance.watch()
+    inheritance.prepare()
     here = active_here()
     roots = here.roots if root is None else here.roots | {root}
     contexts = (*here.contexts, context)

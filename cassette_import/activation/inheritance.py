@@ -188,11 +188,8 @@ def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str)
         method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__
     )
     original.__kwdefaults__ = method.__kwdefaults__
-    original.__qualname__, original.__doc__, original.__module__ = (
-        method.__qualname__,
-        method.__doc__,
-        method.__module__,
-    )
+    for copied in ("__qualname__", "__doc__", "__module__"):
+        setattr(original, copied, getattr(method, copied))
     NAMES[name] = functools.partial(handler, original)
     method.__wrapped__ = original  # type: ignore[attr-defined]  # for its signature and its source
     method.__code__ = _code(name, original.__code__)
@@ -238,11 +235,11 @@ WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "asyncio.base_events": _divert_tasks,
     "asyncio.threads": _divert_to_thread,
 }
-"""The modules with functions to divert that have not been imported yet, and what diverts them."""
+"""The modules whose functions are not diverted yet, and what diverts them."""
 
 
 _awaited: Final[set[str]] = set()
-"""Those of them whose import is awaited."""
+"""The modules among them whose import is awaited."""
 
 
 def _divert_module(name: str, module: ModuleType) -> None:
@@ -255,8 +252,8 @@ def _divert_module(name: str, module: ModuleType) -> None:
         divert(module)
 
 
-def watch() -> None:
-    """Divert functions of modules that are imported already, and await the others.
+def prepare() -> None:
+    """Divert functions of the modules that are imported already, and await the other modules.
 
     Called when a context is about to be entered.
     """
