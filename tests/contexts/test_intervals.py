@@ -1,4 +1,4 @@
-"""Enclosures of functions that know nothing of intervals."""
+"""Enclosures of the results of unmodified functions."""
 
 import colorsys
 import math
@@ -103,7 +103,7 @@ def test_what_is_decided_is_no_error():
     assert enclosure(lambda x: "yes" if x < 0.7 and not x < 0.3 and x != 0 and x else "no", Interval(0.4, 0.6)) == "yes"
 
 
-def test_undecided_branches_are_followed_both_ways_if_asked_for():
+def test_undecided_comparisons_are_split_on_request():
     def program(x):
         return x if x < 0.5 else 2 * x
 
@@ -112,7 +112,7 @@ def test_undecided_branches_are_followed_both_ways_if_asked_for():
     assert all(program(0.25 + n / 100) in found for n in range(51))
 
 
-def test_no_more_branches_are_followed_than_asked_for():
+def test_no_more_comparisons_are_split_than_requested():
     def program(x):
         return sum(1.0 for bound in (0.3, 0.5, 0.7) if x < bound)
 
@@ -133,7 +133,7 @@ def test_a_whole_number_is_decided_or_an_error(function):
     "program",
     [lambda x: x == 0.5, lambda x: bool(x - 0.5), lambda x: 1 if x - 0.5 else 2, lambda x: not (x - 0.5)],
 )
-def test_each_question_is_asked_of_the_enclosure(program):
+def test_each_comparison_uses_the_enclosure(program):
     with pytest.raises(Undecided):
         enclosure(program, Interval(0.4, 0.6))
 
@@ -207,7 +207,7 @@ def test_no_wrapper_is_left_in_the_programs_objects():
     assert not any(type(value) is Tagged for value in (*kept[0]["a"], *kept[0]["b"]))
 
 
-def test_bad_input_is_told_in_one_sentence():
+def test_wrong_arguments_are_reported_in_one_sentence():
     with pytest.raises(ValueError, match="from the lower bound to the higher one"):
         enclosure(lambda x: x, Interval(2, 1))
     with pytest.raises(NotOverdubbable, match="no rule is known"):

@@ -1,4 +1,4 @@
-"""Which cells the numbers of a report come from, in programs that know nothing of it."""
+"""The cells from which the numbers of a report were computed, in unmodified programs."""
 
 import csv
 import gc
@@ -26,7 +26,7 @@ def found(program, *arguments):
     return [(text, [cell.place for cell in cells]) for line in provenance.lines for text, cells in line.parts]
 
 
-def test_each_number_of_the_report_knows_its_cells(capsys):
+def test_each_number_of_the_report_has_its_cells(capsys):
     provenance = Provenance()
     with install("examples.sales_report"):
         overdub(provenance, sales_report.main, str(EXAMPLES / "sales.csv"))
@@ -95,7 +95,7 @@ def test_a_record_of_several_lines_is_where_it_ends():
         (lambda x, y: print("nothing", 3.5), []),
     ],
 )
-def test_what_goes_out_knows_its_cells(write, expected):
+def test_output_has_its_cells(write, expected):
     def program():
         row = next(csv.DictReader(TABLE))
         write(row["price"], row["count"])
@@ -112,7 +112,7 @@ def test_a_text_file_is_a_report_too(tmp_path):
     assert found(program)[:2] == [("tea", ["A2"]), ("2.5", ["B2"])]
 
 
-def test_a_long_sum_knows_all_its_cells():
+def test_a_long_sum_has_all_its_cells():
     lines = ["x", *["1"] * 20_000]
 
     def program():

@@ -1,4 +1,4 @@
-"""Values from outside that go where they do harm, in programs that know nothing of it."""
+"""Untrusted values that reach a sink, in unmodified programs."""
 
 import contextlib
 import gc
@@ -128,7 +128,7 @@ def test_the_path_tells_each_place_from_source_to_sink():
     assert finding.value == "\"SELECT 'abc'\""
 
 
-def test_a_finding_is_told_once():
+def test_a_finding_is_reported_once():
     def program():
         for _ in range(3):
             taken(given())
@@ -357,7 +357,7 @@ def run(tmp_path, *options):
     )
 
 
-def test_the_command_line_tells_what_was_found(tmp_path):
+def test_the_command_line_prints_the_findings(tmp_path):
     done = run(tmp_path, "-c", "taint:sources=asking.ask")
     assert (done.returncode, done.stdout) == (0, "[('ann',)]\n")
     assert "taint: 1 finding" in done.stderr

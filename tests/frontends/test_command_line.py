@@ -1,4 +1,4 @@
-"""The command line: what is run in which context, where what was found goes, and what wrong usage is answered with."""
+"""The command line: programs and contexts, where results are written, and the messages for wrong usage."""
 
 import json
 import pstats
@@ -262,7 +262,7 @@ def test_a_module_that_does_not_parse_fails_as_in_python_and_nothing_is_lost(fol
         ("import os, signal, time; os.kill(os.getpid(), signal.SIGINT); time.sleep(9)", -signal.SIGINT),
     ],
 )
-def test_what_was_found_is_told_however_the_program_ends(ending, status, folder):
+def test_results_are_printed_however_the_program_ends(ending, status, folder):
     write(folder, "app.py", f"len('abc')\n{ending}\n")
     plain = run("app.py", folder=folder)
     done = cassette("run", "app.py", folder=folder)
@@ -273,7 +273,7 @@ def test_what_was_found_is_told_however_the_program_ends(ending, status, folder)
     assert ("~", 0, "<built-in method builtins.len>") in pstats.Stats(str(folder / "out.prof")).stats
 
 
-def test_what_threads_and_exit_functions_do_is_found_too(folder):
+def test_calls_in_threads_and_exit_functions_are_included(folder):
     write(
         folder,
         "app.py",
@@ -323,7 +323,7 @@ def test_a_trace_for_chrome_is_complete_when_the_program_raises(folder):
     assert [event["ph"] for event in events] == ["M", "B", "B", "E", "E"]
 
 
-def test_a_file_is_written_where_it_was_asked_for_wherever_the_program_goes(folder):
+def test_the_output_path_does_not_depend_on_the_programs_current_folder(folder):
     write(folder, "app.py", "import os; len(''); os.chdir('/')")
     assert cassette("run", "-o", "out.txt", "--report", "report.json", "app.py", folder=folder).status == 0
     assert (folder / "out.txt").exists()
@@ -364,7 +364,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_program_runs(option
     assert re.fullmatch(f"python -m cassette_import run: {message}\n", done.stderr)
 
 
-def test_what_cannot_be_written_in_the_end_is_told_on_the_terminal(folder):
+def test_results_that_cannot_be_written_at_the_end_are_printed(folder):
     (folder / "made").mkdir()
     write(folder, "app.py", "import shutil; shutil.rmtree('made')")
     done = cassette("run", "-o", "made/out.txt", "app.py", folder=folder)
@@ -382,7 +382,7 @@ def test_what_cannot_be_written_in_the_end_is_told_on_the_terminal(folder):
         ("os.execlp('python-that-is-not-there', 'x')", 1),
     ],
 )
-def test_what_was_found_is_told_when_the_program_leaves_without_its_exit_functions(ending, status, folder):
+def test_results_are_printed_when_the_program_skips_its_exit_functions(ending, status, folder):
     write(folder, "app.py", f"import os, sys\nlen('abc')\n{ending}\n")
     done = cassette("run", "--report", "report.json", "app.py", folder=folder)
     assert done.status == run("app.py", folder=folder).status == status
@@ -440,8 +440,8 @@ def test_a_process_that_the_program_forks_tells_nothing(folder):
     assert cassette("run", "app.py", folder=folder).stderr.count("profile: ") == 1
 
 
-def test_nobody_makes_a_dictionary_of_what_a_context_keeps(folder):
-    """CPython is slower to read and set attributes of an object whose dictionary somebody has asked for."""
+def test_the_attributes_of_a_context_stay_without_a_dictionary(folder):
+    """CPython is slower to read and set attributes of an object whose `__dict__` was used."""
     write(
         folder,
         "app.py",
@@ -480,7 +480,7 @@ def test_nobody_makes_a_dictionary_of_what_a_context_keeps(folder):
     assert cassette("run", "-c", "counting:Counting", "app.py", folder=folder).stdout == "True\n"
 
 
-def test_what_was_found_is_told_on_the_real_standard_error(folder):
+def test_results_are_printed_on_the_real_standard_error(folder):
     write(folder, "app.py", "import io, sys; len(''); sys.stderr = io.StringIO()")
     assert cassette("run", "app.py", folder=folder).stderr.startswith("profile: ")
 

@@ -154,7 +154,7 @@ def test_without_a_context_the_cell_is_profiled(run_cells):
     assert "<built-in method builtins.abs>" in text
 
 
-def test_a_cell_that_raises_shows_its_own_lines_and_what_was_found(run_cells):
+def test_a_cell_that_raises_shows_its_own_lines_and_the_results(run_cells):
     text, answers = run_cells("def size(x):\n    return abs(x)", "%%overdub\nx = 1\nsize('text')")
     assert answers[1] == ["None", "TypeError: bad operand type for abs(): 'str'"]
     assert "profile: " in text
@@ -184,7 +184,7 @@ def test_wrong_usage_is_one_clear_error(cell, message, run_cells):
     assert "profile: " not in text
 
 
-def test_what_was_found_may_be_written_to_a_file(run_cells, folder):
+def test_results_can_be_written_to_a_file(run_cells, folder):
     run_cells("%%overdub -o out.prof\nabs(-1)")
     assert (folder / "out.prof").exists()
 

@@ -1,4 +1,4 @@
-"""`run` executes a program exactly as `python` does: both run each program here, and nothing may differ."""
+"""`run` executes a program exactly as `python` does: each program runs both ways here, with the same results."""
 
 import os
 import signal
@@ -487,7 +487,7 @@ def test_the_program_sees_every_module_that_plain_python_has_for_it(tmp_path):
 
 
 @pytest.mark.parametrize("words", [["main.py"], ["-m", "main"], ["-c", "own:Own", "main.py"]])
-def test_modules_in_the_current_folder_are_the_programs_and_not_ours(words, tmp_path):
+def test_cassette_import_does_not_import_modules_from_the_current_folder(words, tmp_path):
     for name in ("random", "tempfile", "json", "threading", "own"):
         (tmp_path / f"{name}.py").write_text("import cassette_import\nclass Own(cassette_import.Context): pass\n")
     (tmp_path / "main.py").write_text("import random, tempfile\nprint(random.Own.__module__, tempfile.Own.__module__)")

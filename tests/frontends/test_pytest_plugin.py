@@ -1,4 +1,4 @@
-"""The pytest plugin: silent until asked; then packages are overdubbed, and contexts active around each test."""
+"""The pytest plugin: inactive until requested; then packages are overdubbed, and contexts active around each test."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def report_of(folder, name="report.json"):
     return json.loads((folder / name).read_text())
 
 
-def test_it_does_nothing_and_imports_next_to_nothing_until_it_is_asked(project):
+def test_the_plugin_does_nothing_and_imports_only_itself_until_an_option_asks_for_it(project):
     write(
         project,
         "tests/test_shop.py",
@@ -74,7 +74,7 @@ def test_packages_are_overdubbed_and_the_header_says_so(project):
     assert report["modules"]["shop"]["specialised"] == {}
 
 
-def test_a_context_is_active_in_each_test_and_tells_what_it_found(project):
+def test_a_context_is_active_in_each_test_and_its_results_are_printed(project):
     done = run_pytest(
         *("--cassette-packages=shop", "--cassette-context=profile", "--cassette-report=report.json"), folder=project
     )
@@ -341,7 +341,7 @@ def test_a_fixture_runs_part_of_a_test_in_a_context(project):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_a_report_that_cannot_be_written_is_told_and_leaves_the_outcome(project):
+def test_a_report_that_cannot_be_written_is_printed_and_leaves_the_outcome(project):
     done = run_pytest("--cassette-packages=shop", "--cassette-report=/dev/full", folder=project)
     plain = run_pytest(folder=project)
     assert (done.status, outcomes(done)) == (plain.status, outcomes(plain))
@@ -450,7 +450,7 @@ def test_a_summary_tells_what_was_done_and_where_the_report_is(project):
     assert section[2] == f"report written to {project / 'report.json'}"
 
 
-def test_what_the_context_of_a_marker_found_is_told_unless_the_test_has_it_in_hand(project):
+def test_results_of_a_markers_context_are_printed_unless_it_is_an_instance(project):
     write(
         project,
         "tests/test_shop.py",
@@ -541,7 +541,7 @@ def test_the_fixture_may_hold_until_the_test_ends_in_one_line(project):
         ("overdubbing('noop', packages='math')", "cassette: math cannot be overdubbed: "),
     ],
 )
-def test_what_the_fixture_is_asked_for_in_vain_fails_that_test(line, message, project):
+def test_wrong_arguments_of_the_fixture_fail_that_test(line, message, project):
     write(
         project, "tests/test_shop.py", f"def test(overdubbing):\n    with {line}:\n        pass\n\ndef test_2(): pass"
     )

@@ -1,4 +1,4 @@
-"""`run --subprocesses`: child processes join the run, the program notices nothing, and what each found is told once."""
+"""`run --subprocesses`: child processes join the run unnoticed by the program, and report their results once."""
 
 import json
 import os
@@ -153,13 +153,13 @@ def test_the_children_of_children_join_too(folder):
     assert done.stderr.count("counted 1\n") == 1
 
 
-def test_nothing_joins_unless_it_is_asked_for(folder):
+def test_no_child_joins_without_the_option(folder):
     write(folder, app=program(CHILDREN["a script"]))
     assert cassette("run", "-c", "own:Counting", "app.py", folder=folder).stderr == "counted 0\n"
 
 
 @pytest.mark.parametrize("how", ["file", "environment"])
-def test_it_may_be_asked_for_in_the_settings(how, folder):
+def test_the_settings_can_switch_it_on(how, folder):
     write(folder, app=program(CHILDREN["a script"]))
     variables = {"CASSETTE_IMPORT_SUBPROCESSES": "1"} if how == "environment" else {}
     if how == "file":
@@ -204,7 +204,7 @@ def test_a_child_that_outlives_the_program_has_a_report_of_its_own(folder):
     assert written.read_text() == "1"
 
 
-def test_a_trace_of_a_child_is_told_by_the_first_process_and_in_no_stream_of_the_child(folder):
+def test_the_first_process_prints_the_trace_of_a_child_and_the_child_prints_nothing(folder):
     write(folder, app=program(CHILDREN["a script"]))
     plain = run("app.py", folder=folder)
     done = run_with_children("-c", "trace", folder=folder)
@@ -221,7 +221,7 @@ def test_a_trace_of_a_copy_has_a_file_of_its_own(folder):
     assert "abs(-1)" not in (folder / "out.txt").read_text()
 
 
-def test_a_copy_does_not_tell_what_its_original_found(folder):
+def test_a_forked_process_does_not_report_the_calls_of_its_parent(folder):
     write(folder, app=program("beside.work(1)\nbeside.work(2)\n" + CHILDREN["a fork"]))
     done = run_with_children("-c", "own:Counting", folder=folder)
     assert re.findall("counted .", done.stderr) == ["counted 2", "counted 1"]
@@ -230,7 +230,7 @@ def test_a_copy_does_not_tell_what_its_original_found(folder):
     assert re.search(r" 1 .*builtins.abs", (folder / "out.1.txt").read_text())
 
 
-def test_a_program_that_goes_on_as_another_one_is_told_of_whole(folder):
+def test_a_program_that_executes_another_one_is_reported_completely(folder):
     write(folder, app="import os, sys, beside\nbeside.work(1)\nos.execv(sys.executable, [sys.executable, 'child.py'])")
     done = run_with_children("-c", "own:Counting", "--report", "report.json", "-o", "out.count", folder=folder)
     assert done.status == 0
@@ -276,7 +276,7 @@ subprocess.run([sys.executable, "-E", "child.py"], capture_output=True, check=Tr
     assert run_with_children("-c", "own:Counting", folder=folder).stderr == "counted 0\n"
 
 
-def test_a_child_that_is_a_command_of_ours_goes_by_its_own_words(folder):
+def test_a_child_that_is_a_cassette_import_command_uses_its_own_arguments(folder):
     body = CHILDREN["a script"].replace("'child.py'", "'-m', 'cassette_import', 'run', '-c', 'none', 'child.py'")
     write(folder, app=program(body))
     done = run_with_children("-c", "own:Counting", folder=folder)
@@ -284,7 +284,7 @@ def test_a_child_that_is_a_command_of_ours_goes_by_its_own_words(folder):
     assert done.stderr == "counted 0\n"
 
 
-def test_a_child_in_which_we_cannot_begin_runs_plain_and_the_reason_is_told(folder):
+def test_a_child_that_cannot_join_runs_plain_and_the_reason_is_printed(folder):
     body = "os.remove('own.py')\n" + CHILDREN["a script"]
     write(folder, app=program(body))
     done = run_with_children("-c", "own:Counting", folder=folder)
@@ -305,7 +305,7 @@ def test_pytest_in_a_child_does_not_enter_the_contexts_again(folder):
 # ---- progress
 
 
-def test_long_specialising_is_told_on_a_terminal_and_nowhere_else(folder):
+def test_long_specialising_is_reported_on_a_terminal_and_nowhere_else(folder):
     write(
         folder,
         app="""

@@ -29,7 +29,7 @@ __all__ = ["run"]
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run a program as the arguments and settings say; return the exit status if the program just ends."""
+    """Run a program with the given arguments and settings; return the exit status if no exception ends the program."""
     wanted = settings_of(given)
     program = _program(given.program)
     try:

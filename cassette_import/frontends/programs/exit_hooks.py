@@ -29,7 +29,7 @@ _callback: list[Callable[..., None]] = [_do_nothing]
 
 
 def replace_exit_functions() -> None:
-    """Replace `os._exit`, `os.execv` and `os.execve`, which all other functions of their kind call.
+    """Replace `os._exit`, `os.execv` and `os.execve`, which the other functions of the exec family call.
 
     To be called before contexts are made: a context that has one of them as a target needs the function that the
     program will call.

@@ -163,7 +163,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{_MARKER}(mode='once', boundary=..., mask=..., without=...): record the external calls of the test, or "
-        "replay them; the mode 'off' does neither, whatever the options say",
+        "replay them; the mode 'off' does neither, whatever the options are",
     )
     # `pytest.mark` creates attributes on demand; type checkers do not know that it also accepts one.
     pytest.mark.cassette = _Marker(pytest.mark.cassette.mark, _ispytest=True)  # type: ignore[attr-defined]
@@ -184,7 +184,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             stack.enter_context(recordings.ready(item))
         for context in session.contexts:
             stack.enter_context(context)
-        for marker in reversed(markers):  # a class's before its method's
+        for marker in reversed(markers):  # the contexts of a class are outside those of its method
             stack.enter_context(session.active(*marker.args, **marker.kwargs, title=item.nodeid))
         return (yield)
 

@@ -1,4 +1,4 @@
-"""Gradients are those of autograd (HIPS), for each function that it has a rule for."""
+"""Gradients equal those of autograd (HIPS), for each function that has a rule there."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Derivatives through NumPy, of functions that know nothing of it."""
+"""Derivatives of unmodified functions through NumPy."""
 
 import functools
 import math
@@ -452,7 +452,7 @@ def test_a_tangent_that_is_the_argument_which_is_changed():
     assert jvp(f, (x,), (x,))[1].tolist() == [6.0, 12.0]
 
 
-def test_a_change_that_nobody_saw_is_an_error():
+def test_a_change_by_a_function_without_a_rule_is_an_error():
     shuffle = memoryview
 
     def f(x):
@@ -693,7 +693,7 @@ def heat(state, steps):
 """
 
 
-def test_a_package_that_knows_nothing_of_it(make_package):
+def test_an_unmodified_package(make_package):
     import importlib
 
     package = importlib.import_module(make_package(UNAWARE))

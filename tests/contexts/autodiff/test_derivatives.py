@@ -1,4 +1,4 @@
-"""Derivatives of functions that know nothing of it."""
+"""Derivatives of unmodified scalar functions."""
 
 import cmath
 import functools

@@ -132,8 +132,8 @@ def order(ctx: Any, f: Any, /, array: Any, *arguments: Any, **keywords: Any) -> 
     _, (target,), found = split_array_metadata(ctx, (array,))
     if not found and not ctx.memory.knows(plain(array)):
         return call_untracked(ctx, f, (array, *arguments), keywords)
-    tell = numpy.argsort if f is numpy.ndarray.sort else numpy.argpartition
-    places = tell(plain(array), *arguments, **keywords)
+    positions_of = numpy.argsort if f is numpy.ndarray.sort else numpy.argpartition
+    places = positions_of(plain(array), *arguments, **keywords)
     count = 0 if f is numpy.ndarray.sort else 1
     axis = keywords.get("axis", arguments[count] if len(arguments) > count else -1)
 
