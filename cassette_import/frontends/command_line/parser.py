@@ -9,9 +9,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 __all__ = ["build_parser"]
+
+_CONTEXT_HELP: Final = "ready-made context, entry point, or module:Class, each with :key=value,…"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -64,13 +66,36 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog=_program_name(), description="Run unaware Python programs in a context of your own.")
     parser.add_argument("--version", action="version", version=f"cassette_import {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    context_help = "ready-made context, entry point, or module:Class, each with :key=value,…"
+    _add_run(commands, parser.prog)
 
+    replay = commands.add_parser("replay", help="run a recorded program again, with the recorded external calls")
+    replay.add_argument("file", metavar="FILE", help="a recording, written by `run -c record -o FILE`")
+
+    show = commands.add_parser("show", help="print a function as it runs in a context")
+    show.add_argument("target", metavar="MODULE:FUNCTION")
+    show.add_argument("-c", "--context", action="append", help=_CONTEXT_HELP)
+    show.add_argument("--diff", action="store_true", help="print the differences from the original source")
+
+    commands.add_parser("contexts", help="list the contexts that have a name")
+    commands.add_parser("primitives", help="list which syntax is which event")
+
+    doctor = commands.add_parser("doctor", help="list what is done to each module of a package, and why")
+    doctor.add_argument("package", metavar="PACKAGE")
+    doctor.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="do not overdub these modules")
+
+    cache = commands.add_parser("cache", help="list the cache files beside the .pyc files")
+    cache.add_argument("packages", nargs="*", metavar="PACKAGE", help="only the files of these packages")
+    cache.add_argument("--clear", action="store_true", help="remove the files")
+    return parser
+
+
+def _add_run(commands: Any, prog: str) -> None:
+    """Add the command `run`, whose arguments a program follows."""
     run = commands.add_parser(
         "run",
         takes_program=True,
         help="run a script or module in contexts",
-        usage=f"{parser.prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
+        usage=f"{prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
         "[--report FILE] [--escapes] [--subprocesses] (SCRIPT | -m MODULE) [ARGUMENT]…",
     )
     run.add_argument(
@@ -80,12 +105,12 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="PACKAGE[,…]",
         help="overdub these packages (default: the program)",
     )
-    run.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="except these")
+    run.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="do not overdub these modules")
     run.add_argument(
         "-c",
         "--context",
         action="append",
-        help=f"{context_help}; outermost first; none for none (default: profile)",
+        help=f"{_CONTEXT_HELP}; outermost first; `none` for no context (default: profile)",
     )
     run.add_argument("-o", "--output", metavar="FILE", help="write the context's results, in the format of the suffix")
     run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
@@ -96,26 +121,6 @@ def build_parser() -> argparse.ArgumentParser:
         default=None,
         help="also overdub the Python programs that the program starts",
     )
-
-    replay = commands.add_parser("replay", help="run a recorded program again, with the recorded external calls")
-    replay.add_argument("file", metavar="FILE", help="a recording, written by `run -c record -o FILE`")
-
-    show = commands.add_parser("show", help="print a function as it runs in a context")
-    show.add_argument("target", metavar="MODULE:FUNCTION")
-    show.add_argument("-c", "--context", action="append", help=context_help)
-    show.add_argument("--diff", action="store_true", help="print the differences from the original source")
-
-    commands.add_parser("contexts", help="list the contexts that have a name")
-    commands.add_parser("primitives", help="list which syntax is which event")
-
-    doctor = commands.add_parser("doctor", help="list what is done to each module of a package, and why")
-    doctor.add_argument("package", metavar="PACKAGE")
-    doctor.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="leave these alone")
-
-    cache = commands.add_parser("cache", help="list the cache files beside the .pyc files")
-    cache.add_argument("packages", nargs="*", metavar="PACKAGE", help="only the files of these packages")
-    cache.add_argument("--clear", action="store_true", help="remove the files")
-    return parser
 
 
 def _program_name() -> str:
