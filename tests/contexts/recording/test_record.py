@@ -446,6 +446,25 @@ def changed(file, change):
     file.write_text("\n".join(lines) + "\n")
 
 
+EARLIER_RECORDING = """\
+{"cassette_import recording": 1, "python": "3.12.1", "boundary": [], "mask": [], "without": ["chance"]}
+{"lane": 0, "kind": "main", "origin": []}
+{"class": 0, "name": "io:BytesIO", "methods": ["read"], "special": ["__iter__", "__next__"]}
+{"call": 1, "lane": 0, "what": ["call", "MODULE.outside"], "arguments": [["a"], []], "site": ["x.py", 1, "f"], \
+"at": 0.1, "value": {"handle": [1, 0]}}
+{"call": 2, "lane": 0, "what": ["call", "BytesIO.read", 1], "arguments": [[2], []], "site": ["x.py", 2, "f"], \
+"at": 0.2, "value": {"tuple": [1, {"made": ["decimal:Decimal", "call", ["1.5"], null, null, null]}]}}
+{"finished": 2}
+"""
+
+
+def test_a_recording_of_an_earlier_release_is_replayed(tmp_path):
+    file = tmp_path / "it.cassette"
+    file.write_text(EARLIER_RECORDING.replace("MODULE", __name__))
+    with Replay(str(file)) as replay:
+        assert overdub(replay, lambda: outside("a").read(2)) == (1, decimal.Decimal("1.5"))
+
+
 def test_an_unknown_version_is_refused(recording):
     file = recording(asks, "a", a=1)
     changed(file, lambda lines: lines.__setitem__(0, '{"cassette_import recording": 99}'))
