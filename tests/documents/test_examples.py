@@ -131,7 +131,7 @@ def test_profile_jinja2(tmp_path):
     needs("jinja2")
     lines = shown("profile_jinja2.py", tmp_path).splitlines()
     assert re.fullmatch(r"profile: \d+ calls \(\d+ primitive\) of \d+ functions in .*, sorted by self time.*", lines[0])
-    assert lines[2].split()[:2] == ["calls", "own"]
+    assert lines[2].split()[:2] == ["calls", "self"]
     assert len(lines) == 3 + 10 + 1
     assert any("jinja2/" in line for line in lines[3:13])
     assert re.fullmatch(r" *… \d+ further functions", lines[13])

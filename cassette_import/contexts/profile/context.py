@@ -73,10 +73,9 @@ class Profile(Context, events=Events.CALLS):
     Example
     -------
     >>> import colorsys
-    >>> from cassette_import import install, overdub
+    >>> from cassette_import import overdub
     >>> profile = Profile(sort="cumulative")
-    >>> with install("colorsys"):
-    ...     _ = overdub(profile, colorsys.hls_to_rgb, 0.1, 0.2, 0.3)
+    >>> _ = overdub(profile, colorsys.hls_to_rgb, 0.1, 0.2, 0.3)
     >>> print(profile.summary().partition(" in ")[0])
     profile: 3 calls (3 primitive) of 1 function
     """

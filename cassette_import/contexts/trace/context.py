@@ -93,10 +93,9 @@ class Trace(Context, events=Events.CALLS):
           -> None
 
     >>> import colorsys, io
-    >>> from cassette_import import install, overdub
+    >>> from cassette_import import overdub
     >>> file = io.StringIO()
-    >>> with install("colorsys"):
-    ...     _ = overdub(Trace(file=file), colorsys.rgb_to_hls, 0, 0.5, 1)
+    >>> _ = overdub(Trace(file=file), colorsys.rgb_to_hls, 0, 0.5, 1)
     >>> print(file.getvalue(), end="")
     max(0, 0.5, 1) -> 1
     min(0, 0.5, 1) -> 0
