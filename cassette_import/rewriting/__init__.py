@@ -1,4 +1,4 @@
-"""From a syntax tree to one whose events consult a context. Pure: trees in, trees out.
+"""Rewriting: a function's syntax tree becomes one whose call sites and other events consult the active context.
 
-Knows trees; must not know contexts, activations or files.
+Knows syntax trees, and which hooks there are (`Shape`); must not know contexts, activations, running code or files.
 """

@@ -1,6 +1,6 @@
-"""`Shape`: all that the rewriter is told of the contexts that a body is specialised for.
+"""`Shape`: all that rewriting knows of the contexts for which a body is specialised.
 
-A shape is plain data. Two variants with equal shapes get equal trees but for the prefix of the names that they use.
+A shape is plain data. The trees of two variants with equal shapes differ only in the prefix of their names.
 """
 
 from __future__ import annotations
@@ -13,26 +13,35 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF
 
 TAGGED: Final = Events.ALL & ~(Events.TRUTH | Events.CONTROL)
-"""The kinds of events at which tagged values are conducted; at the others the rewriter takes the wrappers off."""
+"""The kinds of events at which metadata is propagated; at the others rewriting takes the wrappers off."""
 
 
 class Interest(Enum):
     """What a kind of event means to a stack of contexts."""
 
     NOTHING = 0
-    TARGETS = 1  # some functions only: the callee is asked for
-    EVERYTHING = 2  # hooks that see every event: they are inlined
+    TARGETS = 1  # some functions are intercepted: each callee is looked up
+    EVERYTHING = 2  # hooks see every event: they are inlined
 
 
 @dataclass(frozen=True)
 class ContextShape:
-    """Which hooks of one context of the stack take part in an inlined event of the kinds in `events`."""
+    """The hooks of one context of the stack that are called at inlined events.
+
+    Parameters
+    ----------
+    events:
+        The kinds of events at which they are called.
+    prehook, posthook:
+        Whether there are any.
+    without_arguments:
+        The names of its hooks that never read the arguments of calls, nor the operands of other events.
+    """
 
     events: Events = Events.NONE
     prehook: bool = False
     posthook: bool = False
     without_arguments: tuple[str, ...] = ()
-    """Which of its hooks never look at the arguments of calls, nor at the operands of others."""
 
 
 @dataclass(frozen=True)
@@ -42,25 +51,25 @@ class Shape:
     Parameters
     ----------
     prefix:
-        What the names in `builtins` start with that belong to the variant, ``@7`` for example.
+        The prefix of the variant's names (`symbols.VariantNames`).
     contexts:
         One entry per context.
     everything:
-        Kinds of events of which some hook sees every one: they are inlined.
+        Kinds of events that some hook sees without exception: they are inlined.
     targets:
         Kinds of events in which chosen functions, or functions with chosen arguments, are intercepted.
     primitives:
-        Names of primitives (``operator.add``) that are intercepted although their kind may not be asked for.
+        Names of primitives (``operator.add``) that are intercepted even if their kind is not.
     overloads:
         Kinds of events in which an overload may take the place of the function.
     watched:
         Kinds of events for which some context has an errorhook.
     passes:
-        Whether passes make a body of its own for it.
+        Whether passes make a body for it.
     tagging:
-        Whether some context tags values (see `tagged_form`).
+        Whether some context tags values (see `forms.tagged`).
     argument_free:
-        Kinds of events whose hooks, all of them, look at nothing but their context: they need no arguments.
+        Kinds of events whose hooks are all argument-free: they read nothing but their context.
     """
 
     prefix: str
@@ -75,7 +84,7 @@ class Shape:
     argument_free: Events = Events.NONE
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:
-        """What an event of this kind (and of this primitive) means to the stack."""
+        """What an event of this kind, and of this primitive, means to the stack."""
         if event in self.everything:
             return Interest.EVERYTHING
         if event in self.overloads or event in self.targets or primitive in self.primitives:
@@ -83,19 +92,20 @@ class Shape:
         return Interest.NOTHING
 
     def wants(self, event: Events) -> bool:
-        """Whether some event of this kind means anything to the stack."""
+        """Whether the stack intercepts any event of this kind."""
         return self.interest(event) is not Interest.NOTHING or any(
             EVENT_OF.get(name) in (event, None) for name in self.primitives
         )
 
     @property
     def guarded(self) -> bool:
-        """Whether calls of chosen functions are all that is intercepted, so that guards can tell (`guarded_form`)."""
+        """Whether only calls of chosen functions are intercepted, so that guards serve (`forms.guarded`)."""
         if self.passes or self.everything or self.primitives or self.watched or self.tagging:
             return False
         return bool(self.targets | self.overloads) and not (self.targets | self.overloads) & ~Events.CALLS
 
     @property
     def intercepts_nothing(self) -> bool:
-        """Whether nothing is intercepted at all, so that the overdubbed body is the plain one."""
+        """Whether no event is intercepted, so that the overdubbed body is the plain one."""
+
         return not (self.passes or self.everything or self.targets or self.primitives or self.overloads)

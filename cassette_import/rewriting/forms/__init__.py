@@ -1,4 +1,4 @@
-"""What takes the place of an event, one file for each form.
+"""Forms: the code that takes the place of an event, one file for each form.
 
-Knows which hooks there are; must not know where an event stands.
+Knows which hooks there are; must not know which syntax an event comes from.
 """

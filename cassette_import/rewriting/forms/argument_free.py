@@ -1,9 +1,8 @@
-"""The form of an event whose hooks look at nothing but their context (they count, say): the operation stays as it is
-written.
+"""The argument-free form: events whose hooks read nothing but their context, as a counting hook does.
 
-``f(x, y)`` becomes ``@7.blindpost0.1(@c0, f(x, @7.blindpre0.1(@c0, y)))``: the prehook runs when all operands have been
-evaluated, the posthook when there is a result, and each hands on the value that it is given. No temporaries, no copies
-of arguments, and method calls stay method calls.
+``f(x, y)`` becomes ``@7.blindpost0.1(@c0, f(x, @7.blindpre0.1(@c0, y)))``. The prehook runs when all operands have been
+evaluated, the posthook when there is a result, and each returns the value that it is given. The form needs no
+temporaries and no copies of arguments, and method calls stay method calls.
 """
 
 from __future__ import annotations
@@ -20,20 +19,28 @@ from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.node_builder import At
 
 _JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
-"""Whether tracers are told of the line once more where a jump leads to, although it did not change."""
+"""Whether tracers are notified of the line again at the target of a jump, although the line did not change."""
 
 
 class ArgumentFreeForm:
-    """Builds such events for one shape."""
+    """Builds argument-free events.
+
+    Parameters
+    ----------
+    shape:
+        The shape whose hooks are called; None for the hooks of whichever context is active.
+    in_branch:
+        Whether a context is almost certainly active there, so that no test of it is worth its time.
+    """
 
     def __init__(self, shape: Shape | None, in_branch: bool = False) -> None:
         self.shape = shape
-        self._in_branch = in_branch  # some context is active there, most likely
+        self._in_branch = in_branch
 
     def hooks(self, at: At, which: When, event: Events) -> list[ast.expr]:
-        """The calls of all prehooks (outermost first) or posthooks (innermost first), where there is no value.
+        """The calls of all prehooks (outermost first) or posthooks (innermost first) that pass no value through.
 
-        Without a shape, one call that asks which context is active: for what may be resumed in another one.
+        Without a shape it is one call, which calls the hooks of the active context.
         """
         if self.shape is None:
             hook = at.call(at.load(symbols.argument_free_hooks_anywhere(which, event)), [])
@@ -43,7 +50,7 @@ class ArgumentFreeForm:
         return [at.call(hook, [context, at.constant(None)]) for hook, context in self._hooks(at, which, event)]
 
     def _hooks(self, at: At, which: When, event: Events) -> list[tuple[ast.expr, ast.expr]]:
-        """The hooks with their contexts, in the order in which they run."""
+        """The hooks and their contexts, in the order in which they run."""
         assert self.shape is not None
         names = VariantNames(self.shape.prefix)
         found: list[tuple[ast.expr, ast.expr]] = [
@@ -57,8 +64,8 @@ class ArgumentFreeForm:
         """The operand that is evaluated last, with the prehooks after it."""
         at = At(operand)
         if self.shape is not None and isinstance(operand, (ast.Name, ast.Constant)):
-            return self._handed_on(at, operand, "pre", event)
-        # What is evaluated may register another hook: the name of the hook comes after it.
+            return self._passed_through(at, operand, "pre", event)
+        # Evaluating the operand may register another hook, so the hook is loaded after it.
         before = self.hooks(at, "pre", event)
         if not before:
             return operand
@@ -71,10 +78,10 @@ class ArgumentFreeForm:
     def after(self, at: At, result: ast.expr, event: Events) -> ast.expr:
         """The result, with the posthooks after it."""
         if self.shape is not None:
-            return self._handed_on(at, result, "post", event)
+            return self._passed_through(at, result, "post", event)
         return at.pick([result, *self.hooks(at, "post", event)], 0)
 
-    def _handed_on(self, at: At, value: ast.expr, which: When, event: Events) -> ast.expr:
+    def _passed_through(self, at: At, value: ast.expr, which: When, event: Events) -> ast.expr:
         for hook, context in self._hooks(at, which, event):
             value = at.call(hook, [context, value])
         return value

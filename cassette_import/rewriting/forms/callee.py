@@ -1,7 +1,7 @@
-"""The callee form of events, `@pick.1(f)(x)`: the active context is asked for each time.
+"""The callee form of events, ``@pick.1(f)(x)``: each event looks up the active context.
 
-For what may be resumed in another context, and, without temporaries, for places where names of ours would be seen or
-are not allowed.
+It is for code that may be resumed in another context. Without temporaries, it is for places where assignment
+expressions are not allowed or where the program would see the temporaries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,19 @@ from cassette_import.rewriting.trees.scopes import clone
 
 
 class CalleeForm:
-    """Builds events for whichever of some shapes is active."""
+    """Builds events for whichever of several shapes is active.
+
+    Parameters
+    ----------
+    shapes:
+        The shapes; an event that none of them wants stays as it is written.
+    temporaries:
+        Whether assignment expressions may stand there.
+    in_branch:
+        Whether a context is almost certainly active there.
+    guarded:
+        The form of calls, if guards serve.
+    """
 
     def __init__(
         self, shapes: Sequence[Shape], temporaries: bool, in_branch: bool = False, guarded: GuardedForm | None = None
@@ -43,14 +55,14 @@ class CalleeForm:
         return CalleeForm(self._shapes, False, self._in_branch) if self.temporaries else self
 
     def _is_argument_free(self, event: Events) -> bool:
-        """Whether the hooks of all shapes that want such events need no arguments."""
+        """Whether the hooks of all shapes that want such events are argument-free."""
         wanted = [shape for shape in self._shapes if shape.interest(event) is not Interest.NOTHING]
         return bool(wanted) and all(
             event in shape.argument_free and shape.interest(event) is Interest.EVERYTHING for shape in wanted
         )
 
     def is_argument_free(self, name: str) -> bool:
-        """Whether the hooks of the primitive `name` look at nothing but their context."""
+        """Whether the hooks of the primitive `name` are argument-free."""
         return EVENT_OF[name] in self._argument_free_kinds
 
     def wanted(self, name: str) -> bool:
@@ -72,7 +84,7 @@ class CalleeForm:
         return at.call(self._picked(at, at.load(symbols.primitive(operation.name)), event), operation.arguments(values))
 
     def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
-        """The statement between hooks that need no operands; None if hooks need them."""
+        """The statement between argument-free hooks; None if some hook reads the operands."""
         event = EVENT_OF[name]
         return self._argument_free.statement(event, last, statement) if event in self._argument_free_kinds else None
 
@@ -89,11 +101,11 @@ class CalleeForm:
             return node
         if not is_small(node, whole=True):
             return self._argument_free.call(node)
-        # Who comes while this is suspended, or is entered by the `with` statement around it, may look at more.
+        # A context that is entered while this code is suspended, or by the `with` statement around it, may read them.
         argument_free: Any = clone(node)
         node.func = self._picked(At(node.func), node.func, Events.CALLS)
         return At(node).either(At(node).load(symbols.ONLY_ARGUMENT_FREE), self._argument_free.call(argument_free), node)
 
     def decorator(self, node: ast.expr) -> ast.expr:
-        """A decorator, whose call is the interpreter's."""
+        """A decorator: the interpreter itself makes the call."""
         return self._picked(At(node), node, Events.CALLS) if self._calls and not is_own_callee(node) else node

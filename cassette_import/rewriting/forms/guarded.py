@@ -1,15 +1,16 @@
-"""Call sites of contexts that intercept chosen functions only: most callees are none of them, and a guard says so.
+"""The guarded form: call sites of contexts that intercept chosen functions only.
 
-A guard is a global of the variant that holds a callee, or types of receivers, which are known not to be intercepted.
-It is learned at run time (`guards.py`), and forgotten when something is registered. ``len(x)`` becomes::
+Most callees are not intercepted, and a guard tells so without a call. A guard is a global of the variant that holds a
+callee, or types of receivers, which are known not to be intercepted. It is learned at run time (`dispatch.guards`), and
+cleared when a hook or overload is registered. ``len(x)`` becomes::
 
     (len if len is @7.g.len else @7.learn(len, "g.len"))(x)
 
-and ``self.run(x)``, which keeps the interpreter's fast call of methods::
+and ``self.run(x)``, which stays a fast method call of the interpreter, becomes::
 
     (self.run(x) if @type(self) in @7.t.run else @7.learn(self.run, "t.run")(x))
 
-Knows trees; must not know what is learned.
+Knows trees; must not know how guards are learned.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, clone
 from cassette_import.rewriting.trees.traversal import parts
 
 _MOST_NODES = 40
-"""Arguments of more nodes do not stand twice in a body."""
+"""Arguments with more nodes than these stand only once in a body."""
 
 
 class GuardedForm:
@@ -34,14 +35,16 @@ class GuardedForm:
 
     Parameters
     ----------
+    prefix:
+        The prefix of the variant's names.
     file:
         A short name of the file. The same text is the same callee in one file, mostly.
     objects:
-        The names that the module assigns: what they hold is hardly ever a module.
+        The names that the module assigns: they hardly ever hold modules.
     anywhere:
-        Whether the code may go on when another variant is active. Its guards hold as long as there is no other.
+        Whether the code may run while another variant is active. Its guards hold as long as there is no other variant.
     temporaries:
-        Whether there may be any. Without them, what is read once has no guard.
+        Whether assignment expressions may stand there. Without them, a callee that is read once has no guard.
     """
 
     def __init__(
@@ -73,7 +76,7 @@ class GuardedForm:
         return node
 
     def _may_read(self, function: ast.Attribute) -> bool:
-        """Whether the places are there that reading an attribute under a guard takes."""
+        """Whether an attribute can be read under a guard without temporaries, or temporaries are allowed."""
         of_name = isinstance(function.value, ast.Name) or _receiver_of_super(function.value) is not None
         return self._temporaries or (of_name and not self._is_of_module(function))
 
@@ -92,7 +95,7 @@ class GuardedForm:
         return at.load(self._names.guard(guard))
 
     def _name(self, name: ast.Name, keywords: bool) -> ast.expr:
-        """A name can be read twice. What is local holds many functions, of which none may be a target."""
+        """A name can be read twice. A local name may hold many functions in turn, none of which is a target."""
         at, guard = At(name), self._guard(GuardKind.CALLEE, keywords, name.id)
         known: ast.expr = at.same(at.load(name.id), self._held(at, guard))
         if not has(name, GLOBAL):
@@ -100,7 +103,7 @@ class GuardedForm:
         return at.either(known, name, self._learned(at, at.load(name.id), guard))
 
     def _is_no_target(self, at: At, name: str, keywords: bool) -> ast.expr:
-        """Whether it is a Python function that is no target, or a builtin with a name that no target has."""
+        """The test whether it is a Python function that is no target, or a builtin with a name that no target has."""
         of_targets = self._names.target_functions(keywords), self._names.target_names
         values = at.load(name), at.attribute(at.load(name), "__name__")
         kinds: list[ast.expr] = []
@@ -115,7 +118,7 @@ class GuardedForm:
         return at.put(ast.Compare(read, [ast.In()], [self._held(at, guard)]))
 
     def _kept(self, function: ast.Attribute, keywords: bool) -> ast.expr:
-        """A function of a module: read once. What is kept longer than it was is what the guard holds anyway."""
+        """A function of a module, read once. Its temporary is not cleared: the guard holds the same function."""
         at, path = At(function), _path(function)
         guard = self._guard(GuardKind.OF_MODULE, keywords, *path)
         known = at.same(at.let(temporaries.GUARDED_CALLEE, function), self._held(at, guard))
@@ -124,7 +127,7 @@ class GuardedForm:
         return at.either(known, read, self._learned(at, read, guard, *more))
 
     def _method(self, node: ast.Call, function: ast.Attribute, keywords: bool) -> ast.expr:
-        """A method, called as it is written if the receiver is of a type that has it, or the class that has it."""
+        """A method, called as it is written if the guard holds the type of the receiver, or the class itself."""
         at, receiver = At(function), function.value
         of_super = _receiver_of_super(receiver)
         of_class = isinstance(receiver, ast.Name) and _is_class(receiver)
@@ -173,8 +176,10 @@ def _path(function: ast.expr) -> tuple[str, ...]:
 
 
 def _receiver_of_super(receiver: ast.expr) -> str | None:
-    """The name of the instance, if a receiver is `super()` or `super(A, self)`. If it is another, the guard never
-    holds."""
+    """The name of the instance, if a receiver is `super()` or `super(A, self)`.
+
+    If `super` is something else, the guard never holds.
+    """
     if not isinstance(receiver, ast.Call):
         return None
     if is_plain_super(receiver):
@@ -187,21 +192,21 @@ def _receiver_of_super(receiver: ast.expr) -> str | None:
 
 
 def _is_class(name: ast.Name) -> bool:
-    """Whether a name is that of a class, by PEP 8. If it is not, the guard never holds."""
+    """Whether a name looks like that of a class (PEP 8). If it holds something else, the guard never holds."""
     if name.id == "cls":
         return True
     return has(name, GLOBAL) and name.id.lstrip("_")[:1].isupper() and not name.id.isupper()
 
 
 def _forgetting(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> ast.expr:
-    """A call that lets go of a temporary when its callee has been evaluated, or else at its end."""
+    """A call that clears a temporary when its callee has been evaluated, or else at its end."""
     if not forget or _forgets_first(node, at, forget):
         return node
     return at.pick([node, forget[0]], 0)
 
 
 def _forgets_first(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> bool:
-    """Have a call let go of a temporary before its first argument is evaluated, if that can be."""
+    """Clear a temporary before the first argument of a call is evaluated, if that is possible."""
     if not node.args or isinstance(node.args[0], ast.Starred):
         return False
     first = node.args[0]  # `first if (@o := None) is None else None`: no tuple is made
@@ -210,9 +215,9 @@ def _forgets_first(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> bool:
 
 
 def is_small(node: ast.Call, whole: bool = False) -> bool:
-    """Whether the arguments, or the whole call, may stand twice: few nodes, without functions of their own.
+    """Whether the arguments, or the whole call, may stand twice: they have few nodes and no nested functions.
 
-    Whoever lets the callee stand twice asks for the whole: each call of ``a().b().c()`` is in that of the next one.
+    Where the callee stands twice too, the whole call counts: in ``a().b().c()`` each call is part of the next one.
     """
     work: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
     if whole:

@@ -48,15 +48,29 @@ class HookedEvents:
         result: str,
         later: tuple[list[ast.expr], Operands] | None = None,
     ) -> ast.expr:
-        """`(prehooks…, result := native, posthooks…)[…]`. With `later`, steps after the prehooks, and what the
-        operands are from then on."""
+        """``(prehooks..., result := native, posthooks...)[...]``.
+
+        Parameters
+        ----------
+        at, event:
+            Where the event stands, and its kind.
+        operands:
+            What hooks are called with.
+        native:
+            The operation.
+        result:
+            The temporary for its value.
+        later:
+            Steps between the prehooks and the operation, and what hooks are called with after them.
+        """
         before = self._hooks(at, "pre", event, operands, result)
-        steps, told = later if later is not None else ([], operands)
-        after = self._hooks(at, "post", event, told, result)
+        steps, later_operands = later if later is not None else ([], operands)
+        after = self._hooks(at, "post", event, later_operands, result)
         if event in self.shape.watched:
-            before = self._pending_before(at, event, operands if self._tells_functions_only() else told, before)
-            steps.append(self._going_on(at, event, len(self.shape.contexts), self._told(told)))
-            after = self._pending_after(at, event, told, after)
+            noted = operands if self._errorhooks_read_no_arguments() else later_operands
+            before = self._pending_before(at, event, noted, before)
+            steps.append(self._note(at, event, len(self.shape.contexts), self._of_errorhooks(later_operands)))
+            after = self._pending_after(at, event, later_operands, after)
         before += steps
         return at.pick([*before, at.let(result, native) if after else native, *after], len(before))
 
@@ -100,7 +114,7 @@ class HookedEvents:
 
     @staticmethod
     def _alone(positional: list[ast.expr]) -> list[ast.expr]:
-        """What was called, without what it was called with."""
+        """The function alone, without its arguments."""
         first = positional[0]
         if not isinstance(first, ast.Starred):
             return [first]
@@ -111,58 +125,74 @@ class HookedEvents:
         return [at.put(ast.Subscript(carried, at.constant(0), ast.Load()))]  # of `*@q0`
 
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
-        """The prehooks, each with a note of who is to be told if it fails: those whose prehook has been."""
-        operands = self._told(operands)
+        """The prehooks, with a note before each: if it fails, the contexts whose prehook has returned are notified."""
+        operands = self._of_errorhooks(operands)
         levels = [
             number for number, context in enumerate(self.shape.contexts) if event in context.events and context.prehook
         ]
         steps: list[ast.expr] = []
         for number, prehook in zip(levels, prehooks, strict=True):
             if number > 0:
-                steps.append(self._going_on(at, event, number, operands))
+                steps.append(self._note(at, event, number, operands))
             steps.append(prehook)
         return steps
 
     def _pending_after(self, at: At, event: Events, operands: Operands, posthooks: list[ast.expr]) -> list[ast.expr]:
-        """The posthooks, with a note of who is to be told if one of them fails: the contexts further out."""
+        """The posthooks, with a note before each: if it fails, the contexts further out are notified."""
         levels = [
             number for number, context in enumerate(self.shape.contexts) if event in context.events and context.posthook
         ]
         steps: list[ast.expr] = []
         for number, posthook in zip(reversed(levels), posthooks, strict=True):
             if number > 0:
-                steps.append(self._going_on(at, event, number, self._told(operands)))
+                steps.append(self._note(at, event, number, self._of_errorhooks(operands)))
             else:
                 steps.append(at.let(temporaries.PENDING, at.constant(None)))
             steps.append(posthook)
         return [*steps, at.let(temporaries.PENDING, at.constant(None))] if 0 not in levels else steps
 
-    def _going_on(self, at: At, event: Events, below: int, operands: Operands) -> ast.expr:
-        told = at.let(temporaries.PENDING, note(at, event, below, *operands(), self._read_by_handlers))
-        # What is no constant holds operands; it is not to stand among the steps, where it would live as long as they.
-        return told if isinstance(told.value, ast.Constant) else at.same(told, at.constant(None))
+    def _note(self, at: At, event: Events, below: int, operands: Operands) -> ast.expr:
+        noted = at.let(temporaries.PENDING, note(at, event, below, *operands(), self._read_by_handlers))
+        # A note that is no constant holds the operands. As a step of its own it would live as long as the other steps.
+        return noted if isinstance(noted.value, ast.Constant) else at.same(noted, at.constant(None))
 
-    def _told(self, operands: Operands) -> Operands:
-        """What errorhooks are told of the operands."""
-        if not self._tells_functions_only():
+    def _of_errorhooks(self, operands: Operands) -> Operands:
+        """The operands that errorhooks are called with."""
+        if not self._errorhooks_read_no_arguments():
             return operands
         return lambda: (self._alone(operands()[0]), [])
 
-    def _tells_functions_only(self) -> bool:
+    def _errorhooks_read_no_arguments(self) -> bool:
         return all("errorhook" in context.without_arguments for context in self.shape.contexts)
 
 
 def into_temporaries(
-    at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str], lean: bool = False
+    at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str], read_once: bool = False
 ) -> list[Read]:
-    """Evaluate values into temporaries; what reads each of them. A constant needs none.
+    """Evaluate values into temporaries.
 
-    They are read on the line of the event: tracers are told when the line changes. If `lean` says that each is read
-    once, the variables among them that come last need none either.
+    Temporaries are read on the line of the event, since tracers are notified when the line changes.
+
+    Parameters
+    ----------
+    at:
+        Where the event stands.
+    values:
+        The operands. Constants need no temporary.
+    prefix:
+        What the names of the temporaries start with.
+    steps, used:
+        The assignments and the names of the temporaries are added to these.
+    read_once:
+        Whether each value is read once. Then the variables among the last values need no temporary either.
+
+    Returns
+    -------
+    For each value, what makes a node that reads it.
     """
     reads: list[Read] = []
     first_read = len(values)
-    while lean and first_read and at.is_variable_here(values[first_read - 1]):
+    while read_once and first_read and at.is_variable_here(values[first_read - 1]):
         first_read -= 1
     for number, value in enumerate(values):
         if number >= first_read and isinstance(value, ast.Name):

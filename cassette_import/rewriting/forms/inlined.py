@@ -1,6 +1,6 @@
 """The inlined form of events: hooks are called in the body itself, for one shape.
 
-Knows the names that the runtime provides (`runtime.py` lists them); must not know where in a program a site stands.
+Knows which hooks there are; must not know where in a program an event stands.
 
 ``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the like::
 
@@ -8,7 +8,7 @@ Knows the names that the runtime provides (`runtime.py` lists them); must not kn
      (@7.pre0.1.3(@c0, @f0, @a0), @r0 := @f0(@a0), @7.post0.1.4(@c0, @r0, @f0, @a0))[1],
      @f0 := @a0 := @r0 := None)[2]
 
-Temporaries are numbered by how deeply sites nest: two sites of the same level are never evaluated within each other.
+Temporaries are numbered by how deeply events nest (see `temporaries`).
 """
 
 from __future__ import annotations
@@ -33,16 +33,30 @@ from cassette_import.rewriting.trees.node_builder import At, debugged, is_plain_
 
 
 class InlinedForm:
-    """Builds events for one shape."""
+    """Builds events for one shape.
+
+    Parameters
+    ----------
+    shape:
+        The stack of contexts.
+    file, objects:
+        For guards, see `GuardedForm`.
+    read_by_handlers:
+        The temporaries that the handler of exceptions reads; those of each event are added.
+    """
 
     temporaries = True
 
     def __init__(
-        self, shape: Shape, file: str = "", objects: frozenset[str] = frozenset(), told: set[str] | None = None
+        self,
+        shape: Shape,
+        file: str = "",
+        objects: frozenset[str] = frozenset(),
+        read_by_handlers: set[str] | None = None,
     ) -> None:
         self.shape = shape
         self._names = VariantNames(shape.prefix)
-        self._events = HookedEvents(shape, told if told is not None else set())
+        self._events = HookedEvents(shape, read_by_handlers if read_by_handlers is not None else set())
         self._argument_free = ArgumentFreeForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
 
@@ -56,11 +70,11 @@ class InlinedForm:
         return self.shape.interest(EVENT_OF[name], name) is not Interest.NOTHING
 
     def _is_argument_free(self, event: Events) -> bool:
-        """Whether the hooks of such events need no arguments."""
+        """Whether the hooks of such events are argument-free."""
         return event in self.shape.argument_free and self.shape.interest(event) is Interest.EVERYTHING
 
     def is_argument_free(self, name: str) -> bool:
-        """Whether the hooks of the primitive `name` look at nothing but their context."""
+        """Whether the hooks of the primitive `name` are argument-free."""
         return self._is_argument_free(EVENT_OF[name])
 
     # ---- primitives
@@ -123,7 +137,7 @@ class InlinedForm:
         return at.call(runner, [at.load(symbols.primitive(name)), *arguments])
 
     def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
-        """The statement between hooks that need no operands; None if hooks need them."""
+        """The statement between argument-free hooks; None if some hook reads the operands."""
         event = EVENT_OF[name]
         return self._argument_free.statement(event, last, statement) if self._is_argument_free(event) else None
 
@@ -152,7 +166,8 @@ class InlinedForm:
         return InlinedCall(self._events, node, level).build()
 
     def decorator(self, node: ast.expr) -> ast.expr:
-        """`@decorator`: the callee form, since the call itself is the interpreter's."""
+        """A decorator: the callee form, since the interpreter itself makes the call."""
+
         if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_own_callee(node):
             return node
         return At(node).call(At(node).load(self._names.pick(Events.CALLS)), [node])

@@ -1,7 +1,7 @@
-"""What is told of an event that fails: a note of it, which its handler reads, in a variable of the frame.
+"""The note of a pending event: kind and operands, kept in a variable of the frame for the handler of exceptions.
 
-It is a constant where temporaries hold the operands: to make tuples would take as long as a call of Python's. Knows
-trees; must not know what the hooks are.
+The handler passes them to the errorhooks. Where temporaries hold the operands, the note is a constant that names the
+temporaries: building tuples would take as long as a Python call. Knows trees; must not know what the hooks are.
 """
 
 from __future__ import annotations
@@ -16,23 +16,43 @@ from cassette_import.rewriting.trees.node_builder import At
 
 
 def note(
-    at: At, event: Events, below: int, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword], told: set[str]
+    at: At,
+    event: Events,
+    below: int,
+    positional: Sequence[ast.expr],
+    keywords: Sequence[ast.keyword],
+    read_by_handlers: set[str],
 ) -> ast.expr:
-    """A note of who is told of its operands if the event fails: the contexts below a level.
+    """The note of an event.
 
-    The variables that the handler is to read for it are added to `told`.
+    Parameters
+    ----------
+    at:
+        Where the event stands.
+    event:
+        Its kind.
+    below:
+        The errorhooks of the contexts below this level are called if the event fails.
+    positional, keywords:
+        The operands, as errorhooks are called with them.
+    read_by_handlers:
+        The temporaries that the handler of exceptions reads. Those of this event are added.
     """
     places = [_place(value) for value in (*positional, *(keyword.value for keyword in keywords))]
     if None in places:
         return at.pending(int(event), below, positional, keywords)
-    told.update(place[0] for place in places if place is not None and temporaries.is_numbered_temporary(place[0]))
+    read_by_handlers.update(
+        place[0] for place in places if place is not None and temporaries.is_numbered_temporary(place[0])
+    )
     names = tuple(keyword.arg for keyword in keywords)
     return at.constant((int(event), below, (*places,), names, None))
 
 
 def _place(value: ast.expr) -> tuple[str, Any] | None:
-    """Where an operand is to be found later: a variable's name and an attribute of that, or no name and a constant.
-    With a star for an attribute, it is what the variable's value is split into."""
+    """Where the handler finds an operand: the name of a variable, and an attribute of its value or None.
+
+    A constant has no name, and stands for itself. An attribute ``*`` means the parts that the value is split into.
+    """
     if isinstance(value, ast.Constant):
         return "", value.value
     if isinstance(value, ast.Starred):

@@ -1,8 +1,8 @@
-"""What tagging adds to a body before its events are made: calls where a value leaves the variables without an event.
+"""Where values may be tagged: calls that take wrappers off, where a value leaves the variables without an event.
 
-A comprehension, a `return` or an f-string is carried out by the interpreter itself. Where a context type tags values,
-a function of ours stands there that takes the wrapper off. Their names start with ``@``, so they are no events.
-Knows trees; must not know what a wrapper is.
+The interpreter itself carries out a comprehension, a `return` or an f-string. Where a context type tags values,
+`insert_unwrapping` adds a call of the runtime there. It runs before events are built; the names of the functions that
+it calls start with ``@``, so these calls are no events. Knows trees; must not know what a wrapper is.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NOOVERDUB = "_nooverdub"
 
 
 class Names(NamedTuple):
-    """The names that are bound where a statement stands."""
+    """What the names mean that are bound where a statement stands."""
 
     leaving: frozenset[str] | None
-    """Those that belong to a module or class, bound by statements that are no events; None for all."""
+    """The names that belong to a module or class, and that statements bind which are no events; None for all names."""
     of_class: bool = False
     """Whether assignments are no events either."""
     is_catching: bool = False
-    """Whether exceptions may end there, which have left a wrapper of what was being returned."""
+    """Whether exceptions may be caught there: one may have been raised after a returned value was wrapped."""
 
 
 VARIABLES: Final = Names(frozenset())
@@ -41,9 +41,9 @@ _OF_CLASS: Final = Names(None, of_class=True)
 
 
 def insert_unwrapping(node: Any, shapes: Iterable[Shape], names: Names = OF_MODULE) -> Any:
-    """Put the calls into a statement or expression; bodies of functions in it are left for later. In place.
+    """Add the calls to a statement or expression, in place. Bodies of nested functions are left out.
 
-    Literals are events only if some hook or overload asks for them: they are never tagged.
+    Literals, which are never tagged, become events only if some hook or overload wants them.
     """
     if not any(Events.DISPLAYS in context.events for shape in shapes for context in shape.contexts):
         return rebuild(node, names, _enter, _leave_with_literals)
@@ -58,7 +58,7 @@ def _leave_with_literals(node: Any, names: Names, level: int) -> Any:
 
 
 def parameters(at: At, function: Any) -> list[ast.expr]:
-    """Expressions that give `*args` and `**kwargs` of a function as containers without wrappers, by assignment."""
+    """Assignment expressions that take the wrappers out of the `*args` and `**kwargs` of a function."""
     rest = [part.arg for part in (function.args.vararg, function.args.kwarg) if part is not None]
     return [at.let(name, _call(at, symbols.TIDY, at.load(name))) for name in rest]
 
@@ -240,7 +240,7 @@ def _plain_fields(*fields: str) -> Callable[[Any, Names], ast.AST]:
 
 
 def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
-    """Annotations stay as they are written, and lose their wrappers when they have been evaluated."""
+    """Leave annotations as they are written, and take their wrappers off once they have been evaluated."""
     at = At(node)
     if not isinstance(node, ast.ClassDef):
         arguments = node.args
@@ -262,7 +262,7 @@ _ANNOTATED: Final[tuple[type[ast.AST], ...]] = (
 
 
 def _format(node: ast.JoinedStr, names: Names) -> ast.expr:
-    """The values in an f-string are formatted by us; in a format specification they only lose their wrappers."""
+    """Format the values in an f-string by a call; in a format specification, only take their wrappers off."""
     for index, part in enumerate(node.values):
         if not isinstance(part, ast.FormattedValue):
             continue
@@ -280,11 +280,14 @@ def _format(node: ast.JoinedStr, names: Names) -> ast.expr:
 
 
 _READERS = frozenset({"eval", "exec", "locals", "vars", "dir", "__import__", "type"})
-"""Builtins that look at the frame they are called from, so that their calls are no events; `type` on 3.11."""
+"""Builtins that read the frame they are called from, so that their calls are no events; `type` on 3.11."""
 
 
 def _hand_over(node: ast.Call, names: Names) -> ast.expr:
-    """What such a function is given, or finds in the variables, loses its wrapper, if it is that function."""
+    """Take wrappers off the arguments of such a function and off the variables that it reads.
+
+    Whether the name holds that function is tested when the call runs.
+    """
     at, name = At(node), node.func.id  # type: ignore[attr-defined]
 
     def function() -> ast.Name:

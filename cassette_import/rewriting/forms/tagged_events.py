@@ -20,27 +20,27 @@ _CLAIMING: Final = frozenset(
     | {"operator.lt", "operator.le", "operator.eq", "operator.ne", "operator.gt", "operator.ge"}
     | {"operator.neg", "operator.pos", "operator.invert"}
 )
-"""What gives the values that special methods of the program return."""
+"""Primitives that return what special methods of the program return."""
 
 _SETTLED: Final = frozenset(
     {"operator.setitem", "operator.delitem", "setattr", "delattr", "operator.contains", "operator.not_"}
     | {"primitives.build_set", "primitives.build_dict"}
 )
-"""What may run code of the program, and gives another value."""
+"""Primitives that may run code of the program, and return another value."""
 
 _OF_WHOLE: Final = frozenset({"operator.iadd", "operator.ior"})
-"""What takes items from its right operand, which code of the program may make."""
+"""Primitives that take items from their right operand, which may run code of the program."""
 
 
 def helper_after(name: str) -> str | None:
-    """What is to be called after a primitive if metadata came into the world while it went on."""
+    """What is called after a primitive if the first value was tagged while it ran; None if nothing is."""
     return symbols.CLAIMED if name in _CLAIMING else symbols.SETTLED if name in _SETTLED else None
 
 
 def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: ast.expr) -> ast.expr:
-    """A value, handed to a function of ours if there is metadata by then; `result` is a temporary.
+    """A value, passed to a helper if metadata exists by then; `result` is a temporary.
 
-    `helper(result) if (result := value) is @nothing or @tagged else result`: nothing is @nothing.
+    It is ``helper(result) if (result := value) is @nothing or @tagged else result``. No value is ``@nothing``.
     """
     if helper is None:
         return value
@@ -50,7 +50,7 @@ def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: 
 
 
 def tested(at: At, prefix: str, event: Events, name: str, reads: Sequence[Callable[[], ast.expr]]) -> ast.expr:
-    """Whether an event has to be conducted, or an overload may take it."""
+    """The test whether metadata has to be propagated at an event, or an overload may take it."""
     flag = symbols.ATTRIBUTES_WATCHED if name == "getattr" else symbols.METADATA_EXISTS
     tests: list[ast.expr] = [at.load(flag), at.load(VariantNames(prefix).is_overloaded_at(event))]
     if name in _OF_WHOLE:
@@ -64,9 +64,9 @@ def call(
 ) -> ast.expr:
     """A call of what the temporary `function` holds.
 
-    A Python function gets what it is given; what becomes of others, and of what they give, the runner of calls says.
+    A Python function is called with tagged arguments. For other callees, the runner of calls propagates metadata.
 
-    Python 3.12 shows tracers a line once more where there is a jump after such a call.
+    On Python 3.12, tracers are notified of the line again if there is a jump after such a call.
     """
     callee, over = at.load(function), at.call(at.load(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)])
     behind = at.call(at.load(symbols.TYPE), [at.attribute(callee, "__func__")])
@@ -85,7 +85,10 @@ def call(
 
 
 def left(node: ast.Call, result: str) -> ast.expr:
-    """A call of ours, which is left out if there is no metadata. What is returned needs no temporary any longer."""
+    """A call that `insert_unwrapping` added, skipped if there is no metadata.
+
+    A returned value needs no temporary any longer.
+    """
     if isinstance(node.func, ast.Name) and node.func.id == symbols.RETURNED:
         return after(At(node), node.args[0], symbols.RETURNED, result)
     return node

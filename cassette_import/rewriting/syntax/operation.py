@@ -42,7 +42,7 @@ class IndexSlot(Slot):
 
 
 class Itself(Slot):
-    """The only operand of an operation that is shown with what came out of it."""
+    """An operand that no field of the operation's node holds: a value that is an operand itself."""
 
     def __init__(self, node: ast.expr) -> None:
         super().__init__(None, "")
@@ -54,7 +54,7 @@ class Itself(Slot):
 
 @dataclass
 class Operation:
-    """A plain operation and the call that shows it to hooks.
+    """A plain operation, and what hooks are shown of it.
 
     Parameters
     ----------
@@ -65,18 +65,19 @@ class Operation:
     slots:
         Its operands, in order of evaluation.
     arguments:
-        Makes the primitive's arguments of the operands, if they are not the operands in order.
+        Builds the primitive's arguments from the operands, if they are not the operands in order.
     native:
-        Makes the plain operation of the operands, if it is not `node` with the operands in its slots.
+        Builds the plain operation from the operands, if it is not `node` with the operands in its slots.
     late:
         The name of a helper that takes the operands in order of evaluation and runs the event, for the callee form,
         where that is not the order of the primitive's arguments.
     constants:
         Further arguments of that helper.
     whole:
-        Whether the plain operation is to stay as it is written, for hooks that need no operands.
+        Whether the plain operation stays as it is written, for argument-free hooks.
     settled:
-        For such hooks, the plain operation with its value settled, if `node` alone is not (the truth of a condition).
+        For such hooks, builds the operation that gives the value, if `node` does not (the truth of a condition).
+
     at:
         Where the operation stands, if not where `node` does.
     """
@@ -110,17 +111,17 @@ class Form(Protocol):
     """How events are built at a place: inlined, or asking for the active context each time."""
 
     temporaries: bool
-    """Whether assignment expressions with names of ours may stand here."""
+    """Whether assignment expressions may stand here."""
 
     @property
     def bare(self) -> Form:
-        """The form of places nearby where they may not: targets and iterables of comprehensions."""
+        """The form for places nearby where they may not: targets and iterables of comprehensions."""
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""
 
     def is_argument_free(self, name: str) -> bool:
-        """Whether the hooks of the primitive `name` look at nothing but their context."""
+        """Whether the hooks of the primitive `name` are argument-free."""
 
     def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
         """The event of an operation. `level` tells how deeply events nest in its operands."""
@@ -129,7 +130,7 @@ class Form(Protocol):
         """The event of a call."""
 
     def decorator(self, node: ast.expr) -> ast.expr:
-        """A decorator whose call, which is the interpreter's, is an event."""
+        """A decorator whose call, which the interpreter itself makes, is an event."""
 
     def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
-        """The statement between hooks that look at nothing but their context; None if hooks look at more."""
+        """The statement between argument-free hooks; None if some hook reads the operands."""

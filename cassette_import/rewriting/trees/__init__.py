@@ -1,4 +1,4 @@
-"""Trees as such: walking, building, scopes, finding the tree of a code object.
+"""Syntax trees in general: traversal, building nodes, scopes, annotations, and the tree of a code object.
 
 Knows trees and code objects; must not know events.
 """
