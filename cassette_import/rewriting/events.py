@@ -1,6 +1,6 @@
 """`Events`: the kinds of syntax that a context type can ask to see.
 
-Knows the names of the kinds; must not know which syntax or function belongs to them (that is `rewrite.primitives`).
+Knows the names of the kinds; must not know which syntax or function belongs to them (see `primitives`).
 """
 
 from __future__ import annotations

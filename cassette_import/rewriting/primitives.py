@@ -1,7 +1,7 @@
-"""Syntax as functions: which function an event of a piece of syntax shows as `f`, as data, and the functions that
-Python has none for.
+"""Primitives: for each kind of syntax, the function that does the same, with which hooks are called as `f`.
 
-``python -m cassette_import primitives`` prints the table. Must not know how an event is reached.
+Where Python has no such function, it is defined here. ``python -m cassette_import primitives`` prints the table. Knows
+kinds of events; must not know how an event is built or run.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ _NOTHING: Final = object()
 
 @hidden
 def _item(mapping: Any, name: str) -> Any:
-    """What a mapping of the program's own has, or `_NOTHING`.
+    """The item of a mapping of the program's own, or `_NOTHING`.
 
-    A dict is asked otherwise: tracers would be told of the `KeyError`.
+    For a dict `get` is used: tracers would be notified of the `KeyError`.
     """
     try:
         return mapping[name]
@@ -111,54 +111,54 @@ def delete_global(namespace: dict[str, Any], name: str) -> None:
     del namespace[name]
 
 
-# ---- control: what is returned goes the way of the original
+# ---- control flow: the result takes the place of the value
 
 
 @hidden
 def return_value(value: Any = None) -> Any:
-    """`return value`: what it returns is returned."""
+    """`return value`: its result is returned."""
     return value
 
 
 @hidden
 def yield_value(value: Any = None) -> Any:
-    """`yield value`: what it returns is yielded."""
+    """`yield value`: its result is yielded."""
     return value
 
 
 @hidden
 def await_value(awaitable: Any) -> Any:
-    """`await awaitable`: what it returns is awaited."""
+    """`await awaitable`: its result is awaited."""
     return awaitable
 
 
 @hidden
 def raise_exception(exception: Any = None, cause: Any = None) -> Any:
-    """`raise exception from cause`: what it returns is raised. A bare `raise` has no arguments."""
+    """`raise exception from cause`: its result is raised. A bare `raise` has no arguments."""
     return exception
 
 
 @hidden
 def enter_context(manager: Any) -> Any:
-    """What `with manager as target` binds."""
+    """The start of `with manager as target`: its result is bound to the target."""
     return special(manager, "__enter__")()
 
 
 @hidden
 def exit_context(manager: Any, kind: Any = None, value: Any = None, traceback: Any = None) -> Any:
-    """The end of a `with` block; whether the exception is swallowed."""
+    """The end of a `with` block: whether the exception is suppressed."""
     return special(manager, "__exit__")(kind, value, traceback)
 
 
 @hidden
 def enter_async_context(manager: Any) -> Any:
-    """The awaitable of what `async with manager as target` binds."""
+    """The start of `async with manager as target`: an awaitable of the value that is bound to the target."""
     return special(manager, "__aenter__")()
 
 
 @hidden
 def exit_async_context(manager: Any, kind: Any = None, value: Any = None, traceback: Any = None) -> Any:
-    """The awaitable of the end of an `async with` block."""
+    """The end of an `async with` block: an awaitable."""
     return special(manager, "__aexit__")(kind, value, traceback)
 
 
@@ -177,7 +177,7 @@ def import_name(
 
 @dataclass(frozen=True)
 class Primitive:
-    """One row of the table: `syntax` is an event of kind `event` and shows `function`, which does the same."""
+    """One row of the table: `syntax` is an event of kind `event`, and hooks are called with `function` as `f`."""
 
     event: Events
     syntax: str

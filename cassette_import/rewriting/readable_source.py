@@ -1,7 +1,6 @@
 """Rewritten trees as text that people can read and Python can parse.
 
-Knows that names of rewritten code have readable forms; must not know what they stand for.
-
+Knows trees; must not know how names are spelled, or what they stand for.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from cassette_import.rewriting import symbols
 
 
 def readable(tree: ast.AST, variants: Mapping[str, str]) -> str:
-    """The text of a rewritten tree, which is changed.
+    """The text of a rewritten tree. The tree is changed.
 
     Parameters
     ----------
     tree:
         A tree with names that start with ``@``.
     variants:
-        How the variants are called, by the prefix of their names: ``{"@7": "SinToCos"}``.
+        The names of the variants by the prefix of their names: ``{"@7": "SinToCos"}``.
     """
     names: dict[str, str] = {}
     taken = set(_strings(tree))

@@ -1,6 +1,6 @@
-"""A function, lambda or module with its events: the tree that is compiled in place of the plain one.
+"""Rewriting of a function, lambda or module: the tree that is compiled in place of the plain one.
 
-Knows where a site stands and so which form it takes; `sites` knows the forms.
+Knows where an event stands, and so which form it takes; must not know what the forms look like.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from cassette_import.rewriting.trees.scopes import (
 from cassette_import.rewriting.trees.traversal import LEVEL, children, rebuild
 
 NOOVERDUB = "_nooverdub"
-"""The attribute of a node whose events are left out: the node stays as a pass made it."""
+"""The attribute of a node that stays as a pass made it: nothing in it becomes an event."""
 
 PASSED = "_passed"
-"""The attribute of a nested function's node, in a body that passes made, that holds what they made of that function."""
+"""The attribute of a nested function's node, in a body that passes made, that holds the body they made of it."""
 
 
 def overdub_function(
@@ -53,9 +53,24 @@ def overdub_function(
     bodies: Mapping[str, Function] | None = None,
     surroundings: Surroundings | None = None,
 ) -> Function:
-    """Give `function` a branch per shape besides the plain body, and the same to all functions in it. In place.
+    """Give a function, and each function in it, a branch for each shape beside the plain body.
 
-    `bodies` are what passes made of the function, by the prefix of the shape that they are for.
+    Parameters
+    ----------
+    function:
+        The node, which is changed in place.
+    shapes:
+        The shapes of the variants.
+    entry:
+        Builds the test that chooses the branch.
+    bodies:
+        The bodies that passes made of the function, by the prefix of the variant that they are for.
+    surroundings:
+        What stands around the function.
+
+    Returns
+    -------
+    The node.
     """
     surroundings = surroundings or Surroundings()
     kinds = None if bodies or any(shape.tagging for shape in shapes) else changing_kinds(shapes)
@@ -68,7 +83,7 @@ def overdub_function(
 
 
 def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
-    """Overdub the module level and the class bodies of `module`; its functions stay as they are. In place."""
+    """Overdub the module level and the class bodies of a module, in place; its functions stay plain."""
     rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True)
     for index, part in enumerate(module.body):
         annotate(part)
@@ -92,8 +107,8 @@ class _Rewriter:
         self.entry = entry
         self.keep_functions = keep_functions
         self.surroundings = surroundings or Surroundings()
-        self.kept = CHANGING if pruned else None  # what has no event in it is not copied, and not visited
-        self.read_by_handlers: set[str] = set()  # temporaries that handlers tell errorhooks of
+        self.kept = CHANGING if pruned else None  # nodes without this attribute are neither copied nor visited
+        self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         guarded: dict[Mode, GuardedForm] = {}
         if len(self.shapes) == 1 and self.shapes[0].guarded and self.entry.root is None and not keep_functions:
@@ -110,7 +125,7 @@ class _Rewriter:
     # ---- functions
 
     def add_nested(self, prefix: str, made: Function) -> None:
-        """Take in what passes made of the functions in a function, which is marked."""
+        """Collect the bodies that passes made of the functions in an annotated function."""
         for node in ast.walk(made):
             body = getattr(node, PASSED, None)
             if body is not None:
@@ -119,7 +134,7 @@ class _Rewriter:
                 self.add_nested(prefix, body)
 
     def _nested_bodies(self, node: Function) -> dict[str, Any]:
-        """What passes made of a function in a function; a copy, since it may stand in several branches of that."""
+        """Copies of the bodies that passes made of a nested function, which may stand in several branches."""
         return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
@@ -146,7 +161,7 @@ class _Rewriter:
     def _suspendable(
         self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], mode: Mode
     ) -> list[ast.stmt]:
-        """One body for all contexts: it may be resumed in another one. Only a body made by passes has a branch."""
+        """One body for all contexts, since it may be resumed in another one. Only bodies by passes have branches."""
         chain = self._block(body, mode, None)
         for shape in self.shapes:
             if shape.prefix in blocks:
@@ -170,7 +185,7 @@ class _Rewriter:
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare and shape.watched:
                 unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.read_by_handlers))]
-                branch = [at.put(ast.Assign(unbound, at.constant(None))), self._watched(at, branch, shape)]
+                branch = [at.put(ast.Assign(unbound, at.constant(None))), self._with_handler(at, branch, shape)]
             if not bare:
                 branch = [*self._prologue(at, shape, branch), *branch]
             chain = [
@@ -184,11 +199,11 @@ class _Rewriter:
             ]
         return chain
 
-    def _watched(self, at: At, block: list[ast.stmt], shape: Shape) -> ast.stmt:
+    def _with_handler(self, at: At, block: list[ast.stmt], shape: Shape) -> ast.stmt:
         return at.watch(block, VariantNames(shape.prefix).failed, PENDING, sorted(self.read_by_handlers))
 
     def _prologue(self, at: At, shape: Shape, branch: list[ast.stmt]) -> list[ast.stmt]:
-        """The contexts as variables, if the branch calls hooks with them."""
+        """The assignments of the contexts to variables, if the branch calls hooks with them."""
         if not shape.everything:
             return []
         return [
@@ -267,7 +282,7 @@ class _Rewriter:
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda):
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
-            # One copy of a nested function is rewritten; `locate.graft` puts its code in the place of the others.
+            # One copy of a nested function is rewritten; `skeleton.graft` puts its code in the place of the others.
             elsewhere = shape is not None and shape is not self.shapes[0]
             made = node if self.keep_functions or elsewhere else self.function(node, self._nested_bodies(node))
             if level:
@@ -278,25 +293,24 @@ class _Rewriter:
             _make_names_global(node)
             return node
         if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.watched:
-            # The program may catch the exception, or clean up: the errorhook comes first.
-            node.body = [self._watched(At(node.body[0]), node.body, inlined.shape)]
+            # The errorhook runs before the program catches the exception or cleans up.
+            node.body = [self._with_handler(At(node.body[0]), node.body, inlined.shape)]
         return _replaced(node, form, level)
 
 
 def _has_events(function: Function) -> bool:
-    """Whether anything in a function is an event for some shape, or holds one. Without any it needs no branch, and no
-    test at its entry."""
+    """Whether anything in a function may be an event. Without any, it needs no branch and no test at its entry."""
     body = function.body if isinstance(function.body, list) else [function.body]
     return any(hasattr(part, CHANGING) for part in body)
 
 
 def _first_evaluated(statement: ast.stmt) -> ast.AST:
-    """Where a statement begins to run: a definition with decorators begins with the first of them."""
+    """The node that is evaluated first: of a definition with decorators, the first of these."""
     return next(iter(getattr(statement, "decorator_list", ())), statement)
 
 
 def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
-    """A block of a function whose values may be tagged."""
+    """A block of a function whose values may be tagged, with the calls that take wrappers off."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
     is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
     names = Names(survey(function).declared, is_catching=is_catching)
@@ -304,7 +318,7 @@ def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: 
 
 
 def _replaced(node: ast.AST, form: Form, level: int) -> Any:
-    """What takes the place of a node whose parts are done. Expressions carry the level of their temporaries."""
+    """What takes the place of a node whose parts are rewritten. Expressions carry the level of their temporaries."""
     if isinstance(node, _SPLATTING):
         splats(node)
     result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
@@ -323,7 +337,10 @@ _CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)
 
 
 def _make_names_global(node: ast.ClassDef) -> None:
-    """A class body asks its namespace for names, which may be the program's own mapping; ours are global instead."""
+    """Declare the names of cassette_import in a class body `global`.
+
+    A class body would look them up in its namespace, which may be a mapping of the program's own.
+    """
     names: set[str] = set()
     work: list[ast.AST] = list(node.body)
     while work:

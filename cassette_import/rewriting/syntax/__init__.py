@@ -1,4 +1,5 @@
-"""Which syntax is an event, and how its operands are evaluated.
+"""Syntax: which expressions and statements are events, and how their operands are evaluated.
+
 
 Knows expressions and statements; must not know what takes the place of an event.
 """

@@ -1,6 +1,6 @@
 """Assignments and deletions as events: stores to an index, an attribute or a name of the module, and what is unpacked.
 
-Where names of ours must not be, values wait outside the frame (`@keep` and its like, see `waiting`).
+Where no temporaries are allowed, values are kept outside the frame (see `syntax.operand_stack` of the runtime).
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from cassette_import.rewriting.trees.annotations import GLOBAL, PRIVATE, has
 from cassette_import.rewriting.trees.node_builder import At, index_value
 
 Spec = tuple[Any, ...] | None
-"""How a target unpacks: number of targets, index of the starred one or None, and their own specs; None: not at all."""
+"""How a target unpacks: the number of its parts, the index of the starred one or None, and the specs of its parts.
+
+None for a target that does not unpack.
+"""
 
 
 # ---- unpacking
@@ -57,7 +60,7 @@ def unpacking(value: ast.expr, target: ast.expr, form: Form, deep: bool = True) 
 
 
 def is_event(target: ast.expr, form: Form) -> bool:
-    """Whether something is stored in a target in a way that is an event."""
+    """Whether storing to a target, or to a part of it, is an event."""
     if isinstance(target, (ast.Tuple, ast.List)):
         return any(is_event(part, form) for part in target.elts)
     if isinstance(target, ast.Starred):
@@ -70,7 +73,7 @@ def is_event(target: ast.expr, form: Form) -> bool:
 
 
 def place(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast.stmt]:
-    """`target = value`."""
+    """The statements for ``target = value``."""
     at = At(target)
     if not is_event(target, form):
         return [at.put(ast.Assign([target], unpacking(value, target, form)))]
@@ -92,52 +95,67 @@ def place(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast
 def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast.stmt]:
     at = At(target)
     plain = at.put(ast.Assign([target], value))
-    if isinstance(target, ast.Subscript):
-        between = form.argument_free_statement("operator.setitem", Slot(target, "slice"), plain)
-        operation = Operation(
-            "operator.setitem",
-            target,
-            [Itself(value), Slot(target, "value"), IndexSlot(target, "slice")],
-            lambda read: [read[1], read[2], read[0]],
-            lambda read: at.call(at.load(symbols.primitive("operator.setitem")), [read[1], read[2], read[0]]),
-            late=symbols.SET_ITEM,
-        )
-    elif isinstance(target, ast.Attribute):
-        name = at.constant(attribute_name(target))
-        between = form.argument_free_statement("setattr", Slot(target, "value"), plain)
-        operation = Operation(
-            "setattr",
-            target,
-            [Itself(value), Slot(target, "value")],
-            lambda read: [read[1], name, read[0]],
-            lambda read: at.call(at.load(symbols.primitive("setattr")), [read[1], name, read[0]]),
-            late=symbols.SET_ATTRIBUTE,
-            constants=[name],
-        )
-    else:
-        assert isinstance(target, ast.Name)
-        variable = global_name(target)
-        between = form.argument_free_statement("primitives.store_global", Slot(plain, "value"), plain)
-        operation = Operation(
-            "primitives.store_global",
-            target,
-            [Itself(value)],
-            lambda read: [namespace(at), at.constant(variable), read[0]],
-            lambda read: at.call(
-                at.load(symbols.primitive("primitives.store_global")),
-                [namespace(at), at.constant(variable), read[0]],
-            ),
-        )
+    operation, last = _STORES[type(target)](target, value, plain, at)
+    between = form.argument_free_statement(operation.name, last, plain)
     return between if between is not None else [at.put(ast.Expr(form.operate(operation, level)))]
 
 
+def _store_item(target: ast.Subscript, value: ast.expr, plain: ast.Assign, at: At) -> tuple[Operation, Slot]:
+    """The operation of a store, and the slot of the operand that is evaluated last."""
+    name = "operator.setitem"
+
+    def arguments(read: Expressions) -> Expressions:
+        return [read[1], read[2], read[0]]
+
+    operands = [Itself(value), Slot(target, "value"), IndexSlot(target, "slice")]
+    native = _call_of_primitive(at, name, arguments)
+    return Operation(name, target, operands, arguments, native, symbols.SET_ITEM), Slot(target, "slice")
+
+
+def _store_attribute(target: ast.Attribute, value: ast.expr, plain: ast.Assign, at: At) -> tuple[Operation, Slot]:
+    attribute = at.constant(attribute_name(target))
+
+    def arguments(read: Expressions) -> Expressions:
+        return [read[1], attribute, read[0]]
+
+    operands = [Itself(value), Slot(target, "value")]
+    native = _call_of_primitive(at, "setattr", arguments)
+    late = symbols.SET_ATTRIBUTE
+    operation = Operation("setattr", target, operands, arguments, native, late, constants=[attribute])
+    return operation, Slot(target, "value")
+
+
+def _store_global(target: ast.Name, value: ast.expr, plain: ast.Assign, at: At) -> tuple[Operation, Slot]:
+    name, variable = "primitives.store_global", global_name(target)
+
+    def arguments(read: Expressions) -> Expressions:
+        return [namespace(at), at.constant(variable), read[0]]
+
+    native = _call_of_primitive(at, name, arguments)
+    return Operation(name, target, [Itself(value)], arguments, native), Slot(plain, "value")
+
+
+_STORES: dict[type[ast.expr], Callable[[Any, ast.expr, ast.Assign, At], tuple[Operation, Slot]]] = {
+    ast.Subscript: _store_item,
+    ast.Attribute: _store_attribute,
+    ast.Name: _store_global,
+}
+
+
+def _call_of_primitive(
+    at: At, name: str, arguments: Callable[[Expressions], Expressions]
+) -> Callable[[Expressions], ast.expr]:
+    """Makes the call of a primitive that does what a statement does."""
+    return lambda read: at.call(at.load(symbols.primitive(name)), arguments(read))
+
+
 def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, list[ast.stmt]]:
-    """A target that unpacks into temporaries, from the first event on, and the statements that store them, in order."""
+    """A target that unpacks into temporaries from the first event on, and the statements that store them in order."""
     stores: list[ast.stmt] = []
     names: list[str] = []
 
     def visit(part: ast.expr) -> ast.expr:
-        if isinstance(part, (ast.Tuple, ast.List)) and not names:  # else it is unpacked when it is its turn
+        if isinstance(part, (ast.Tuple, ast.List)) and not names:  # after an event, it is unpacked when it is stored
             part.elts = [visit(element) for element in part.elts]
             return part
         if isinstance(part, ast.Starred):
@@ -156,7 +174,7 @@ def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr
 
 
 def bound_by_block(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, list[ast.stmt]]:
-    """The target of a `for` or `with`: what stands there instead, and the statements that the block begins with."""
+    """For the target of a `for` or `with`: the target in its place, and the statements that the block begins with."""
     if form.temporaries:
         return into_temporaries(target, form, level)
     at = At(target)
@@ -195,7 +213,7 @@ def assign(node: ast.Assign, form: Form, level: int) -> Any:
 
 
 def annotated(node: ast.AnnAssign, form: Form, level: int) -> Any:
-    """`xs[0]: int = 9`: the annotation is evaluated after the store, if at all, which a statement of its own does."""
+    """`xs[0]: int = 9`: a statement of its own evaluates the annotation, if it is evaluated, after the store."""
     if node.value is None or not is_event(node.target, form):
         return node
     if isinstance(node.target, ast.Name):
@@ -236,7 +254,7 @@ def augmented(node: ast.AugAssign, form: Form, level: int) -> Any:
 
 
 def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], ast.expr, ast.expr]:
-    """For a target that is read, then written: what comes before, what reads it, and the target to write to."""
+    """For a target that is read, then written: the statements before, the read, and the target to write to."""
     at = At(target)
     if isinstance(target, ast.Name):
         read = at.load(target.id)
@@ -296,33 +314,43 @@ def _deletes(target: ast.expr, form: Form) -> bool:
 
 def _delete_one(target: ast.expr, form: Form, level: int) -> list[ast.stmt]:
     at = At(target)
-    plain = at.put(ast.Delete([target]))
-    between: list[ast.stmt] | None = None
-    arguments: Callable[[Expressions], Expressions] = list
-    if isinstance(target, ast.Subscript):
-        between = form.argument_free_statement("operator.delitem", Slot(target, "slice"), plain)
-        name, slots = "operator.delitem", [Slot(target, "value"), IndexSlot(target, "slice")]
-    elif isinstance(target, ast.Attribute):
-        attribute = at.constant(attribute_name(target))
-        between = form.argument_free_statement("delattr", Slot(target, "value"), plain)
-        name, slots = "delattr", [Slot(target, "value")]
+    operation, last = _DELETIONS[type(target)](target, at)
+    if last is not None:
+        between = form.argument_free_statement(operation.name, last, at.put(ast.Delete([target])))
+        if between is not None:
+            return between
+    return [at.put(ast.Expr(form.operate(operation, level)))]
 
-        def arguments(read: Expressions) -> Expressions:
-            return [read[0], attribute]
 
-    else:
-        assert isinstance(target, ast.Name)
-        variable = at.constant(global_name(target))
-        name, slots = "primitives.delete_global", []
+def _delete_item(target: ast.Subscript, at: At) -> tuple[Operation, Slot | None]:
+    """The operation of a deletion, and the slot of the operand that is evaluated last, if there is any."""
+    name = "operator.delitem"
+    operands = [Slot(target, "value"), IndexSlot(target, "slice")]
+    return Operation(name, target, operands, list, _call_of_primitive(at, name, list)), Slot(target, "slice")
 
-        def arguments(read: Expressions) -> Expressions:
-            return [namespace(at), variable]
 
-    if between is not None:
-        return between
+def _delete_attribute(target: ast.Attribute, at: At) -> tuple[Operation, Slot | None]:
+    attribute = at.constant(attribute_name(target))
 
-    def native(read: list[ast.expr]) -> ast.expr:
-        return at.call(at.load(symbols.primitive(name)), arguments(read))
+    def arguments(read: Expressions) -> Expressions:
+        return [read[0], attribute]
 
-    node = native([slot.get() for slot in slots]) if not slots else target
-    return [at.put(ast.Expr(form.operate(Operation(name, node, slots, arguments, native), level)))]
+    native = _call_of_primitive(at, "delattr", arguments)
+    return Operation("delattr", target, [Slot(target, "value")], arguments, native), Slot(target, "value")
+
+
+def _delete_global(target: ast.Name, at: At) -> tuple[Operation, Slot | None]:
+    name, variable = "primitives.delete_global", at.constant(global_name(target))
+
+    def arguments(read: Expressions) -> Expressions:
+        return [namespace(at), variable]
+
+    native = _call_of_primitive(at, name, arguments)
+    return Operation(name, native([]), [], arguments, native), None
+
+
+_DELETIONS: dict[type[ast.expr], Callable[[Any, At], tuple[Operation, Slot | None]]] = {
+    ast.Subscript: _delete_item,
+    ast.Attribute: _delete_attribute,
+    ast.Name: _delete_global,
+}

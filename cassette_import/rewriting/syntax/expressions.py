@@ -1,6 +1,7 @@
 """Expressions as events: which primitive a node is, and what its operands are.
 
-Knows what each kind of expression means; the forms know what an event looks like. Nodes arrive with their parts done.
+Knows what each kind of expression means; must not know what takes the place of an event (the forms know that). The
+parts of a node are rewritten before the node.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def _marked(node: ast.Compare, value: ast.expr) -> ast.expr:
 
 
 def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
-    """Without temporaries: what stands in the middle is kept outside the frame (see `runtime.keep`)."""
+    """Without temporaries, the operand in the middle is kept outside the frame (see `syntax.operand_stack`)."""
     at, tested = At(node), has(node, TESTED)
     parts: list[ast.expr] = []
     left = node.left
@@ -100,7 +101,7 @@ def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
 
 
 def held(at: At, form: Form, name: str) -> ast.expr:
-    """What was kept last."""
+    """The value that was kept last."""
     return at.load(name) if form.temporaries else at.call(at.load(symbols.KEPT), [])
 
 
@@ -141,14 +142,14 @@ def attribute_load(node: ast.Attribute) -> Operation:
 
 
 def attribute_name(node: ast.Attribute) -> str:
-    """The name of an attribute as objects know it."""
+    """The name of an attribute in the namespace of objects; that of a private one has the class in it."""
     return str(getattr(node, PRIVATE, node.attr))
 
 
 def is_own_callee(function: ast.expr) -> bool:
-    """Whether the callee is a name of ours, or of pytest's assertion rewriting: no identifier (checklist P1)."""
+    """Whether a callee is reached from a name of cassette_import's, or of pytest's assertion rewriting (P1)."""
     if isinstance(function, ast.Name) and symbols.is_pytest_value(function.id):
-        return False  # a part of the program's own expression, such as `time.time` in `assert time.time() > 0`
+        return False  # a part of an assertion, such as `time.time` in `assert time.time() > 0`
     while isinstance(function, ast.Attribute):
         function = function.value
     return isinstance(function, ast.Name) and symbols.is_symbol(function.id)
@@ -174,12 +175,12 @@ def _display(name: str) -> Callable[[Any, Form, int], ast.expr]:
 
 
 def _constant(name: str, node: Any) -> Operation:
-    """A tuple of constants: one object, however often it is evaluated."""
+    """A tuple of constants, which is one object however often it is evaluated."""
     return Operation(name, node, [], lambda _: [clone(part) for part in node.elts], late=symbols.CONSTANT, whole=True)  # type: ignore[misc]
 
 
 def _unpacked(name: str, node: ast.expr) -> Operation:
-    """A display that is made first, and then shown with what is in it."""
+    """A display that is evaluated first, and then shown to hooks with its elements."""
 
     def arguments(read: Expressions) -> Expressions:
         return [At(node).put(ast.Starred(read[0], ast.Load()))]
@@ -246,12 +247,12 @@ def name_load(node: ast.Name) -> Operation:
 
 
 def global_name(node: ast.Name) -> str:
-    """A name as the module knows it."""
+    """A name in the namespace of the module; a private one has the class in it."""
     return str(getattr(node, PRIVATE, node.id))
 
 
 def namespace(at: At) -> ast.expr:
-    """The globals of the function that runs."""
+    """The namespace of the module."""
     return at.call(at.load(symbols.GLOBALS), [])
 
 
@@ -259,11 +260,11 @@ def namespace(at: At) -> ast.expr:
 
 
 def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "", at: At | None = None) -> ast.expr:
-    """An expression whose truth is asked for, as a `bool`. `at` tells where, if not where the expression stands."""
+    """The truth of an expression as a `bool`. `at` is where it is tested, if not where the expression stands."""
     if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or has(node, KNOWN) or _is_debug(node):
         return node  # the compiler knows it
     if has(node, ASKED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
-        return node  # its parts were
+        return node  # its parts have been tested
     here = at or At(node)
     operand = Itself(node)
 
@@ -305,9 +306,9 @@ def _connected(node: ast.BoolOp, form: Form, level: int) -> ast.expr:
 
 
 def _decided(node: ast.expr, is_and: bool, name: str, form: Form, level: int, at: At) -> ast.expr:
-    """The truth of an operand; if it decides over the whole, its value is held. Each part is asked once.
+    """The truth of an operand; if it decides over the whole, its value is kept. Each part is tested once.
 
-    The interpreter asks where the whole stands, which is `at`.
+    The interpreter tests it where the whole stands, which is `at`.
     """
     if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
         here = At(node)

@@ -1,6 +1,6 @@
-"""A piece of syntax as a call of a primitive: what every form of an event is built from.
+"""`Operation`: a piece of syntax as a call of a primitive. `Form`: what builds an event from an operation.
 
-Knows trees only; `expressions` and `statements` make operations, the forms build events of them.
+`expressions` and `statements` make operations, and `forms` implements the protocol. Knows trees only.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Operation:
         return self.at or At(self.node)
 
     def plain(self, operands: Expressions) -> ast.expr:
-        """The plain operation on `operands`; may be asked for once."""
+        """The plain operation on `operands`. It can be built once only."""
         if self.native is not None:
             return self.native(operands)
         for slot, operand in zip(self.slots, operands, strict=True):
@@ -108,7 +108,7 @@ class Operation:
 
 
 class Form(Protocol):
-    """How events are built at a place: inlined, or asking for the active context each time."""
+    """Builds events: inlined, or such that look up the active context each time."""
 
     temporaries: bool
     """Whether assignment expressions may stand here."""

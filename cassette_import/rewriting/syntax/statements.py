@@ -1,6 +1,7 @@
-"""Statements and parts of statements as events: loops, tests, and what the flow of control passes on.
+"""Statements and parts of statements as events: loops, tests, and values that control flow passes on.
 
-Knows what each kind of statement means; the forms know what an event looks like. Nodes arrive with their parts done.
+Knows what each kind of statement means; must not know what takes the place of an event (the forms know that). The parts
+of a node are rewritten before the node.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cassette_import.rewriting.syntax.operation import Form, Itself, Operation
 from cassette_import.rewriting.trees.node_builder import At
 
 _LOOPS_BEGIN_AT_THEIR_STATEMENT = sys.version_info < (3, 13)
-"""Whether a traceback shows all of a loop, and not its iterable, when there is no iterator."""
+"""Whether a traceback shows the whole loop, not its iterable, when the iterable has no iterator."""
 
 
 def statement(node: ast.AST, form: Form, level: int) -> Any:
@@ -44,7 +45,7 @@ def _case(node: ast.match_case, form: Form, level: int) -> ast.match_case:
 
 
 def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) -> ast.expr:
-    """What a loop goes through."""
+    """The iterable of a loop, whose steps may be events."""
     at = At(iterable)
     spec = assignments.spec_of(target) if assignments.iterates(form) else None
     extra = [at.constant(spec)] if spec is not None else []
@@ -66,7 +67,7 @@ def _for(node: ast.For | ast.AsyncFor, form: Form, level: int) -> ast.stmt:
 
 
 def _comprehensions(node: Any, form: Form, level: int) -> Any:
-    """A comprehension, whose parts do not know where it stands."""
+    """A comprehension; its clauses, which are rewritten before it, have no position."""
     if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
         for generator in node.generators:
             if _calls(generator.iter, symbols.LOOP, symbols.LOOP_ASYNC):
@@ -75,7 +76,7 @@ def _comprehensions(node: Any, form: Form, level: int) -> Any:
 
 
 def splats(node: Any) -> None:
-    """What a call or a display unpacks, it unpacks where it stands."""
+    """Give splats the position of their call or display, where tracebacks show the errors of unpacking."""
     at = At(node)
     parts, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else (node.elts, [])
     for part in parts:
@@ -124,11 +125,11 @@ def _yield_from(node: ast.YieldFrom, form: Form, level: int) -> ast.YieldFrom:
     return node
 
 
-# ---- what control passes on
+# ---- values that control flow passes on
 
 
 def _passed(name: str, value: ast.expr, form: Form, level: int) -> ast.expr:
-    """A value on its way: what the event gives takes its place."""
+    """A value that control flow passes on; the value of the event takes its place."""
     return form.operate(Operation(name, value, [Itself(value)], native=lambda read: read[0], whole=True), level)
 
 

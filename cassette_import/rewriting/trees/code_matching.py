@@ -29,7 +29,7 @@ _NOT_OF_THE_BODY = {
     )
     if name in dis.opmap
 }
-"""Instructions whose position is not in the body of a lambda: up to 3.12, that of the return is column 0."""
+"""Instructions whose position is not in the body of a lambda: up to 3.12, the return is at column 0."""
 
 _CO_NESTED_KINDS = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
@@ -39,7 +39,7 @@ Key = tuple[str, int, tuple[int, int] | None]
 
 @dataclass(frozen=True)
 class Place:
-    """A function's node with the scopes around it, outermost first."""
+    """A function's node and the scopes around it, outermost first."""
 
     node: Function
     scopes: tuple[ast.AST, ...]
@@ -93,8 +93,10 @@ def nested_functions(code: CodeType) -> Iterator[CodeType]:
 
 
 class Index:
-    """All functions of a module's tree. Those of statements are looked up without going through expressions; where
-    lambdas stand is found out when the first one is asked for."""
+    """All functions of a module's tree.
+
+    Definitions are found without a walk through expressions. Lambdas are searched when the first one is needed.
+    """
 
     def __init__(self, module: ast.Module) -> None:
         self._module = module
@@ -110,7 +112,7 @@ class Index:
                 work.extend((child, inner) for child in getattr(node, field, ()))
 
     def find(self, code: CodeType) -> Place | None:
-        """The place of a code object, or None if it is not to be told which it is."""
+        """The place of a code object; None if several functions fit, or none."""
         name, line, start = key_of(code)
         count = code.co_argcount + code.co_kwonlyargcount  # the bound of a type parameter has a name, and no parameters
         candidates = [
@@ -136,7 +138,7 @@ _Places = dict[tuple[str, int], list[Place]]
 _LAMBDA: Final = "<lambda>"
 _NAMED_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
-"""The fields that hold statements, or what holds some; statements have none of these names for an expression."""
+"""The fields that hold statements, or nodes with statements. No statement has an expression in such a field."""
 
 
 def _add(places: _Places, node: Function, scopes: _Scopes) -> None:
@@ -183,14 +185,14 @@ def _body_start(node: Function) -> tuple[int, int] | None:
 
 
 def all_names(code: CodeType) -> Iterator[str]:
-    """The names of globals and attributes in a function and those that are made in it."""
+    """The names of globals and attributes in a function and its nested functions."""
     yield from code.co_names
     for inner in nested_functions(code):
         yield from all_names(inner)
 
 
 def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
-    """The one of `others` that is made from the same function as `code`; None if it is not to be told."""
+    """The one of `others` that is compiled from the same function as `code`; None if several fit, or none."""
     near = [
         other
         for other in others
@@ -199,7 +201,7 @@ def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
         and _parameter_names(other) == _parameter_names(code)
     ]
     exact = [other for other in near if key_of(other) == key_of(code)]
-    # The compiler may leave the first instructions of a lambda out, and with them where its body starts.
+    # The compiler may leave out the first instructions of a lambda, which tell where its body starts.
     distinct = {id(other): other for other in exact or near}
     return next(iter(distinct.values())) if len(distinct) == 1 else None
 

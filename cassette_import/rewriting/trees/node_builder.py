@@ -1,5 +1,7 @@
-"""Making AST nodes that stand where another node stood, so that tracebacks, coverage and debuggers see the user's
-positions."""
+"""Building AST nodes at the position of another node, so that tracebacks, coverage and debuggers show the user's code.
+
+Knows nodes and positions; must not know events.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,15 @@ from cassette_import.rewriting import symbols, temporaries
 Node = TypeVar("Node", bound=ast.AST)
 
 KINDS: Final = ("function", "method", "builtin", "module", "partial")
-"""The classes of `@kinds`, in their order. They have no names of their own: see `provided`."""
+"""The types that `symbols.TYPES` holds, in their order. They have no names of their own: a type in `builtins` would be
+taken for a builtin."""
 
 _LOAD = ast.Load()
 _STORE = ast.Store()
 
 
 class At:
-    """Makes nodes at the position of `origin`."""
+    """Builds nodes at the position of `origin`."""
 
     __slots__ = ("_loads", "_position")
 
@@ -38,7 +41,7 @@ class At:
         return node
 
     def load(self, name: str) -> ast.Name:
-        """One node may stand in many places: nothing changes it, and the compiler only reads it."""
+        """A load of a name. One node may stand in many places: nothing changes it, and the compiler only reads it."""
         node = self._loads.get(name)
         if node is None:
             node = self._loads[name] = self.put(ast.Name(name, _LOAD))
@@ -64,7 +67,7 @@ class At:
         return self.put(ast.NamedExpr(self.store(name), value))
 
     def pick(self, elements: Sequence[ast.expr], index: int) -> ast.expr:
-        """`(first, second, …)[index]`: evaluate all in order, have the value of one."""
+        """``(first, second, ...)[index]``: evaluates all in order; the value is that of one."""
         if len(elements) == 1:
             return elements[0]
         return self.put(ast.Subscript(self.put(ast.Tuple(list(elements), _LOAD)), self.constant(index), _LOAD))
@@ -72,7 +75,7 @@ class At:
     def pending(
         self, kind: int, below: int, positional: Sequence[ast.expr], keywords: Sequence[ast.keyword]
     ) -> ast.expr:
-        """`(kind, below, (positional…), {keyword: …})`: what the contexts below a level are told if it fails."""
+        """``(kind, below, (positional...), {keyword: ...})``: the note of an event for `forms.pending_event`."""
         operands = self.put(ast.Tuple(list(positional), _LOAD))
         names: list[ast.expr | None] = [self.constant(keyword.arg) for keyword in keywords]
         named = self.put(ast.Dict(names, [keyword.value for keyword in keywords]))
@@ -112,7 +115,7 @@ class At:
         return self.put(ast.Subscript(self.load(name), self.constant(index), _LOAD))
 
     def is_whole(self, name: str) -> ast.expr:
-        """Whether a callable carries no receiver: a Python function, a class, or a function of a C module."""
+        """The test whether a callable carries no receiver: a Python function, a class, or a function of a C module."""
         receiver = self.call(self.load(symbols.TYPE), [self.attribute(self.load(name), "__self__")])
         of_module: list[ast.expr] = [self.kind_is(name, self.kind("builtin")), self.same(receiver, self.kind("module"))]
         kinds: list[ast.expr] = [
@@ -127,7 +130,7 @@ class At:
         return isinstance(node, (ast.Name, ast.Constant)) and node.lineno == self._position[0]
 
     def clear(self, names: Sequence[str]) -> ast.expr:
-        """`(a := (b := None))`: what a temporary held dies when the plain program would have let it die."""
+        """``(a := (b := None))``: the values of temporaries die when they would die in the plain program."""
         value: ast.expr = self.constant(None)
         for name in names:
             value = self.let(name, value)
@@ -135,7 +138,7 @@ class At:
 
 
 def index_value(index: ast.expr) -> ast.expr:
-    """An index as an expression of its own: slices become calls of `slice`."""
+    """An index as an expression that may stand alone: slices become calls of `slice`."""
     if isinstance(index, ast.Slice):
         at = At(index)
         parts = [part if part is not None else at.constant(None) for part in (index.lower, index.upper, index.step)]
@@ -146,12 +149,12 @@ def index_value(index: ast.expr) -> ast.expr:
 
 
 def debugged(node: ast.Call) -> ast.Call:
-    """A call that may start a debugger: its event comes to its end before it happens."""
+    """A call that may start a debugger: its event ends before the call is made."""
     at = At(node.func)
     node.func = at.call(at.load(symbols.DEBUGGER), [node.func])
     return node
 
 
 def is_plain_super(node: ast.Call) -> bool:
-    """`super()`: the interpreter finds the class and the instance by looking at the frame (R6)."""
+    """Whether a call is `super()`, whose class and instance the interpreter takes from the frame (R6)."""
     return isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords

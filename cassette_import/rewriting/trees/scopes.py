@@ -1,5 +1,7 @@
-"""What can be told of a function from its tree: what it declares, whether it can be suspended, whether it looks at
-its locals."""
+"""Scopes: what a function or module binds, whether a function can be suspended, whether it reads its own locals.
+
+Knows trees; must not know events.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +10,38 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 from cassette_import.rewriting.trees.traversal import children, parts
-from cassette_import.rewriting.trees.traversal import clone as clone  # those who know trees ask for it here
+from cassette_import.rewriting.trees.traversal import clone as clone  # imported from here by users of scopes
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
-"""Builtins that see the names of the function that calls them: no temporaries there."""
+"""Builtins that read the variables of the function that calls them, where temporaries must not be."""
 
 
 class Survey(NamedTuple):
-    """What is told of a function by one walk through its own nodes, those of functions and classes in it left out."""
+    """What one walk through a function finds. The bodies of nested functions and classes are left out."""
 
     bound: frozenset[str]
-    """The names that are the function's own."""
+    """The names of its local variables."""
     declared: frozenset[str]
-    """Those that it declares `global`."""
+    """The names that it declares `global`."""
     declares: bool
     """Whether there are any `global` or `nonlocal` statements."""
     suspendable: bool
     """Whether it is a generator, a coroutine or an asynchronous generator."""
     looks_at_locals: bool
-    """Whether it names a builtin that would see our temporaries."""
+    """Whether it names a builtin that would see temporaries."""
 
 
 def survey(function: Function) -> Survey:
-    """Walk through a function, once; what was found when its nodes were marked is kept at the node."""
+    """The survey of a function, which is made when its nodes are annotated and kept at its node."""
     known: Survey | None = getattr(function, SURVEY, None)
     return known or fresh_survey(function)
 
 
 SURVEY = "_survey"
-"""The attribute of a function's node that holds its survey, from `marks.mark` on."""
+"""The attribute of a function's node that holds its survey (see `annotations`)."""
 
 
 def fresh_survey(function: Function) -> Survey:
@@ -50,8 +52,8 @@ def fresh_survey(function: Function) -> Survey:
     walk = _SurveyWalk(parameters | rest, isinstance(function, ast.AsyncFunctionDef))
     walk.run(list(function.body) if isinstance(function.body, list) else [function.body])
     bound, declared = walk.bound, walk.declared
-    # A parameter may hold the builtin, as in `def f(locals=locals)`; that it has a default is not seen here. Else a
-    # name of the function's own stands for anything, unless it is called.
+    # A parameter may hold the builtin, as in `def f(locals=locals)`; its default is not part of this walk. Any other
+    # local variable of such a name counts only if it is called.
     called = walk.called | parameters
     looks = not LOOKS_AT_LOCALS.isdisjoint(walk.used - bound) or not LOOKS_AT_LOCALS.isdisjoint(called | declared)
     return Survey(frozenset(bound - declared), frozenset(declared), walk.declares, walk.suspendable, looks)
@@ -163,7 +165,7 @@ def is_suspendable(function: Function) -> bool:
 
 
 def looks_at_locals(function: Function) -> bool:
-    """Whether the function names a builtin that would see our temporaries."""
+    """Whether the function names a builtin that would see temporaries."""
     return survey(function).looks_at_locals
 
 
@@ -204,14 +206,16 @@ def _blocks(statement: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 class ModuleNames(NamedTuple):
-    """The names that a module binds at its level: by assignments alone, and by imports among others."""
+    """The names that a module binds at its level."""
 
     assigned: frozenset[str]
+    """Those that it binds by assignments alone."""
     imported: frozenset[str]
+    """Those that it binds by imports, among others."""
 
 
 def module_names(module: ast.Module) -> ModuleNames:
-    """What a module binds its names by, seen without running it."""
+    """The names that a module binds, found without running it."""
     assigned: set[str] = set()
     defined: set[str] = set()
     imported: set[str] = set()
@@ -231,7 +235,7 @@ def module_names(module: ast.Module) -> ModuleNames:
 
 
 def _bound_by(node: ast.AST) -> set[str]:
-    """The names that a node binds by itself, if it is no name."""
+    """The names that a node other than a name binds by itself."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {node.name}
     if isinstance(node, (ast.Import, ast.ImportFrom)):

@@ -43,7 +43,7 @@ def skeleton(place: Place, free_names: tuple[str, ...], imported: Iterable[str] 
 
 
 def _strip(node: Function) -> None:
-    """Take away what belongs to the enclosing scope: decorators (but for the first line), defaults, annotations."""
+    """Remove what belongs to the enclosing scope: decorators (except for their lines), defaults, annotations."""
     arguments = node.args
     for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
         argument.annotation = None

@@ -1,4 +1,4 @@
-"""A walk through a tree without recursion, so that deep expressions and deep callers do not matter (checklist S7)."""
+"""Traversal of trees without recursion, so that deep expressions and deep callers do not matter (S7)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 State = TypeVar("State")
 Slot = tuple[Any, str, int | None]
-"""Where a node stands: parent, field, and the index if the field is a list."""
+"""The place of a node: its parent, the field, and the index if the field is a list."""
 
 
 _NEVER_NODES = frozenset(
     {"arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "is_lazy", "kind", "level", "module", "op", "ops"}
     | {"rest", "simple", "str", "tag", "type_comment"}
 )
-"""Fields that hold no nodes, or nodes that mean nothing by themselves (`Load`, `Add`)."""
+"""Fields that hold no nodes, or nodes that traversal leaves out (`Load`, `Add`)."""
 
 _fields: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Constant: (), ast.Name: (), ast.Global: (), ast.Nonlocal: (), ast.Import: (), ast.ImportFrom: (),
@@ -23,16 +23,13 @@ _fields: dict[type[ast.AST], tuple[str, ...]] = {
 
 
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a kind of node that may hold nodes which mean something."""
+    """The fields of a kind of node that may hold nodes which traversal visits."""
     fields = _fields[kind] = tuple(name for name in kind._fields if name not in _NEVER_NODES)
     return fields
 
 
 def children(node: ast.AST, skip: Iterable[str] = ()) -> list[tuple[str, int | None, ast.AST]]:
-    """The child nodes of `node` with field and index, in order, but those in the fields named in `skip`.
-
-    Nodes that mean nothing by themselves (`Load`, `Add`) are left out.
-    """
+    """The child nodes of `node` in order, with field and index. The fields named in `skip` are left out."""
     kind = node.__class__
     fields = _fields.get(kind)
     if fields is None:
@@ -52,7 +49,7 @@ def children(node: ast.AST, skip: Iterable[str] = ()) -> list[tuple[str, int | N
 
 
 def parts(node: ast.AST) -> list[ast.AST]:
-    """The child nodes of `node`, as in `children`; where they stand is not asked."""
+    """The child nodes of `node`, as in `children`, without field and index."""
     kind = node.__class__
     fields = _fields.get(kind)
     if fields is None:
@@ -68,9 +65,9 @@ def parts(node: ast.AST) -> list[ast.AST]:
 
 
 def clone(node: ast.AST, kept: str | None = None) -> ast.AST:
-    """A deep copy; `copy.deepcopy` takes ten times as long.
+    """A deep copy, ten times as fast as `copy.deepcopy`.
 
-    With `kept`, nodes without an attribute of that name are not descended into: what they hold is shared.
+    With `kept`, the copy shares the children of nodes that have no attribute of that name.
     """
     copy = _shallow(node)
     work = [copy]
@@ -106,7 +103,7 @@ def clone(node: ast.AST, kept: str | None = None) -> ast.AST:
 _LEAVES = (ast.Name, ast.Constant)
 
 _WITH_FURTHER_LISTS = (ast.Compare, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.MatchClass)
-"""Nodes with lists of names, or of nodes that mean nothing by themselves."""
+"""Nodes with lists of names, or of nodes that traversal leaves out."""
 
 
 def _shallow(node: ast.AST) -> ast.AST:
@@ -117,7 +114,7 @@ def _shallow(node: ast.AST) -> ast.AST:
 
 
 class _Frame:
-    """A node that is being rebuilt, and where it stands."""
+    """A node that is being rebuilt, and its place."""
 
     __slots__ = ("entered", "field", "index", "level", "node", "parent", "spread", "state")
 
@@ -129,7 +126,7 @@ class _Frame:
         self.index = index
         self.entered = False
         self.level = 0
-        self.spread = False  # whether several statements took the place of one
+        self.spread = False  # whether several statements take the place of one
 
 
 def rebuild(
@@ -140,9 +137,16 @@ def rebuild(
 ) -> Any:
     """Replace nodes bottom up, in place.
 
-    `enter` tells the children to visit and the state in which to visit each; `leave` is called when a node's
-    children have been replaced, with the highest level of these (see `level_of`), and returns what takes the node's
-    place: a node, or, for a statement in a list of statements or a clause of a comprehension, a list of them.
+    Parameters
+    ----------
+    root, state:
+        The node to begin with, and the state in which it is visited.
+    enter:
+        Returns the children of a node to visit, each with its state.
+    leave:
+        Called when the children of a node have been replaced, with the highest level of these (see `level_of`). It
+        returns what takes the place of the node: a node, or a list of nodes for a statement in a list of statements
+        or a clause of a comprehension.
     """
     replacement: Any = None
     work = [_Frame(root, state, None, "", None)]
@@ -180,11 +184,11 @@ def level_of(node: Any) -> int:
 
 
 LEVEL = "_level"
-"""The attribute of an expression that holds its level, if that is not 0."""
+"""The attribute of an expression that holds its level if that is not 0."""
 
 
 def _flatten(node: ast.AST) -> None:
-    """Put the statements that took one statement's place into its list; so with the clauses of a comprehension."""
+    """Put the nodes that take the place of one statement, or of one clause of a comprehension, into its list."""
     for name in ("body", "orelse", "finalbody", "generators"):
         statements = getattr(node, name, None)
         if isinstance(statements, list) and any(isinstance(item, list) for item in statements):
