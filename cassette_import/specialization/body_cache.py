@@ -111,6 +111,6 @@ def _fits(code: CodeType, plain: CodeType) -> bool:
 
 def _rename(code: CodeType, prefixes: Mapping[str, str]) -> CodeType:
     """The code with the names of other variants."""
-    names = tuple(symbols.with_prefix(name, prefixes) for name in code.co_names)
+    names = tuple([symbols.with_prefix(name, prefixes) for name in code.co_names])
     consts = tuple(_rename(const, prefixes) if isinstance(const, CodeType) else const for const in code.co_consts)
     return code.replace(co_names=names, co_consts=consts)

@@ -26,7 +26,7 @@ _OUTDATED: Final = -1
 
 
 class Instrumentation:
-    """The variants that live functions are instrumented for. Whoever calls a method holds the lock of the index."""
+    """The variants that live functions are instrumented for. Callers of its methods must hold the lock of the index."""
 
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
@@ -37,7 +37,7 @@ class Instrumentation:
         a generator that begins while no context is active may be resumed in one."""
 
     def active(self) -> list[Variant]:
-        """The variants that some thread or task is in."""
+        """The variants of contexts that some thread or task has entered."""
         return [variant for variant in self.variants if variant.family.active]
 
     def add(self, variant: Variant, roots: frozenset[str], generation: int) -> None:

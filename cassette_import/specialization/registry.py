@@ -104,7 +104,7 @@ class Registry:
             resume_garbage_collection()
 
     def instrument_active(self) -> None:
-        """Instrument functions that were made since, for all variants that some thread or task is in.
+        """Instrument functions that were made since, for all variants that are in use in some thread or task.
 
         If none is active, instrument at least functions that can be suspended: they may be resumed in a context.
         """
