@@ -1,6 +1,6 @@
-"""Rewrites whole modules for contexts of every kind, and finds what is wrong with what comes out.
+"""Rewriting of whole modules for contexts of every kind, and the search for errors in the code that results.
 
-Nothing is executed. Knows how bodies are made of sources; must not know where sources come from.
+Nothing is executed. Knows how bodies are compiled from sources; must not know where sources come from.
 """
 
 import ast
@@ -16,8 +16,8 @@ from cassette_import.specialization.function_unit import FileRecord, Unit
 FILENAME = "<rewritten>"
 
 
-class Blind(Context):
-    """Its hooks look at nothing."""
+class ArgumentFree(Context):
+    """Its hooks read nothing."""
 
     def prehook(self, f, *args, **kwargs):
         pass
@@ -26,8 +26,8 @@ class Blind(Context):
         pass
 
 
-class Looking(Context):
-    """Its hooks look at all that they are given."""
+class ReadingArguments(Context):
+    """Its hooks read all that they are given."""
 
     def prehook(self, f, *args, **kwargs):
         return f, args, kwargs
@@ -36,15 +36,15 @@ class Looking(Context):
         return result, f, args, kwargs
 
 
-class Watching(Looking):
-    """It is told of exceptions too."""
+class WithErrorhook(ReadingArguments):
+    """It has an errorhook as well."""
 
     def errorhook(self, exception, f, *args, **kwargs):
         return exception, f, args, kwargs
 
 
 class Replacing(Context):
-    """Every event is taken over."""
+    """An overload takes every event."""
 
     def overdub(self, f, *args, **kwargs):
         return f(*args, **kwargs)
@@ -64,7 +64,7 @@ class Tagging(Context, tagging=True):
 
 
 class TaggingAll(Replacing, tagging=True):
-    """Every event is taken over, and values could carry metadata."""
+    """An overload takes every event, and values could carry metadata."""
 
 
 def _variant(*kinds):
@@ -72,28 +72,32 @@ def _variant(*kinds):
     return variants.of(tuple(Key.of(kind, events, tagging=kind._tagging) for kind, events in kinds))
 
 
-SINGLE = {f"{kind.__name__} {event.name}": [_variant((kind, event))] for kind in (Blind, Looking) for event in Events}
+SINGLE = {
+    f"{kind.__name__} {event.name}": [_variant((kind, event))]
+    for kind in (ArgumentFree, ReadingArguments)
+    for event in Events
+}
 """Variants that see one kind of event alone."""
 
 SHAPES = {
-    "calls": [_variant((Looking, Events.CALLS))],
-    "all, blind": [_variant((Blind, Events.ALL))],
-    "all, looking": [_variant((Looking, Events.ALL))],
-    "all, watching": [_variant((Watching, Events.ALL))],
+    "calls": [_variant((ReadingArguments, Events.CALLS))],
+    "all, argument-free": [_variant((ArgumentFree, Events.ALL))],
+    "all, reading arguments": [_variant((ReadingArguments, Events.ALL))],
+    "all, with errorhook": [_variant((WithErrorhook, Events.ALL))],
     "all, replacing": [_variant((Replacing, Events.ALL))],
     "chosen functions": [Chosen()._variant_alone()],
     "tagging": [Tagging()._variant_alone()],
     "tagging all": [_variant((TaggingAll, Events.ALL))],
-    "two contexts": [_variant((Watching, Events.DEFAULT), (Blind, Events.ALL))],
-    "two variants": [_variant((Blind, Events.ALL)), _variant((Looking, Events.ALL))],
+    "two contexts": [_variant((WithErrorhook, Events.DEFAULT), (ArgumentFree, Events.ALL))],
+    "two variants": [_variant((ArgumentFree, Events.ALL)), _variant((ReadingArguments, Events.ALL))],
 }
-"""Variants by what is remarkable about them; several stand in one body together."""
+"""Variants by their hooks; several in one list are branches of one body."""
 
 
 class Rewritten:
-    """A source, and what it becomes.
+    """A source and its rewritten functions.
 
-    `left_alone` counts the functions that could not be rewritten, which is allowed and told to users.
+    `left_alone` has the functions that were not rewritten, which is allowed, with the reasons that users are shown.
     """
 
     def __init__(self, source, filename=FILENAME):
@@ -142,7 +146,7 @@ def _all_functions(code):
 
 
 def _differences(code, plain):
-    """What callers and frames would see of another code object."""
+    """Differences from the plain code object that callers and frames would notice."""
     for name in ("co_name", "co_qualname", "co_filename", "co_firstlineno", "co_argcount", "co_posonlyargcount"):
         if getattr(code, name) != getattr(plain, name):
             yield f"{name} is {getattr(code, name)!r}, not {getattr(plain, name)!r}"
@@ -160,7 +164,7 @@ def _differences(code, plain):
 def _strange_positions(code, plain, node):
     """Instructions at positions where the program has nothing: no node and no plain instruction.
 
-    An instruction of ours may stand at the beginning of one, no longer than that.
+    An instruction that rewriting adds may stand at the beginning of a node, and is no longer than the node.
     """
     longest = {}
     for start, end in _spans(plain, node):

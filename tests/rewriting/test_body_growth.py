@@ -1,4 +1,4 @@
-"""Bodies grow with what is written, however it nests."""
+"""The size of a body is proportional to the size of its source, however deeply that nests."""
 
 import importlib
 
@@ -7,16 +7,16 @@ import pytest
 from cassette_import import Context, Events
 
 
-class Nothing(Context):
+class ChosenFunctions(Context):
     pass
 
 
-@Nothing.overdub.register(importlib.reload)
+@ChosenFunctions.overdub.register(importlib.reload)
 def _reload(ctx, f, module):
     return module
 
 
-class Counting(Context, events=Events.ALL):
+class ArgumentFree(Context, events=Events.ALL):
     def prehook(self, f, *arguments, **keywords):
         pass
 
@@ -24,7 +24,7 @@ class Counting(Context, events=Events.ALL):
         pass
 
 
-class Looking(Context, events=Events.ALL):
+class ReadingArguments(Context, events=Events.ALL):
     def prehook(self, f, *arguments, **keywords):
         self.last = arguments
 
@@ -35,11 +35,11 @@ class Looking(Context, events=Events.ALL):
         self.last = exception
 
 
-class Tagging(Looking, tagging=True):
+class Tagging(ReadingArguments, tagging=True):
     pass
 
 
-CONTEXTS = [Nothing, Counting, Looking, Tagging]
+CONTEXTS = [ChosenFunctions, ArgumentFree, ReadingArguments, Tagging]
 
 NESTINGS = {
     "chain_of_methods": "{}.m(1)",
@@ -85,7 +85,7 @@ def _nested(nesting, depth):
 
 
 def _begin(function):
-    """Call the function, and begin what it makes; it will fail somewhere."""
+    """Call a function, and start the generator or coroutine that it returns; the function may fail."""
     try:
         made = function(1, 2)
         made.send(None)

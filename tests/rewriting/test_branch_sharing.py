@@ -1,4 +1,4 @@
-"""Branches share what has no event in it: rewriting one must leave the plain one as it is."""
+"""Branches share nodes without events: rewriting a branch leaves the plain one as it is."""
 
 import ast
 import textwrap

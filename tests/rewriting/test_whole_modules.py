@@ -1,7 +1,7 @@
-"""Whatever compiles plain compiles rewritten, for contexts of every kind, and stands where it stood.
+"""Every source that compiles also compiles when it is rewritten, for contexts of every kind, at the same positions.
 
-Sources are the programs that this once failed for, syntax that is seldom seen, the odd programs, programs that
-pysource-codegen makes up (`CASSETTE_TEST_EXAMPLES` says how many, `CASSETTE_TEST_SEED` with which number they start),
+The sources are programs that once failed, rarely used syntax, the odd programs, programs that pysource-codegen
+generates (`CASSETTE_TEST_EXAMPLES` says how many, `CASSETTE_TEST_SEED` with which number they start),
 and the standard library (a few modules of it; all with `CASSETTE_TEST_STDLIB=1`, CPython's own tests too with
 `CASSETTE_TEST_STDLIB=tests`; or else all files below the folders in `CASSETTE_TEST_SOURCES`).
 """
@@ -17,7 +17,7 @@ from helpers.whole_modules import SHAPES, SINGLE, Rewritten
 PLACES = {
     "a function": "def place(a, b, c, d, e):\n{}",
     "a generator": "def place(a, b, c, d, e):\n    yield\n{}",
-    "a function that looks at its names": "def place(a, b, c, d, e):\n    locals()\n{}",
+    "a function that reads its locals": "def place(a, b, c, d, e):\n    locals()\n{}",
     "a class": "class Place:\n{}",
     "a module": "if a:\n{}",
 }
@@ -63,7 +63,7 @@ RARELY_USED = """
     class Inner(b, metaclass=c):
         __mangled = a.__mangled
 """
-"""Syntax that is seldom seen, for each place that statements may stand in."""
+"""Rarely used syntax, for each place in which statements may stand."""
 
 RARE = {name: place.format(RARELY_USED) for name, place in PLACES.items()}
 
@@ -87,7 +87,7 @@ ONCE_FAILED = {
             return [places[0] for places[0] in range(2)]
         """,
 }
-"""What was found, made small."""
+"""Reduced sources for which rewriting once failed."""
 
 if sys.version_info >= (3, 12):
     ONCE_FAILED |= {
@@ -103,7 +103,7 @@ SAMPLE = [
     *("asyncio/taskgroups.py", "bisect.py", "contextlib.py", "graphlib.py", "heapq.py", "http/cookies.py"),
     *("json/decoder.py", "operator.py", "reprlib.py", "shlex.py", "string.py", "types.py"),
 ]
-LIBRARY_SHAPES = ["calls", "all, blind", "all, watching", "chosen functions", "tagging all"]
+LIBRARY_SHAPES = ["calls", "all, argument-free", "all, with errorhook", "chosen functions", "tagging all"]
 WHOLE_LIBRARY = bool(os.environ.get("CASSETTE_TEST_STDLIB"))
 TESTS_TOO = os.environ.get("CASSETTE_TEST_STDLIB") == "tests"
 FOLDERS = [folder for folder in os.environ.get("CASSETTE_TEST_SOURCES", "").split(os.pathsep) if folder]
@@ -128,19 +128,19 @@ def files():
 
 @pytest.mark.parametrize("shape", [*SHAPES, *SINGLE])
 @pytest.mark.parametrize("name", ONCE_FAILED)
-def test_what_once_failed_is_rewritten(name, shape):
+def test_a_source_that_once_failed_is_rewritten(name, shape):
     source = textwrap.dedent(ONCE_FAILED[name]).encode()
     assert Rewritten(source).problems((SHAPES | SINGLE)[shape]) == []
 
 
 @pytest.mark.parametrize("shape", LIBRARY_SHAPES)
 @pytest.mark.parametrize("program", ODD_PROGRAMS, ids=lambda path: path.stem)
-def test_odd_program_is_rewritten(program, shape):
+def test_an_odd_program_is_rewritten(program, shape):
     assert Rewritten(program.read_bytes()).problems(SHAPES[shape]) == []
 
 
 @pytest.mark.parametrize("file", files())
-def test_module_of_the_standard_library_is_rewritten(file):
+def test_a_module_of_the_standard_library_is_rewritten(file):
     source = LIBRARY.joinpath(file).read_bytes()
     try:
         rewritten = Rewritten(source, file)
@@ -151,7 +151,7 @@ def test_module_of_the_standard_library_is_rewritten(file):
 
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + EXAMPLES))
-def test_generated_program_is_rewritten(seed):
+def test_a_generated_program_is_rewritten(seed):
     generate = pytest.importorskip("pysource_codegen").generate
     root = ROOTS[seed % len(ROOTS)]
     source = generate(seed, node_limit=200, depth_limit=7, root_node=root).encode()

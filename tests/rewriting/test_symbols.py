@@ -1,0 +1,79 @@
+"""Names of rewritten code: built and parsed in one place, and spelled nowhere else."""
+
+import ast
+import itertools
+import pathlib
+import re
+
+import cassette_import
+from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
+
+NAMES = VariantNames("@7")
+PACKAGE = pathlib.Path(cassette_import.__file__).parent
+PATHS = [("len",), ("os", "path", "join"), ("12", "4", "run")]
+GUARDS = [
+    Guard(kind, keywords, anywhere, symbols.unit_of("a.py"), path)
+    for kind, keywords, anywhere, path in itertools.product(GuardKind, (False, True), (False, True), PATHS)
+]
+SPELLED_HERE = {"symbols.py", "temporaries.py"}
+NO_NAMES = {"@decorator"}
+"""Strings that look like names: syntax in the table of primitives."""
+
+
+def test_a_guard_is_parsed_from_its_key():
+    assert [Guard.parse(guard.key) for guard in GUARDS] == GUARDS
+
+
+def test_a_guard_is_parsed_from_its_name_by_its_variant_only():
+    assert [NAMES.guard_of(NAMES.guard(guard)) for guard in GUARDS] == GUARDS
+    assert {VariantNames("@77").guard_of(NAMES.guard(guard)) for guard in GUARDS} == {None}
+
+
+def test_no_other_name_of_a_variant_is_that_of_a_guard():
+    names = [NAMES.prefix, NAMES.learn, NAMES.failed, NAMES.is_overloaded, NAMES.target_names]
+    names += [NAMES.target_functions(flag) for flag in (False, True)] + [NAMES.pick_callee(True)]
+    names += [NAMES.function_types(flag) for flag in (False, True)]
+    for kind in Events:
+        hook = NAMES.hook("pre", 0, kind)
+        names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]
+        names += [hook, symbols.with_arity(hook, 2), symbols.without_arguments(hook)]
+        names += [NAMES.argument_free_hook("post", 1, kind)]
+    assert [name for name in names if NAMES.guard_of(name) is not None] == []
+    assert len(set(names)) == len(names)
+
+
+def test_a_hook_with_an_arity_is_parsed():
+    hook = NAMES.hook("post", 3, Events.CALLS)
+    assert NAMES.hook_with_arity(symbols.with_arity(hook, 12)) == (hook, 12)
+    assert NAMES.hook_with_arity(hook) is None
+    assert NAMES.hook_with_arity(symbols.without_arguments(hook)) is None
+    assert VariantNames("@77").hook_with_arity(symbols.with_arity(hook, 12)) is None
+
+
+def test_names_of_a_variant_become_those_of_another_one():
+    to_cache = {NAMES.prefix: symbols.cached_prefix(0)}
+    cached = VariantNames(symbols.cached_prefix(0))
+    assert symbols.with_prefix(NAMES.learn, to_cache) == cached.learn
+    assert symbols.with_prefix(NAMES.prefix, to_cache) == cached.prefix
+    assert symbols.with_prefix(symbols.GET_ACTIVATION, to_cache) == symbols.GET_ACTIVATION
+    assert symbols.with_prefix("print", to_cache) == "print"
+
+
+def test_only_temporaries_with_a_depth_are_numbered():
+    numbered = [temporaries.callee(0), temporaries.part(temporaries.arguments(12), 3), temporaries.result(1, "_0")]
+    others = [symbols.SPLIT, symbols.primitive("operator.add"), NAMES.learn, temporaries.PENDING]
+    assert [temporaries.is_numbered_temporary(name) for name in numbered + others] == [True] * 3 + [False] * 4
+
+
+def test_no_other_file_spells_a_name():
+    spelled = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value}"
+        for path in PACKAGE.rglob("*.py")
+        if path.name not in SPELLED_HERE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch(r"@[a-z~][\w.]*", node.value) and node.value not in NO_NAMES
+    ]
+    assert spelled == []
