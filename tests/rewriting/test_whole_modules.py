@@ -101,7 +101,8 @@ ODD_PROGRAMS = sorted((pathlib.Path(__file__).parents[1] / "programs" / "odd").g
 LIBRARY = pathlib.Path(os.__file__).parent
 SAMPLE = [
     *("asyncio/taskgroups.py", "bisect.py", "contextlib.py", "graphlib.py", "heapq.py", "http/cookies.py"),
-    *("json/decoder.py", "operator.py", "reprlib.py", "shlex.py", "string.py", "types.py"),
+    *("json/decoder.py", "operator.py", "reprlib.py", "shlex.py", "types.py"),
+    "string.py" if sys.version_info < (3, 14) else "string/__init__.py",
 ]
 LIBRARY_SHAPES = ["calls", "all, argument-free", "all, with errorhook", "chosen functions", "tagging all"]
 WHOLE_LIBRARY = bool(os.environ.get("CASSETTE_TEST_STDLIB"))
