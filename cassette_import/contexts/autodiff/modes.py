@@ -131,25 +131,25 @@ def call_without_overload(f: Any, arguments: Sequence[Any], keywords: dict[str, 
 
 def split_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
     """The context's tag, the arguments without its metadata, and the metadata with the numbers of the arguments."""
-    own: Any = tag_of(ctx)
+    own_tag: Any = tag_of(ctx)
     values, found = [], []
     for number, argument in enumerate(arguments):
-        if type(argument) is Tagged and own in argument._tagged_metas:
-            found.append((number, argument._tagged_metas[own]))
-            left = {tag: metadata for tag, metadata in argument._tagged_metas.items() if tag is not own}
+        if type(argument) is Tagged and own_tag in argument._tagged_metas:
+            found.append((number, argument._tagged_metas[own_tag]))
+            left = {tag: metadata for tag, metadata in argument._tagged_metas.items() if tag is not own_tag}
             argument = Tagged(argument._tagged_value, left) if left else argument._tagged_value
         values.append(argument)
-    return own, values, found
+    return own_tag, values, found
 
 
-def with_metadata(value: Any, own: Any, metadata: Any) -> Tagged:
-    """A value with the metadata of the tag `own`, in addition to the metadata of other tags."""
-    return Tagged(plain(value), {**(metas_of(value) or {}), own: metadata})
+def with_metadata(value: Any, own_tag: Any, metadata: Any) -> Tagged:
+    """A value with the metadata of `own_tag`, in addition to the metadata of other tags."""
+    return Tagged(plain(value), {**(metas_of(value) or {}), own_tag: metadata})
 
 
 def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
     """The overload of a function with known partial derivatives."""
-    own, values, found = split_metadata(ctx, arguments)
+    own_tag, values, found = split_metadata(ctx, arguments)
     if not found or not all(is_number(plain(value)) for value in values):
         return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
@@ -159,13 +159,13 @@ def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
     else:
         every = JOINT_PARTIALS[f](value, *values)
         pairs = [(every[number], metadata) for number, metadata in found]
-    return with_metadata(value, own, ctx.combine(pairs))
+    return with_metadata(value, own_tag, ctx.combine(pairs))
 
 
 def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
     """The overload of a function of the items of an iterable, such as `sum`."""
     given = items_outside(items)
-    own, values, found = split_metadata(ctx, [*start, *keywords.values(), *given])
+    own_tag, values, found = split_metadata(ctx, [*start, *keywords.values(), *given])
     if not found:
         return fallback(ctx, f, list(map(plain, given)) if has_no_metadata(given) else given, *start, **keywords)
     if any(type(value) is Tagged for value in values):
@@ -175,7 +175,7 @@ def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: A
     else:
         value = f(values)
     partials = FOLDS[f](value, *values)
-    return with_metadata(value, own, ctx.combine([(partials[number], metadata) for number, metadata in found]))
+    return with_metadata(value, own_tag, ctx.combine([(partials[number], metadata) for number, metadata in found]))
 
 
 def has_no_metadata(items: list[Any]) -> bool:

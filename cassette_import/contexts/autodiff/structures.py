@@ -75,14 +75,14 @@ class Inputs:
                 return None
             return self._make(value) if self._make is not None else self._context.snapshot(given)
         if isinstance(value, (list, tuple, dict)):
-            own = parts_of(value)
+            parts_given = parts_of(value)
             if given is not _MISSING and given is not None:
                 if not isinstance(given, (list, tuple, dict)) or len(given) != len(value):
                     raise ValueError(f"a tangent of the structure of {value!r} is needed, not {given!r}")
                 wanted = parts_of(given)
-                parts = {key: self._metadata(own[key], wanted[key]) for key in own}
+                parts = {key: self._metadata(parts_given[key], wanted[key]) for key in parts_given}
             else:
-                parts = {key: self._metadata(own[key], given) for key in own}
+                parts = {key: self._metadata(parts_given[key], given) for key in parts_given}
             return parts if isinstance(value, dict) else type(value)(parts.values()) if not hasattr(
                 value, "_fields"
             ) else type(value)(*parts.values())  # fmt: skip
@@ -117,25 +117,25 @@ class Inputs:
 
 def split_outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
     """A result without the context's metadata, and the metadata in the structure of the result."""
-    own: Any = tag_of(context)
+    own_tag: Any = tag_of(context)
     if is_array(plain(result)):
         return context.split_array(result)  # type: ignore[no-any-return]
     if type(result) is Tagged:
-        if own not in result._tagged_metas:
+        if own_tag not in result._tagged_metas:
             return result, default
-        left = {tag: found for tag, found in result._tagged_metas.items() if tag is not own}
+        left = {tag: found for tag, found in result._tagged_metas.items() if tag is not own_tag}
         bare = result._tagged_value
         if not isinstance(bare, (list, tuple, dict)):
-            return (Tagged(bare, left) if left else bare), result._tagged_metas[own]
+            return (Tagged(bare, left) if left else bare), result._tagged_metas[own_tag]
         result = bare
     if isinstance(result, dict):
-        slots = own.store.slots_by_key(result)
+        slots = own_tag.store.slots_by_key(result)
         found = {
             key: split_outputs(Tagged(*slots[key]) if key in slots else part, context, default)[1]
             for key, part in result.items()
         }
         return result, found
     if isinstance(result, SEQUENCES):
-        parts = [split_outputs(item, context, default)[1] for item in own.store.wrapped_items(result)]
+        parts = [split_outputs(item, context, default)[1] for item in own_tag.store.wrapped_items(result)]
         return result, parts if isinstance(result, list) else tuple(parts)
     return result, default

@@ -77,11 +77,11 @@ def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
         return -1 if less(functools.partial(ctx.choose, f, pair), *pair) else 1
 
     made = sorted(given, key=functools.cmp_to_key(compare), reverse=bool(plain(keywords.get("reverse", False))))
-    own: Any = tag_of(ctx)
+    own_tag: Any = tag_of(ctx)
     if f is sorted:
-        return own.store.bind_items(list(map(plain, made)), made)
+        return own_tag.store.bind_items(list(map(plain, made)), made)
     plain(items)[:] = map(plain, made)
-    own.store.bind_items(plain(items), made)
+    own_tag.store.bind_items(plain(items), made)
     return None
 
 

@@ -213,18 +213,20 @@ def _file_name(source: Any) -> str:
 @hidden
 def _reader(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     made = fallback(ctx, f, *arguments, **keywords)
-    own, file = tag_of(ctx), _file_name(plain(arguments[0] if arguments else keywords.get("f")))
-    store = own.store  # type: ignore[union-attr]
+    own_tag, file = tag_of(ctx), _file_name(plain(arguments[0] if arguments else keywords.get("f")))
+    store = own_tag.store  # type: ignore[union-attr]
 
     def mark_list(row: Any) -> None:
         line = made.line_num
-        store.set_item_metas(row, [{own: Origin(cell=Cell(file, line, number))} for number in range(1, len(row) + 1)])
+        store.set_item_metas(
+            row, [{own_tag: Origin(cell=Cell(file, line, number))} for number in range(1, len(row) + 1)]
+        )
 
     def mark_dict(row: Any) -> None:
         line, names = made.line_num, made.fieldnames or ()
         cells = {name: Cell(file, line, number, name) for number, name in enumerate(names, 1)}
         slots = {
-            name: (row[name], {own: Origin(cell=cell)}) for name, cell in cells.items() if row.get(name) is not None
+            name: (row[name], {own_tag: Origin(cell=cell)}) for name, cell in cells.items() if row.get(name) is not None
         }
         store.set_slots(row, slots)
 

@@ -98,7 +98,7 @@ def check_out(ctx: Any, f: Any, out: Any) -> None:
 
 def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
     """As `split_metadata`, with the metadata of arrays whose memory was changed."""
-    own, values, found = split_metadata(ctx, arguments)
+    own_tag, values, found = split_metadata(ctx, arguments)
     if ctx.memory.known:
         by_number = dict(found)
         for number, value in enumerate(map(plain, values)):
@@ -118,7 +118,7 @@ def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[
         for value in map(plain, values):
             if isinstance(value, Array) and type(value) is not Array:
                 raise NotOverdubbable(f"arrays of type {type(value).__name__} have no derivative: use plain arrays")
-    return own, values, found
+    return own_tag, values, found
 
 
 def _with_memory(value: Any, memory: Any, tag: Any) -> Any:
@@ -129,7 +129,7 @@ def _with_memory(value: Any, memory: Any, tag: Any) -> Any:
     return value if not changed or metadata is None else with_metadata(value, tag, metadata)
 
 
-def with_derivative(ctx: Any, own: Any, value: Any, terms: list[tuple[LinearMap, Any]]) -> Any:
+def with_derivative(ctx: Any, own_tag: Any, value: Any, terms: list[tuple[LinearMap, Any]]) -> Any:
     """A value with its metadata: pairs of a linear map and the metadata of an argument give it."""
     bare = plain(value)
     kind = numpy.asarray(bare).dtype.kind
@@ -137,7 +137,7 @@ def with_derivative(ctx: Any, own: Any, value: Any, terms: list[tuple[LinearMap,
         return value
     if kind != "f":
         raise NotOverdubbable(f"arrays of {numpy.asarray(bare).dtype} have no derivative: use real numbers")
-    return with_metadata(value, own, ctx.combine_maps(terms))
+    return with_metadata(value, own_tag, ctx.combine_maps(terms))
 
 
 def differentiate_call(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:

@@ -34,7 +34,7 @@ def differentiate_composition(
 ) -> Any:
     given = [as_array(ctx, argument) for argument in arguments]
     options = {name: as_array(ctx, argument) for name, argument in keywords.items()}
-    own, values, found = split_array_metadata(ctx, [*given, *options.values()])
+    own_tag, values, found = split_array_metadata(ctx, [*given, *options.values()])
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
     if options.get("out") is not None:
@@ -48,4 +48,4 @@ def differentiate_composition(
         raise no_rule_error(f) from None
     record_view(ctx, plain(value), [(plain(values[number]), metadata) for number, metadata in found])
     _, _, metadata = split_metadata(ctx, (composed,))
-    return with_metadata(value, own, metadata[0][1]) if metadata else value
+    return with_metadata(value, own_tag, metadata[0][1]) if metadata else value

@@ -32,7 +32,7 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of elementwise functions with partial derivatives."""
     partials = PARTIALS[NUMPY_FUNCTION.get(f, f)]
     given = [as_array(ctx, argument) for argument in arguments]
-    own, values, found = split_array_metadata(ctx, given)
+    own_tag, values, found = split_array_metadata(ctx, given)
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
     if "where" in keywords or keywords.get("out") is not None:
@@ -45,17 +45,17 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
             if any(partial is one for one in (value, *values)):
                 partial = ctx.saved(partial)
             terms.append((scaling(partial, shape_of(values[number])), metadata))
-        return with_derivative(ctx, own, value, terms)
+        return with_derivative(ctx, own_tag, value, terms)
 
 
 @handles(numpy.float64, numpy.float32, numpy.longdouble)
 def convert(ctx: Any, f: Any, /, *arguments: Any) -> Any:
     """Handler of conversions to a number of NumPy."""
-    own, values, found = split_array_metadata(ctx, arguments)
+    own_tag, values, found = split_array_metadata(ctx, arguments)
     if not found:
         return call_untracked(ctx, f, arguments, {})
     value = call_natively(f, values, {})
-    return with_derivative(ctx, own, value, [(scaling(1.0, shape_of(values[0])), found[0][1])])
+    return with_derivative(ctx, own_tag, value, [(scaling(1.0, shape_of(values[0])), found[0][1])])
 
 
 @handles(*PIECEWISE_CONSTANT)

@@ -51,7 +51,7 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     sources: list[Any] = []
     keys = movements.moved_arguments(f, arguments, keywords)
     trees = {key: _index_tree(arguments[key] if type(key) is int else keywords[key], sources) for key in keys}
-    own, values, found = split_array_metadata(ctx, sources)
+    own_tag, values, found = split_array_metadata(ctx, sources)
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
     value = _moved_value(ctx, f, arguments, keywords, trees, values)
@@ -62,7 +62,9 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     rearranged = movements.rearrangement(f, arguments, keywords)
     if len(found) == len(sources) == 1 and trees.get(0) == 0 and movements.is_view(f, arguments, keywords):
         record_view(ctx, plain(value), [(plain(values[0]), found[0][1])])
-        return with_derivative(ctx, own, value, [(_view(f, rearranged, arguments, shape_of(values[0])), found[0][1])])
+        return with_derivative(
+            ctx, own_tag, value, [(_view(f, rearranged, arguments, shape_of(values[0])), found[0][1])]
+        )
     shapes = [shape_of(values[number]) for number, _ in found]
     arrays, starts = numbered_arrays(shapes)
     given: list[Any] = [numpy.zeros(shape_of(source), numpy.int64) for source in values]
@@ -73,11 +75,11 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
     def tagged(part: Any, there: Any) -> Any:
         if type(plain(part)) in (list, tuple):
-            items = [tagged(*pair) for pair in zip(own.store.wrapped_items(plain(part)), there, strict=True)]
-            return own.store.bind_items(plain(part), items)
+            items = [tagged(*pair) for pair in zip(own_tag.store.wrapped_items(plain(part)), there, strict=True)]
+            return own_tag.store.bind_items(plain(part), items)
         where = element_sources(there, starts, shapes)
         terms = [(gathering(*where.source(number)), metadata) for number, (_, metadata) in enumerate(found)]
-        return with_derivative(ctx, own, part, terms)
+        return with_derivative(ctx, own_tag, part, terms)
 
     return tagged(value, places)
 
@@ -133,18 +135,22 @@ def _rebuilt(tree: Any, given: list[Any]) -> Any:
 @handles(gather_elements)
 def gather(ctx: Any, f: Any, /, positions: Any, source: Any) -> Any:
     """Handler of `gather_elements`, which pushing derivatives calls."""
-    own, (source,), found = split_metadata(ctx, (source,))
+    own_tag, (source,), found = split_metadata(ctx, (source,))
     value = call_natively(f, (positions, source), {})
-    return with_derivative(ctx, own, value, [(gathering(positions, shape_of(source)), found[0][1])]) if found else value
+    return (
+        with_derivative(ctx, own_tag, value, [(gathering(positions, shape_of(source)), found[0][1])])
+        if found
+        else value
+    )
 
 
 @handles(scatter_elements)
 def scatter(ctx: Any, f: Any, /, positions: Any, shape: Any, weights: Any) -> Any:
     """Handler of `scatter_elements`, which pulling weights back calls."""
-    own, (weights,), found = split_metadata(ctx, (weights,))
+    own_tag, (weights,), found = split_metadata(ctx, (weights,))
     value = call_natively(f, (positions, shape, weights), {})
     return (
-        with_derivative(ctx, own, value, [(scattering(positions, shape_of(weights), shape), found[0][1])])
+        with_derivative(ctx, own_tag, value, [(scattering(positions, shape_of(weights), shape), found[0][1])])
         if found
         else value
     )

@@ -83,18 +83,18 @@ def _copied(view: Any, given: list[Any]) -> None:
 
 def _changed(ctx: Any, array: Any, change: Callable[[], Any], build: Any, sources: list[tuple[Any, Any]]) -> Any:
     """Change an array, and record its new metadata; return the result of `change` with them."""
-    own, _, before = split_array_metadata(ctx, (array,))
+    own_tag, _, before = split_array_metadata(ctx, (array,))
     bare = plain(array)
     if bare.dtype.kind != "f":
         if any(metadata is not None for _, metadata in sources) and bare.dtype.kind in "cO":
             raise NotOverdubbable(f"arrays of {bare.dtype} have no derivative: use arrays of real numbers")
         return change()
     done = ctx.memory.change(bare, before[0][1] if before else None, change, build, sources)
-    ctx.memory.mark(own.store, bare, own)
+    ctx.memory.mark(own_tag.store, bare, own_tag)
     if plain(done) is not bare:
         return done
     _, metadata = ctx.memory.current(bare)
-    return with_metadata(done, own, metadata) if metadata is not None else done
+    return with_metadata(done, own_tag, metadata) if metadata is not None else done
 
 
 VALUE_ARGUMENT: Final[dict[Any, int]] = {

@@ -35,7 +35,7 @@ from cassette_import.runtime.tagging.wrappers import plain
 def multiply(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of products of two arrays."""
     given = (*(as_array(ctx, argument) for argument in arguments[:2]), *arguments[2:])
-    own, values, found = split_array_metadata(ctx, given[:2])
+    own_tag, values, found = split_array_metadata(ctx, given[:2])
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
     function = NUMPY_FUNCTION.get(f, f)
@@ -44,14 +44,14 @@ def multiply(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         raise no_rule_error(f)
     value = call_natively(f, (*values, *given[2:]), keywords)
     subscripts = PRODUCTS[function](*(len(shape_of(one)) for one in values), **options)
-    return _product(ctx, own, value, subscripts, values, found)
+    return _product(ctx, own_tag, value, subscripts, values, found)
 
 
 @handles(numpy.einsum)
 def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any) -> Any:
     """Handler of `einsum`."""
     given = [as_array(ctx, operand) for operand in operands]
-    own, values, found = split_array_metadata(ctx, given)
+    own_tag, values, found = split_array_metadata(ctx, given)
     if not found:
         return call_untracked(ctx, f, (subscripts, *operands), keywords)
     written = explicit_subscripts(plain(subscripts), [len(shape_of(one)) for one in values])
@@ -60,13 +60,15 @@ def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any
     if written is None or not keywords.keys() <= {"optimize"}:
         raise no_rule_error(f)
     value = call_natively(f, (subscripts, *values), keywords)
-    return _product(ctx, own, value, written, values, found)
+    return _product(ctx, own_tag, value, written, values, found)
 
 
-def _product(ctx: Any, own: Any, value: Any, subscripts: str, values: list[Any], found: list[tuple[int, Any]]) -> Any:
+def _product(
+    ctx: Any, own_tag: Any, value: Any, subscripts: str, values: list[Any], found: list[tuple[int, Any]]
+) -> Any:
     kept = [ctx.saved(one) for one in values] if len(values) > 1 else values
     return with_derivative(
-        ctx, own, value, [(product_factor(subscripts, kept, number), metadata) for number, metadata in found]
+        ctx, own_tag, value, [(product_factor(subscripts, kept, number), metadata) for number, metadata in found]
     )
 
 
@@ -74,22 +76,24 @@ def _product(ctx: Any, own: Any, value: Any, subscripts: str, values: list[Any],
 def solve(ctx: Any, f: Any, /, *arguments: Any) -> Any:
     """Handler of functions of linear algebra."""
     given = [as_array(ctx, argument) for argument in arguments]
-    own, values, found = split_array_metadata(ctx, given)
+    own_tag, values, found = split_array_metadata(ctx, given)
     if not found:
         return call_untracked(ctx, f, arguments, {})
     value = call_natively(f, values, {})
     kept = [ctx.saved(one) for one in values]
     terms = LINEAR_ALGEBRA[f](ctx.saved(value), *kept)
-    return with_derivative(ctx, own, value, [(terms[number], metadata) for number, metadata in found])
+    return with_derivative(ctx, own_tag, value, [(terms[number], metadata) for number, metadata in found])
 
 
 @handles(numpy.linalg.slogdet)
 def sign_and_log(ctx: Any, f: Any, /, x: Any) -> Any:
     """Handler of `slogdet`, which returns the sign and the logarithm of a determinant."""
-    own, (bare,), found = split_array_metadata(ctx, (x,))
+    own_tag, (bare,), found = split_array_metadata(ctx, (x,))
     if not found:
         return call_untracked(ctx, f, (x,), {})
     value = call_natively(f, (bare,), {})
-    sign, logarithm = own.store.wrapped_items(plain(value))
+    sign, logarithm = own_tag.store.wrapped_items(plain(value))
     (term,) = log_determinant(logarithm, ctx.saved(bare))
-    return own.store.bind_items(plain(value), [sign, with_derivative(ctx, own, logarithm, [(term, found[0][1])])])
+    return own_tag.store.bind_items(
+        plain(value), [sign, with_derivative(ctx, own_tag, logarithm, [(term, found[0][1])])]
+    )

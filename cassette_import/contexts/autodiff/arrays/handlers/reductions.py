@@ -35,7 +35,7 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of reductions, whose derivative is a weighted sum."""
     arguments, keywords = movements.first_by_position(arguments, keywords)
     given = (as_array(ctx, arguments[0]), *arguments[1:])
-    own, (x,), found = split_array_metadata(ctx, given[:1])
+    own_tag, (x,), found = split_array_metadata(ctx, given[:1])
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
     value = call_natively(f, (x, *given[1:]), keywords)
@@ -52,7 +52,9 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
             weights = weigh(rules.Reduced(call(numpy.reshape, value, kept), x, axes, options))
         except NotImplementedError:
             raise no_rule_error(f) from None
-        return with_derivative(ctx, own, value, [(weighted_sum(weights, shape, axes, shape_of(value)), found[0][1])])
+        return with_derivative(
+            ctx, own_tag, value, [(weighted_sum(weights, shape, axes, shape_of(value)), found[0][1])]
+        )
 
 
 @handles(numpy.ufunc.reduce)
@@ -70,10 +72,10 @@ def reduce_by(ctx: Any, f: Any, /, ufunc: Any, *arguments: Any, **keywords: Any)
 def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, **keywords: Any) -> Any:
     """Handler of `cumsum`."""
     x = as_array(ctx, x)
-    own, (bare,), found = split_array_metadata(ctx, (x,))
+    own_tag, (bare,), found = split_array_metadata(ctx, (x,))
     if not found:
         return call_untracked(ctx, f, (x, axis), keywords)
     if keywords.get("out") is not None:
         raise no_rule_error(f)
     value = call_natively(f, (bare, axis), keywords)
-    return with_derivative(ctx, own, value, [(cumulative_sum(shape_of(bare), axis), found[0][1])])
+    return with_derivative(ctx, own_tag, value, [(cumulative_sum(shape_of(bare), axis), found[0][1])])
