@@ -83,9 +83,9 @@ class Inputs:
                 parts = {key: self._metadata(parts_given[key], wanted[key]) for key in parts_given}
             else:
                 parts = {key: self._metadata(parts_given[key], given) for key in parts_given}
-            return parts if isinstance(value, dict) else type(value)(parts.values()) if not hasattr(
-                value, "_fields"
-            ) else type(value)(*parts.values())  # fmt: skip
+            if isinstance(value, dict):
+                return parts
+            return type(value)(*parts.values()) if hasattr(value, "_fields") else type(value)(parts.values())
         return None
 
     def _put(self, value: Any, metadata: Any) -> Any:
