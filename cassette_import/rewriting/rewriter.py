@@ -33,7 +33,7 @@ from cassette_import.rewriting.trees.scopes import (
     clone,
     hoist_declarations,
     is_suspendable,
-    looks_at_locals,
+    reads_locals,
     split_docstring,
     survey,
 )
@@ -147,7 +147,7 @@ class _Rewriter:
         at = At(_first_evaluated(body[0] if body else node.body[0]))
         body = body or [at.put(ast.Pass())]
         blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
-        bare = looks_at_locals(node)
+        bare = reads_locals(node)
         if is_suspendable(node):
             if any(shape.tagging for shape in self.shapes):
                 body = _with_unwrapping(at, node, body, self.shapes)
@@ -223,7 +223,7 @@ class _Rewriter:
                 node.body = returned(insert_unwrapping(node.body, self.shapes, VARIABLES))
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
-        bare = looks_at_locals(node) or hasattr(node, BARE_LAMBDA)
+        bare = reads_locals(node) or hasattr(node, BARE_LAMBDA)
         copies: list[Any] = [
             bodies[shape.prefix].body if shape.prefix in bodies else clone(node.body, self.kept)
             for shape in self.shapes

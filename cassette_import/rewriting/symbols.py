@@ -43,75 +43,103 @@ def is_pytest_value(name: str) -> bool:
     return name.startswith(_PYTEST_VALUE)
 
 
-# ---- names that the runtime provides
+# ---- names that the runtime provides: what is active (`runtime.state`, `specialization`)
 
 IS_ANY_ACTIVE: Final = "@on"
+"""Whether any context is active, in any thread."""
 GET_ACTIVATION: Final = "@get"
+"""Returns what is active in this thread and task."""
 ENTER_FUNCTION: Final = "@enter"
+"""Returns the instrumented function when a trampoline is called."""
 ONLY_ARGUMENT_FREE: Final = "@blindly"
 """True as long as no active context has hooks of calls that read arguments."""
+PASS_FAILED: Final = "@pass_failed"
+"""Raises the error of a pass."""
 
-METADATA_EXISTS: Final = "@tagged"
-ATTRIBUTES_WATCHED: Final = "@watched"
-NOTHING: Final = "@nothing"
-"""An object that no program has."""
-
+# ---- iteration (`runtime.syntax.iteration`)
 LOOP: Final = "@loop"
 LOOP_ASYNC: Final = "@loop.async"
 SPLAT: Final = "@splat"
 SPLAT_IN_CALL: Final = "@splat.later"
+"""The only splat of a call with keywords, which the call itself unpacks."""
 UNPACK: Final = "@unpack"
+"""The value of an assignment that unpacks."""
 DELEGATE: Final = "@delegate"
+"""The iterable of `yield from`."""
 
+# ---- values kept outside the frame, where no temporaries are allowed (`runtime.syntax.operand_stack`)
 KEEP: Final = "@keep"
 KEEP_ALL: Final = "@keep.all"
+"""Keeps the parts of a value that is unpacked."""
 KEPT: Final = "@kept"
+"""Returns the value that was kept last, and forgets it."""
 KEPT_BELOW: Final = "@kept.below"
+"""The same for the value that was kept before the last one."""
 PEEK: Final = "@peek"
+"""Returns the value that was kept last."""
 SINK: Final = "@sink"
+"""Keeps what is stored to its items."""
 AND: Final = "@and"
 OR: Final = "@or"
 CHAIN: Final = "@chain"
 CHAIN_TESTED: Final = "@chain.tested"
 
+# ---- operations whose arguments are in another order than their operands are evaluated (`runtime.syntax.operations`)
 CONTAINS: Final = "@in"
 SET_ITEM: Final = "@setitem"
 SET_ATTRIBUTE: Final = "@setattr.late"
+
+# ---- builtins and types that programs cannot replace
 SLICE: Final = "@slice"
 BASE_EXCEPTION: Final = "@BaseException"
 TYPE: Final = "@type"
-TYPES: Final = "@kinds"
 ID: Final = "@id"
+GLOBALS: Final = "@globals"
+LOCALS: Final = "@locals"
+TYPES: Final = "@kinds"
+"""Types of callees (`node_builder.KINDS`)."""
 SPLIT: Final = "@split"
+"""Splits a callee into its function and the arguments that it carries."""
 
+# ---- statements, displays and names (`runtime.syntax.blocks`)
 DEBUGGER: Final = "@debugger"
 MANAGED: Final = "@managed"
 MANAGED_ASYNC: Final = "@managed.async"
 IMPORT_FROM: Final = "@import.from"
 PAIRS: Final = "@pairs"
 CONSTANT: Final = "@constant"
-GLOBALS: Final = "@globals"
-LOCALS: Final = "@locals"
 CLASS_NAME: Final = "@class.name"
 
+# ---- tagging (`runtime.tagging`)
+METADATA_EXISTS: Final = "@tagged"
+"""Whether any value may be tagged."""
+ATTRIBUTES_WATCHED: Final = "@watched"
+"""Whether any value may be tagged, or a context watches attributes."""
+NOTHING: Final = "@nothing"
+"""An object that no program has."""
 RETURNED: Final = "@returned"
 RECEIVED: Final = "@received"
 FORMATTED: Final = "@formatted"
 HANDED: Final = "@handed"
+"""An argument of a builtin that reads the frame."""
+SCOPE: Final = "@scope"
+SNAPSHOT: Final = "@snapshot"
 TIDY: Final = "@tidy"
+"""A container that the interpreter built, without wrappers in it."""
 MAPPING: Final = "@mapping"
 PLAIN: Final = "@plain"
+"""A value without its wrapper."""
 PLAIN_ITEMS: Final = "@plain.items"
 ANNOTATED: Final = "@annotated"
 ANNOTATIONS: Final = "@annotations"
-SCOPE: Final = "@scope"
-SNAPSHOT: Final = "@snapshot"
 CLAIMED: Final = "@claimed"
+"""The result of a special method that ran while the first value was tagged."""
 CLAIMED_OF: Final = "@claimed.of"
+"""The same for a call."""
 SETTLED: Final = "@settled"
+"""The same for an operation whose result is never tagged."""
 
-PASS_FAILED: Final = "@pass_failed"
-
+# ---- threads, executors and tasks (`activation.inheritance`)
 START_THREAD: Final = "@start_thread"
 RUN_THREAD: Final = "@run_thread"
 SUBMIT_TO_THREADS: Final = "@submit_to_threads"
@@ -125,12 +153,12 @@ def primitive(name: str) -> str:
 
 
 def pick_anywhere(kind: Events) -> str:
-    """What gives the callee of an event, or a proxy of it, for whichever context is active."""
+    """Returns the callee of an event, or a proxy of it, for whichever context is active."""
     return f"@pick.{int(kind)}"
 
 
 def argument_free_hooks_anywhere(when: When, kind: Events) -> str:
-    """What calls the argument-free hooks of whichever context is active."""
+    """Calls the argument-free hooks of whichever context is active."""
     return f"@blind{when}.{int(kind)}"
 
 
@@ -152,7 +180,7 @@ When = Literal["pre", "post"]
 
 
 def variant_prefix(number: int) -> str:
-    """What the names of a variant start with: ``@7``."""
+    """The prefix of all names of a variant: ``@7``."""
     return f"@{number}"
 
 
@@ -180,12 +208,12 @@ class VariantNames:
 
     @property
     def failed(self) -> str:
-        """What calls the errorhooks of an event that has raised."""
+        """Calls the errorhooks of an event that has raised."""
         return f"{self.prefix}{_FAILED}"
 
     @property
     def learn(self) -> str:
-        """What looks up a callee whose guard does not hold, and teaches the guard."""
+        """Looks up a callee whose guard does not hold, and lets the guard learn it."""
         return f"{self.prefix}.learn"
 
     @property
@@ -203,7 +231,7 @@ class VariantNames:
         return f"{self.prefix}.functions{_KEYWORDS if with_keywords else ''}"
 
     def function_types(self, anywhere: bool) -> str:
-        """The types whose instances can be told from targets without calling `learn`."""
+        """The types whose instances need no call of `learn` to know that they are no targets."""
         return f"{self.prefix}.kinds{_ANYWHERE if anywhere else ''}"
 
     def hook(self, when: When, level: int, kind: Events) -> str:
@@ -215,18 +243,18 @@ class VariantNames:
         return f"{self.prefix}.blind{when}{level}.{int(kind)}"
 
     def hook_with_arity(self, name: str) -> tuple[str, int] | None:
-        """The name of the hook, and the number of its arguments, of which a name built by `with_arity` is made."""
+        """Parse a name that `with_arity` built: the name of the hook, and the number of its arguments."""
         hook, _, count = name.rpartition(".")
         if not count.isdigit() or hook.count(".") != _DOTS_OF_HOOK:
             return None
         return (hook, int(count)) if hook.startswith((f"{self.prefix}.pre", f"{self.prefix}.post")) else None
 
     def event(self, kind: Events) -> str:
-        """What runs a whole event."""
+        """Runs a whole event."""
         return f"{self.prefix}.event.{int(kind)}"
 
     def overload(self, kind: Events) -> str:
-        """What gives the overload of a function, or the function."""
+        """Returns the overload of a function, or the function."""
         return f"{self.prefix}.over.{int(kind)}"
 
     def is_overloaded_at(self, kind: Events) -> str:
@@ -234,7 +262,7 @@ class VariantNames:
         return f"{self.prefix}.overloaded.{int(kind)}"
 
     def pick(self, kind: Events) -> str:
-        """What gives the callee of an event, or a proxy of it."""
+        """Returns the callee of an event, or a proxy of it."""
         return f"{self.prefix}.pick.{int(kind)}"
 
     def pick_callee(self, with_keywords: bool) -> str:
@@ -279,16 +307,11 @@ _ANYWHERE: Final = "a"
 class GuardKind(enum.Enum):
     """What a guard holds, as its name spells it."""
 
-    CALLEE = "g"
-    """A callee that is a name of its own."""
-    OF_MODULE = "m"
-    """A callee that stands in a module: ``os.path.join``."""
-    CLASS = "c"
-    """A class that is the receiver of a method."""
-    TYPES = "t"
-    """Types of receivers of a method."""
-    TYPES_OF_SUPER = "u"
-    """Types of instances of which `super()` is asked for a method."""
+    CALLEE = "g"  # a callee that is a name of its own
+    OF_MODULE = "m"  # a callee that stands in a module: `os.path.join`
+    CLASS = "c"  # a class that is the receiver of a method
+    TYPES = "t"  # types of receivers of a method
+    TYPES_OF_SUPER = "u"  # types of instances whose method is looked up by `super()`
 
 
 _GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
@@ -296,28 +319,20 @@ _GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A guard of a call site.
-
-    Parameters
-    ----------
-    kind:
-        What it holds.
-    keywords:
-        Whether the call has keyword arguments or splats.
-    anywhere:
-        Whether its code may run while another variant is active.
-    unit:
-        A short name of the file (`unit_of`). The same text is the same callee in one file, mostly.
-    path:
-        The names by which the callee is reached (``os``, ``path``, ``join``); for a method the line and column of the
-        call, and the name of the method.
-    """
+    """A guard of a call site."""
 
     kind: GuardKind
     keywords: bool
+    """Whether the call has keyword arguments or splats."""
     anywhere: bool
+    """Whether its code may run while another variant is active."""
     unit: str
+    """A short name of the file (`unit_of`). The same text is the same callee in one file, mostly."""
     path: tuple[str, ...]
+    """The names by which the callee is reached (``os``, ``path``, ``join``).
+
+    For a method it is the line and the column of the call, and the name of the method.
+    """
 
     @property
     def key(self) -> str:

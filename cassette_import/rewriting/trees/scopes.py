@@ -15,7 +15,7 @@ from cassette_import.rewriting.trees.traversal import clone as clone  # imported
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-LOOKS_AT_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+LOCALS_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 """Builtins that read the variables of the function that calls them, where temporaries must not be."""
 
 
@@ -30,7 +30,7 @@ class Survey(NamedTuple):
     """Whether there are any `global` or `nonlocal` statements."""
     suspendable: bool
     """Whether it is a generator, a coroutine or an asynchronous generator."""
-    looks_at_locals: bool
+    reads_locals: bool
     """Whether it names a builtin that would see temporaries."""
 
 
@@ -55,8 +55,8 @@ def fresh_survey(function: Function) -> Survey:
     # A parameter may hold the builtin, as in `def f(locals=locals)`; its default is not part of this walk. Any other
     # local variable of such a name counts only if it is called.
     called = walk.called | parameters
-    looks = not LOOKS_AT_LOCALS.isdisjoint(walk.used - bound) or not LOOKS_AT_LOCALS.isdisjoint(called | declared)
-    return Survey(frozenset(bound - declared), frozenset(declared), walk.declares, walk.suspendable, looks)
+    reads = not LOCALS_READERS.isdisjoint(walk.used - bound) or not LOCALS_READERS.isdisjoint(called | declared)
+    return Survey(frozenset(bound - declared), frozenset(declared), walk.declares, walk.suspendable, reads)
 
 
 class _SurveyWalk:
@@ -164,9 +164,9 @@ def is_suspendable(function: Function) -> bool:
     return survey(function).suspendable
 
 
-def looks_at_locals(function: Function) -> bool:
+def reads_locals(function: Function) -> bool:
     """Whether the function names a builtin that would see temporaries."""
-    return survey(function).looks_at_locals
+    return survey(function).reads_locals
 
 
 def split_docstring(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:

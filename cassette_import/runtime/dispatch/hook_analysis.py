@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import unmonitored
 from cassette_import.rewriting.symbols import is_symbol
-from cassette_import.rewriting.trees.scopes import LOOKS_AT_LOCALS
+from cassette_import.rewriting.trees.scopes import LOCALS_READERS
 
 _REST: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -34,7 +34,7 @@ def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
     if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & inspect.CO_VARARGS:
         return False
     rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & inspect.CO_VARKEYWORDS)]}
-    if rest & {*code.co_cellvars} or LOOKS_AT_LOCALS & {*code.co_names} or any(map(is_symbol, code.co_names)):
+    if rest & {*code.co_cellvars} or LOCALS_READERS & {*code.co_names} or any(map(is_symbol, code.co_names)):
         return False
     for instruction in dis.get_instructions(code):
         named = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
