@@ -95,6 +95,22 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
 
 
 class _Rewriter:
+    """Rewrites one function, or the module level of one module.
+
+    Parameters
+    ----------
+    shapes:
+        The shapes of the variants; those that intercept nothing are left out.
+    entry:
+        Builds the test that chooses a branch.
+    keep_functions:
+        Whether functions stay plain.
+    surroundings:
+        What stands around the function.
+    pruned:
+        Whether nodes that may change are annotated as `CHANGING`. All others are neither copied nor visited then.
+    """
+
     def __init__(
         self,
         shapes: tuple[Shape, ...],
@@ -107,7 +123,8 @@ class _Rewriter:
         self.entry = entry
         self.keep_functions = keep_functions
         self.surroundings = surroundings or Surroundings()
-        self.kept = CHANGING if pruned else None  # nodes without this attribute are neither copied nor visited
+        self.kept = CHANGING if pruned else None
+
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         guarded: dict[Mode, GuardedForm] = {}
@@ -138,6 +155,7 @@ class _Rewriter:
         return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
+        """Rewrite a function in place; `bodies` are those that passes made of it."""
         if not self.shapes or (self.kept is not None and not _has_events(node)):
             return node
         if isinstance(node, ast.Lambda):
