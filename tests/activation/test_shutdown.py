@@ -1,30 +1,23 @@
 """Functions that run when the interpreter ends do what they do plain, and nothing is said that is not said plain."""
 
+import inspect
 import textwrap
 
 import pytest
+from helpers import contexts
 from helpers.command_line import run
+
+CONTEXTS = inspect.getsource(contexts)
+"""Stands in the main module, whose names are deleted when the interpreter ends."""
 
 INSIDE = {
     "noop": "cassette_import.contexts.Noop().__enter__()",
-    "looking": "Looking().__enter__()",
-    "left": "with Looking(): ending.start()",
+    "reading": "ReadsEverything().__enter__()",
+    "left": "with ReadsEverything(): ending.start()",
     "inactive": "pass",
 }
 MAIN = """
     import cassette_import, cassette_import.contexts
-    from cassette_import import Context, Events
-
-    class Looking(Context, events=Events.ALL):
-        def prehook(self, f, *args, **kwargs):
-            len(args)
-
-        def posthook(self, result, f, *args, **kwargs):
-            len(args)
-
-        def errorhook(self, error, f, *args, **kwargs):
-            len(args)
-
     cassette_import.install(["ending"])
     import ending
     {inside}
@@ -204,7 +197,7 @@ def test_program_ends_as_it_does_plain(program, inside, tmp_path):
     (tmp_path / "plain.py").write_text(
         f"import ending\n{'ending.start()' if inside == 'left' else ''}\nending.start()\n"
     )
-    (tmp_path / "main.py").write_text(textwrap.dedent(MAIN).format(inside=INSIDE[inside]))
+    (tmp_path / "main.py").write_text(CONTEXTS + textwrap.dedent(MAIN).format(inside=INSIDE[inside]))
     assert run("main.py", folder=tmp_path) == run("plain.py", folder=tmp_path)
 
 

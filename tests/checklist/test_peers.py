@@ -10,7 +10,8 @@ import threading
 
 import pytest
 from helpers.command_line import run
-from helpers.same_program import WAYS, Looking, assert_same
+from helpers.contexts import ReadsArguments
+from helpers.same_program import WAYS, assert_same
 
 from cassette_import import Context, install
 from cassette_import.contexts import Noop
@@ -174,7 +175,7 @@ def in_flight(make_program):
     return make_program(IN_FLIGHT)
 
 
-@pytest.mark.parametrize("context_type", [Noop, Looking])
+@pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
 def test_B1_a_function_goes_on_when_its_context_ends(context_type, in_flight):
     with contextlib.ExitStack() as stack:
         stack.enter_context(context_type())
@@ -182,7 +183,7 @@ def test_B1_a_function_goes_on_when_its_context_ends(context_type, in_flight):
     assert in_flight.log == ["begin", "end"]
 
 
-@pytest.mark.parametrize("context_type", [Noop, Looking])
+@pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
 def test_B1_a_generator_goes_on_when_its_context_ends(context_type, in_flight):
     with context_type():
         generator = in_flight.generator()
@@ -190,7 +191,7 @@ def test_B1_a_generator_goes_on_when_its_context_ends(context_type, in_flight):
     assert [*found, *generator] == in_flight.log == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("context_type", [Noop, Looking])
+@pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
 def test_B1_a_task_goes_on_when_its_context_ends(context_type, in_flight):
     async def main():
         with context_type():

@@ -16,7 +16,8 @@ import types
 
 import pytest
 from helpers.command_line import run
-from helpers.same_program import WAYS, Looking, assert_same, assert_same_when_imported_in
+from helpers.contexts import ReadsArguments
+from helpers.same_program import WAYS, assert_same, assert_same_when_imported_in
 
 from cassette_import import Context, current, install, uninstall
 from cassette_import.contexts import Noop
@@ -83,7 +84,7 @@ def test_program_sees_what_it_saw(program, way, make_package):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program_that_is_imported_in_a_context_sees_what_it_saw(program, make_package):
-    assert_same_when_imported_in(Looking(), PROGRAMS[program], make_package)
+    assert_same_when_imported_in(ReadsArguments(), PROGRAMS[program], make_package)
 
 
 def test_V7_functions_whose_bytecode_somebody_else_reads_are_left_alone(make_package):
@@ -110,7 +111,7 @@ def test_V7_functions_whose_bytecode_somebody_else_reads_are_left_alone(make_pac
     module = importlib.import_module(name)
     codes = module.compiled.__code__, module.with_options.__code__
     installation = install([name])
-    with Looking():
+    with ReadsArguments():
         assert module.ours(-1) == 2
     assert (module.compiled.__code__, module.with_options.__code__) == codes
     report = installation.report()[0]
@@ -300,7 +301,7 @@ def test_N2_code_that_is_running_goes_on_after_uninstalling(make_package):
     """)
     module = importlib.import_module(name)
     install([name])
-    with Looking():
+    with ReadsArguments():
         generator, function = module.numbers(), module.nested()
         found = [next(generator), next(generator)]
     uninstall([name])

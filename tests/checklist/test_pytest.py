@@ -6,9 +6,11 @@ markers and xdist in `test_pytest_plugin.py`.
 
 import json
 import re
+import shutil
 import textwrap
 
 import pytest
+from helpers import contexts
 from helpers.command_line import run
 
 HELPERS = """
@@ -146,24 +148,10 @@ ASSERTIONS = """
                 yield x
         assert list(numbers())
 """
-CONTEXTS = """
-    from cassette_import import Context, Events
-
-    class Looking(Context, events=Events.ALL):
-        def prehook(self, f, *args, **kwargs):
-            self.seen = len(args) + len(kwargs)
-
-        def posthook(self, result, f, *args, **kwargs):
-            self.same = result is f
-            self.seen = len(args) + len(kwargs)
-
-        def errorhook(self, exception, f, *args, **kwargs):
-            self.seen = len(args)
-"""
 WAYS = {
     "inactive": [],
     "noop": ["--cassette-context=noop"],
-    "looking": ["--cassette-context=contexts:Looking"],
+    "reading": ["--cassette-context=contexts:ReadsEverything"],
     "profile": ["--cassette-context=profile"],
 }
 
@@ -176,13 +164,13 @@ def project(tmp_path):
         "shop/checks.py": HELPERS,
         "shop/tests/__init__.py": "",
         "shop/tests/test_shop.py": ASSERTIONS,
-        "contexts.py": CONTEXTS,
         "conftest.py": "import pytest\npytest.register_assert_rewrite('shop.checks')\n",
     }
     for name, source in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(source).lstrip("\n"))
+    shutil.copy(contexts.__file__, tmp_path)
     return tmp_path
 
 
@@ -211,7 +199,7 @@ def test_P1_assertions_explain_themselves_as_ever_in_an_overdubbed_module(way, s
     assert failures(ours) == failures(plain)
 
 
-@pytest.mark.parametrize("way", ["noop", "looking", "profile"])
+@pytest.mark.parametrize("way", ["noop", "reading", "profile"])
 def test_P1_both_rewritings_apply_to_one_module(way, project):
     """The explanations above do not come from functions that were left alone."""
     done = run_pytest(project, "--cassette-packages=shop", "--cassette-report=report.json", *WAYS[way], "shop")

@@ -9,7 +9,8 @@ import importlib
 import sys
 
 import pytest
-from helpers.same_program import WAYS, Looking, assert_same, assert_same_when_imported_in
+from helpers.contexts import ReadsArguments
+from helpers.same_program import WAYS, assert_same, assert_same_when_imported_in
 
 from cassette_import import Context, install
 from cassette_import.contexts import Noop
@@ -519,7 +520,7 @@ def test_program_is_what_it_was(program, way, make_package):
     assert_same(way, PROGRAMS[program], make_package)
 
 
-@pytest.mark.parametrize("context_type", [Noop, Looking])
+@pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program_whose_module_level_runs_in_a_context_is_what_it_was(program, context_type, make_package):
     assert_same_when_imported_in(context_type(), PROGRAMS[program], make_package)
@@ -557,7 +558,7 @@ def test_S3_modules_without_functions_are_imported_in_a_context(text, make_packa
     plain = {key for key in vars(importlib.import_module(name)) if key != "__cached__"}
     del sys.modules[name]
     install([name])
-    with Looking():
+    with ReadsArguments():
         assert {key for key in vars(importlib.import_module(name)) if key != "__cached__"} == plain
 
 
@@ -571,9 +572,9 @@ def test_S8_nothing_is_parsed_until_a_function_is_entered_in_a_context(make_pack
         patch.setattr(ast, "parse", refuse)
         module = importlib.import_module(name)
         assert module.f(-2) == 2
-        with Looking():
+        with ReadsArguments():
             pass
-    with Looking() as context:
+    with ReadsArguments() as context:
         module.f(-3)
     assert context.seen == 1
 
@@ -626,6 +627,6 @@ def test_R12_nodes_are_found_by_their_positions(make_package):
     expected = module.main()
     assert "here(*[1])" in expected[0]
     install([name])
-    for context in (Noop(), Looking()):
+    for context in (Noop(), ReadsArguments()):
         with context:
             assert module.main() == expected

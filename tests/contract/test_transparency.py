@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from helpers.contexts import ArgumentFree, ReadsArguments
 from helpers.heap import no_new_holders_of_wrappers
 from helpers.tagging_contexts import TagsArguments, TagsNothing
 from programs.transparency import (
@@ -38,18 +39,8 @@ class Unhooked(Context):
     """Intercepts nothing."""
 
 
-class Empty(Context):
-    """Intercepts everything that there is by default, and changes nothing."""
-
-    def prehook(self, f, *args, **kwargs):
-        pass
-
-    def posthook(self, result, f, *args, **kwargs):
-        pass
-
-
-class Guarded(Empty):
-    """Sees the exceptions too."""
+class WithErrorhook(ArgumentFree):
+    """It has an errorhook as well."""
 
     def errorhook(self, exception, f, *args, **kwargs):
         pass
@@ -60,25 +51,15 @@ class Prehook(Context):
         pass
 
 
-class Everything(Empty, events=Events.ALL):
-    """Intercepts every kind of event, with hooks that need no arguments."""
+class ArgumentFreeOfAll(ArgumentFree, events=Events.ALL):
+    """Its hooks are argument-free and see every kind of event."""
 
 
-class Aimed(Context):
+class Targeted(Context):
     """Has a target that no program calls."""
 
 
-Aimed.overdub.register(time.ctime)(lambda ctx, f, *seconds: None)
-
-
-class Looking(Context, events=Events.ALL):
-    """Intercepts every kind of event, and looks at all that it is told."""
-
-    def prehook(self, f, *args, **kwargs):
-        len(args)
-
-    def posthook(self, result, f, *args, **kwargs):
-        len(args)
+Targeted.overdub.register(time.ctime)(lambda ctx, f, *seconds: None)
 
 
 def in_a_context_that_tags(load):
@@ -104,64 +85,64 @@ def in_a_context_without_hooks(load):
     return overdub(Unhooked(), module.main)
 
 
-def in_a_context_with_a_target_that_is_not_met(load):
+def in_a_context_with_a_target_that_is_not_matched(load):
     module = load(True)
-    return overdub(Aimed(), module.main)
+    return overdub(Targeted(), module.main)
 
 
 def in_a_context_with_empty_hooks(load):
     module = load(True)
-    return overdub(Empty(), module.main)
+    return overdub(ArgumentFree(), module.main)
 
 
 def in_a_context_with_an_empty_errorhook(load):
     module = load(True)
-    return overdub(Guarded(), module.main)
+    return overdub(WithErrorhook(), module.main)
 
 
 def installed_after_its_import(load):
     module = load(False)
     install([module.__name__])
-    return overdub(Empty(), module.main)
+    return overdub(ArgumentFree(), module.main)
 
 
 def imported_inside_of_the_context(load):
-    with Empty():
+    with ArgumentFree():
         return load(True).main()
 
 
 def in_two_contexts(load):
     module = load(True)
-    with Empty(), Prehook():
+    with ArgumentFree(), Prehook():
         return module.main()
 
 
 def after_a_context(load):
     module = load(True)
-    with Empty():
+    with ArgumentFree():
         pass
     return module.main()
 
 
 def in_a_context_of_all_events(load):
     module = load(True)
-    return overdub(Everything(), module.main)
+    return overdub(ArgumentFreeOfAll(), module.main)
 
 
-def in_a_context_that_looks_at_all_events(load):
+def in_a_context_that_reads_all_events(load):
     module = load(True)
-    return overdub(Looking(), module.main)
+    return overdub(ReadsArguments(), module.main)
 
 
-def imported_inside_of_a_context_that_looks_at_all_events(load):
-    with Looking():
+def imported_inside_of_a_context_that_reads_all_events(load):
+    with ReadsArguments():
         return load(True).main()
 
 
 WAYS_WITHOUT_HOOKS = [
     installed_and_inactive,
     in_a_context_without_hooks,
-    in_a_context_with_a_target_that_is_not_met,
+    in_a_context_with_a_target_that_is_not_matched,
     after_a_context,
 ]
 WAYS = [
@@ -172,8 +153,8 @@ WAYS = [
     imported_inside_of_the_context,
     in_two_contexts,
     in_a_context_of_all_events,
-    in_a_context_that_looks_at_all_events,
-    imported_inside_of_a_context_that_looks_at_all_events,
+    in_a_context_that_reads_all_events,
+    imported_inside_of_a_context_that_reads_all_events,
     in_a_context_that_tags,
     in_a_context_that_tags_all_arguments,
 ]

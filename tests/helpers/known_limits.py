@@ -45,15 +45,15 @@ HOOKED = (
     "imported_inside_of_the_context",
     "in_two_contexts",
     "in_a_context_of_all_events",
-    "in_a_context_that_looks_at_all_events",
-    "imported_inside_of_a_context_that_looks_at_all_events",
+    "in_a_context_that_reads_all_events",
+    "imported_inside_of_a_context_that_reads_all_events",
 )
 """The ways of `test_transparency.py` with hooks."""
-UNHOOKED = ("in_a_context_without_hooks", "in_a_context_with_a_target_that_is_not_met")
+UNHOOKED = ("in_a_context_without_hooks", "in_a_context_with_a_target_that_is_not_matched")
 GUARDED = HOOKED[1:2]
 WITH_TAGS = ("in_a_context_that_tags", "in_a_context_that_tags_all_arguments")
-BLIND = HOOKED[:1] + HOOKED[2:5]
-LOOKING_AT_ALL = HOOKED[6:]
+ARGUMENT_FREE = HOOKED[:1] + HOOKED[2:5]
+READING_ALL = HOOKED[6:]
 OF_ALL = HOOKED[5:]
 
 
@@ -77,14 +77,14 @@ def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
     return named(f"test_tools_processes.py::{test}", *parameters)
 
 
-LOOKING, NOOP, AFTER = "in_a_looking_context", "in_noop", "after_a_context"
+READING, NOOP, AFTER = "in_a_context_that_reads_arguments", "in_noop", "after_a_context"
 GENERATOR = "test_verbs.py::test_generator_"
 SHOWS, STEPS = (
     "test_pdb_shows_what_it_shows_of_the_plain_program",
     "test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks",
 )
 COVERAGE = "test_coverage_is_that_of_the_plain_run"
-WITH_CONTEXT = ("noop", "looking")
+WITH_CONTEXT = ("noop", "reading")
 LINES_AND_BRANCHES = ("lines", "branches")
 RECURSION = "recursion_through_{}_goes_as_deep_as_ever"
 
@@ -99,19 +99,19 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (ASKING, tool(["asyncio_debug_mode", "cprofile_call_counts"], ["inactive"]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], OF_ALL), True),
     (LINES, same(["line_events_of_a_tracer"], GUARDED), True),
-    (JUMPS, same(["line_events_of_a_tracer_in_generators_and_methods"], [*BLIND, HOOKED[5]]), IS_3_12),
+    (JUMPS, same(["line_events_of_a_tracer_in_generators_and_methods"], [*ARGUMENT_FREE, HOOKED[5]]), IS_3_12),
     (LAMBDAS, same([RECURSION.format("lambdas_and_closures")], GUARDED), True),
-    (LAMBDAS, same([RECURSION.format("comprehensions")], [*GUARDED, *LOOKING_AT_ALL]), OLDEST),
+    (LAMBDAS, same([RECURSION.format("comprehensions")], [*GUARDED, *READING_ALL]), OLDEST),
     (DYING, same(["exception_frees_arguments_when_it_is_handled"], GUARDED), True),
     (DYING, same(["traceback_does_not_keep_temporaries"], GUARDED), True),
     (DYING, same(["locals_die_when_the_function_returns"], GUARDED), VERSION < (3, 14)),
     (DYING, same(["left_operands_die_before_the_end_of_the_statement"], GUARDED), VERSION < (3, 15)),
     (DYING, same(["result_that_nobody_keeps_dies_at_once"], GUARDED), VERSION < (3, 15)),
-    (KEEPING, same(["exception_frees_arguments_when_it_is_handled"], LOOKING_AT_ALL), True),
-    (KEEPING, same(["traceback_does_not_keep_temporaries"], LOOKING_AT_ALL), True),
-    (KEEPING, same(["locals_die_when_the_function_returns"], LOOKING_AT_ALL), VERSION < (3, 14)),
-    (KEEPING, same(["left_operands_die_before_the_end_of_the_statement"], LOOKING_AT_ALL), VERSION < (3, 15)),
-    (KEEPING, same(["result_that_nobody_keeps_dies_at_once"], LOOKING_AT_ALL), VERSION < (3, 15)),
+    (KEEPING, same(["exception_frees_arguments_when_it_is_handled"], READING_ALL), True),
+    (KEEPING, same(["traceback_does_not_keep_temporaries"], READING_ALL), True),
+    (KEEPING, same(["locals_die_when_the_function_returns"], READING_ALL), VERSION < (3, 14)),
+    (KEEPING, same(["left_operands_die_before_the_end_of_the_statement"], READING_ALL), VERSION < (3, 15)),
+    (KEEPING, same(["result_that_nobody_keeps_dies_at_once"], READING_ALL), VERSION < (3, 15)),
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], WITH_TAGS), True),
     (FRAMES, same(["locals_under_another_name"], WITH_TAGS), True),
     (PROFILERS, same(["profiles_by_cprofile"], WITH_TAGS), True),
@@ -133,32 +133,32 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     ),
     (SLOTS, same(["state_of_a_generator"], WITH_TAGS[1:]), True),
     # What tools find.
-    (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, LOOKING]), True),
+    (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, READING]), True),
     (CODE, ["test_programs.py::test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program"], True),
     (
         CODE,
         ["test_programs.py::test_V8_code_that_has_met_a_context_runs_in_a_process_that_knows_nothing_of_us"],
         True,
     ),
-    (DYING, tool(["del_of_an_argument_runs_when_the_call_fails"], [LOOKING]), True),
-    (KEEPING, tool(["del_runs_when_the_last_reference_goes"], [NOOP, LOOKING]), not OLDEST),
-    (SPLATS, tool(["sys_setprofile_calls_of_c_functions_with_splats"], [LOOKING]), True),
-    (SPLATS, tool(["cprofile_call_counts_of_builtins_called_with_splats"], [NOOP, LOOKING]), True),
-    (LOOPS, tool(["cprofile_call_counts"], [AFTER, NOOP, LOOKING]), OLDEST),
-    (PROFILERS, tool(["cprofile_call_counts_by_caller"], [NOOP, LOOKING]), True),
+    (DYING, tool(["del_of_an_argument_runs_when_the_call_fails"], [READING]), True),
+    (KEEPING, tool(["del_runs_when_the_last_reference_goes"], [NOOP, READING]), not OLDEST),
+    (SPLATS, tool(["sys_setprofile_calls_of_c_functions_with_splats"], [READING]), True),
+    (SPLATS, tool(["cprofile_call_counts_of_builtins_called_with_splats"], [NOOP, READING]), True),
+    (LOOPS, tool(["cprofile_call_counts"], [AFTER, NOOP, READING]), OLDEST),
+    (PROFILERS, tool(["cprofile_call_counts_by_caller"], [NOOP, READING]), True),
     (BRANCHES, process(COVERAGE, WITH_CONTEXT, ["ctrace"], LINES_AND_BRANCHES), OLDEST),
-    (UNWINDING, process(COVERAGE, ["looking"], ["ctrace", "pytrace"], LINES_AND_BRANCHES), TELLS_OF_HIDDEN),
-    (UNWINDING, tool(["sys_settrace_exceptions_on_their_way"], [NOOP, LOOKING]), not OLDEST),
+    (UNWINDING, process(COVERAGE, ["reading"], ["ctrace", "pytrace"], LINES_AND_BRANCHES), TELLS_OF_HIDDEN),
+    (UNWINDING, tool(["sys_settrace_exceptions_on_their_way"], [NOOP, READING]), not OLDEST),
     (UNWINDING, process(STEPS, WITH_CONTEXT, ["steps_through_an_exception"]), not OLDEST),
-    (ORIGINS, tool(["asyncio_debug_mode"], [NOOP, LOOKING]), OLDEST),
+    (ORIGINS, tool(["asyncio_debug_mode"], [NOOP, READING]), OLDEST),
     (ORIGINS, process("test_faulthandler_dumps_the_frames_of_the_program", WITH_CONTEXT), True),
-    (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, LOOKING]), not OLDEST),
-    (RECURSIVE, same(["endless_recursion_raises"], [*GUARDED, *LOOKING_AT_ALL, *WITH_TAGS]), OLDEST),
+    (BOUND, tool(["sys_monitoring_call_events_of_methods"], [NOOP, READING]), not OLDEST),
+    (RECURSIVE, same(["endless_recursion_raises"], [*GUARDED, *READING_ALL, *WITH_TAGS]), OLDEST),
     (COLUMNS, ["test_pytest.py::test_P1_assertions_without_rewriting_stay_bare[noop]"], OLDEST),
     (INSERTED, ["test_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
     (JUMPS, process(SHOWS, ["noop"], ["breaks_in_a_generator"]), IS_3_12),
     (JUMPS, process(STEPS, ["noop"], ["steps_into_generators"]), IS_3_12),
-    (UNWINDING, process(STEPS, ["looking"], ["steps_into_generators"]), TELLS_OF_HIDDEN),
+    (UNWINDING, process(STEPS, ["reading"], ["steps_into_generators"]), TELLS_OF_HIDDEN),
 ]
 
 KNOWN_LIMITS: dict[str, str] = {test: reason for reason, tests, is_so in _LIMITS if is_so for test in tests}

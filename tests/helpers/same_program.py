@@ -4,19 +4,9 @@ import importlib
 import re
 import sys
 
-from cassette_import import Context, Events, install
+from cassette_import import install
 from cassette_import.contexts import Noop
-
-
-class Looking(Context, events=Events.ALL):
-    """Its hooks look at all that they are given, and keep nothing of it."""
-
-    def prehook(self, f, *args, **kwargs):
-        self.seen = len(args) + len(kwargs)
-
-    def posthook(self, result, f, *args, **kwargs):
-        self.same = result is f
-        self.seen = len(args) + len(kwargs)
+from helpers.contexts import ReadsArguments
 
 
 def inactive(main):
@@ -24,7 +14,7 @@ def inactive(main):
 
 
 def after_a_context(main):
-    with Looking():
+    with ReadsArguments():
         main()
     return main()
 
@@ -34,12 +24,12 @@ def in_noop(main):
         return main()
 
 
-def in_a_looking_context(main):
-    with Looking():
+def in_a_context_that_reads_arguments(main):
+    with ReadsArguments():
         return main()
 
 
-WAYS = [inactive, after_a_context, in_noop, in_a_looking_context]
+WAYS = [inactive, after_a_context, in_noop, in_a_context_that_reads_arguments]
 
 
 def observe(way, main):

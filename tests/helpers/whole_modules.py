@@ -12,59 +12,29 @@ from cassette_import.activation.variant_registry import variants
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.body_compiler import BodyCompiler
 from cassette_import.specialization.function_unit import FileRecord, Unit
+from helpers.contexts import ArgumentFree, ReadsArguments, ReadsEverything, Tagging
 
 FILENAME = "<rewritten>"
 
 
-class ArgumentFree(Context):
-    """Its hooks read nothing."""
-
-    def prehook(self, f, *args, **kwargs):
-        pass
-
-    def posthook(self, result, f, *args, **kwargs):
-        pass
-
-
-class ReadingArguments(Context):
-    """Its hooks read all that they are given."""
-
-    def prehook(self, f, *args, **kwargs):
-        return f, args, kwargs
-
-    def posthook(self, result, f, *args, **kwargs):
-        return result, f, args, kwargs
-
-
-class WithErrorhook(ReadingArguments):
-    """It has an errorhook as well."""
-
-    def errorhook(self, exception, f, *args, **kwargs):
-        return exception, f, args, kwargs
-
-
 class Replacing(Context):
-    """An overload takes every event."""
+    """An overload replaces every event."""
 
     def overdub(self, f, *args, **kwargs):
         return f(*args, **kwargs)
 
 
-class Chosen(Context):
-    """Chosen functions only: calls are guarded."""
+class ChosenFunctions(Context):
+    """ChosenFunctions functions only: calls are guarded."""
 
 
-@Chosen.overdub.register(len)
+@ChosenFunctions.overdub.register(len)
 def _(ctx, f, x):
     return f(x)
 
 
-class Tagging(Context, tagging=True):
-    """Values could carry metadata."""
-
-
 class TaggingAll(Replacing, tagging=True):
-    """An overload takes every event, and values could carry metadata."""
+    """An overload replaces every event, and values could carry metadata."""
 
 
 def _variant(*kinds):
@@ -74,22 +44,22 @@ def _variant(*kinds):
 
 SINGLE = {
     f"{kind.__name__} {event.name}": [_variant((kind, event))]
-    for kind in (ArgumentFree, ReadingArguments)
+    for kind in (ArgumentFree, ReadsArguments)
     for event in Events
 }
 """Variants that see one kind of event alone."""
 
 SHAPES = {
-    "calls": [_variant((ReadingArguments, Events.CALLS))],
+    "calls": [_variant((ReadsArguments, Events.CALLS))],
     "all, argument-free": [_variant((ArgumentFree, Events.ALL))],
-    "all, reading arguments": [_variant((ReadingArguments, Events.ALL))],
-    "all, with errorhook": [_variant((WithErrorhook, Events.ALL))],
+    "all, reading arguments": [_variant((ReadsArguments, Events.ALL))],
+    "all, with errorhook": [_variant((ReadsEverything, Events.ALL))],
     "all, replacing": [_variant((Replacing, Events.ALL))],
-    "chosen functions": [Chosen()._variant_alone()],
+    "chosen functions": [ChosenFunctions()._variant_alone()],
     "tagging": [Tagging()._variant_alone()],
     "tagging all": [_variant((TaggingAll, Events.ALL))],
-    "two contexts": [_variant((WithErrorhook, Events.DEFAULT), (ArgumentFree, Events.ALL))],
-    "two variants": [_variant((ArgumentFree, Events.ALL)), _variant((ReadingArguments, Events.ALL))],
+    "two contexts": [_variant((ReadsEverything, Events.DEFAULT), (ArgumentFree, Events.ALL))],
+    "two variants": [_variant((ArgumentFree, Events.ALL)), _variant((ReadsArguments, Events.ALL))],
 }
 """Variants by their hooks; several in one list are branches of one body."""
 

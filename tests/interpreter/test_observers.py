@@ -3,7 +3,7 @@
 import gc
 
 import pytest
-from helpers.counting import Counting
+from helpers.contexts import Counting
 
 PROGRAM = """
 class Node:

@@ -13,9 +13,10 @@ import textwrap
 import warnings
 
 import pytest
+from helpers.contexts import Replacing, Tagging
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from cassette_import import Context, Events, canrecurse, fallback, install, recurse, uninstall
+from cassette_import import Context, Events, install, uninstall
 from cassette_import.contexts import Noop
 from programs.generated import observed
 from programs.generated.found import PROGRAMS
@@ -25,8 +26,8 @@ EXAMPLES = int(os.environ.get("CASSETTE_TEST_EXAMPLES", "4"))
 SEED = os.environ.get("CASSETTE_TEST_SEED", "")
 
 
-class Looking(Context, events=Events.ALL):
-    """Its hooks look at all that they are given, and are told of exceptions. Each event begins and ends once."""
+class Paired(Context, events=Events.ALL):
+    """Its hooks check that each event of every kind begins and ends once."""
 
     def __init__(self):
         self.going_on = []
@@ -42,7 +43,7 @@ class Looking(Context, events=Events.ALL):
 
 
 class Calls(Context, events=Events.CALLS):
-    """Its hooks look at calls, and at nothing else."""
+    """Its hooks read the arguments of calls alone."""
 
     def prehook(self, f, *args, **kwargs):
         self.seen = f, len(args), len(kwargs)
@@ -51,26 +52,18 @@ class Calls(Context, events=Events.CALLS):
         self.seen = None
 
 
-class Replacing(Context, events=Events.ALL):
-    """Every event is taken over and goes on inside."""
-
-    def overdub(self, f, *args, **kwargs):
-        go_on = recurse if canrecurse(self, f, *args, **kwargs) else fallback
-        return go_on(self, f, *args, **kwargs)
+class ReplacingAll(Replacing, events=Events.ALL):
+    """An overload replaces every kind of event."""
 
 
 class Chosen(Context):
-    """Takes over some functions."""
+    """Overloads replace some functions."""
 
 
 @Chosen.overdub.register(isinstance)
 @Chosen.overdub.register(observed.V)
 def _(ctx, f, *args, **kwargs):
     return f(*args, **kwargs)
-
-
-class Tagging(Context, tagging=True):
-    """Values could carry metadata, and none do."""
 
 
 def inside(*kinds):
@@ -90,11 +83,11 @@ WAYS = {
     "inactive": inside(),
     "noop": inside(Noop),
     "calls": inside(Calls),
-    "looking": inside(Looking),
-    "replacing": inside(Replacing),
+    "paired": inside(Paired),
+    "replacing": inside(ReplacingAll),
     "chosen": inside(Chosen),
     "tagging": inside(Tagging),
-    "two contexts": inside(Looking, Noop),
+    "two contexts": inside(Paired, Noop),
 }
 
 _PATH = {}

@@ -4,47 +4,15 @@ import importlib
 import pathlib
 
 import pytest
+from helpers.contexts import ArgumentFree, ReadsEverything, Replacing, Tagging
 
-from cassette_import import Context, canrecurse, fallback, install, recurse, tag
+from cassette_import import Context, Events, canrecurse, fallback, install, recurse, tag
 
 PROGRAMS = sorted(path.stem for path in pathlib.Path(__file__).with_name("odd").glob("*.py"))
 
 
-class Blind(Context):
-    """Its hooks look at nothing."""
-
-    def prehook(self, f, *args, **kwargs):
-        pass
-
-    def posthook(self, result, f, *args, **kwargs):
-        pass
-
-
-class Looking(Context):
-    """Its hooks look at all they are given, and keep nothing of it."""
-
-    count = 0
-
-    def prehook(self, f, *args, **kwargs):
-        self.count += len(args) + len(kwargs)
-
-    def posthook(self, result, f, *args, **kwargs):
-        self.count += result is f
-
-    def errorhook(self, exception, f, *args, **kwargs):
-        self.count += len(args)
-
-
-class CatchAll(Context):
-    """Every call is taken over and goes on inside."""
-
-    def overdub(self, f, *args, **kwargs):
-        go_on = recurse if canrecurse(self, f, *args, **kwargs) else fallback
-        return go_on(self, f, *args, **kwargs)
-
-
-class Tagging(Context, tagging=True):
-    """Values could carry metadata, and none do."""
+class ReadsCalls(ReadsEverything, events=Events.DEFAULT):
+    """Its hooks read the arguments of calls and operators alone."""
 
 
 class TaggingAll(Context, tagging=True):
@@ -71,7 +39,7 @@ def observe(main):
 
 
 @pytest.mark.filterwarnings("ignore:'.*' in a 'finally' block:SyntaxWarning")  # PEP 765, from 3.14 on
-@pytest.mark.parametrize("context_type", [Blind, Looking, CatchAll, Tagging, TaggingAll, Spreading])
+@pytest.mark.parametrize("context_type", [ArgumentFree, ReadsCalls, Replacing, Tagging, TaggingAll, Spreading])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_odd_program_behaves_as_ever(program, context_type, make_package):
     source = pathlib.Path(__file__).with_name("odd").joinpath(f"{program}.py").read_text(encoding="utf-8")
@@ -89,5 +57,5 @@ def test_S7_an_expression_too_deep_to_be_rewritten_runs_all_the_same(make_packag
     # How deep is too deep depends on the version; what is left alone is said in a warning.
     program = importlib.import_module(make_package("def main():\n    return " + " + ".join(["int(1)"] * 900)))
     install([program.__name__])
-    with Looking():
+    with ReadsCalls():
         assert program.main() == 900

@@ -1,14 +1,15 @@
 """Tools of the standard library, used by a program on itself, find what they find in the plain program.
 
 Each program runs plain and then, from a fresh copy of its module, installed: with no context active, in
-`Noop`, and in a context whose hooks look at all that they are given. `tests/programs/test_tools_processes.py` does the
+`Noop`, and in a context whose hooks read their arguments. `tests/programs/test_tools_processes.py` does the
 same for tools that start, stop or drive processes.
 """
 
 import sys
 
 import pytest
-from helpers.same_program import WAYS, Looking, assert_same
+from helpers.contexts import ReadsArguments
+from helpers.same_program import WAYS, assert_same
 
 from cassette_import.contexts import Noop
 from programs.transparency import tools_copying, tools_inspecting, tools_running
@@ -90,7 +91,7 @@ MOST_FRAMES_MISSING = 8
 
 
 @pytest.mark.parametrize("go", ["function", "A().method", "A().__add__", "closure", "lambdas", "generators"])
-@pytest.mark.parametrize("context_type", [Noop, Looking])
+@pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
 def test_recursion_ends_at_the_same_depth_but_for_the_frames_of_the_last_hooks(go, context_type, make_program):
     program = make_program(RECURSIONS)
     start = eval(go, vars(program))

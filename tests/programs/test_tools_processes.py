@@ -1,16 +1,18 @@
 """Tools that start, drive or measure whole processes find in an installed package what they find in a plain one.
 
 The same program is run in processes of its own: plain, installed with no context active, in `Noop`, and in a
-context whose hooks look at all that they are given. `tests/programs/test_tools.py` does this for tools that a
+context whose hooks read their arguments. `tests/programs/test_tools.py` does this for tools that a
 program uses on itself.
 """
 
 import json
 import re
+import shutil
 import sys
 import textwrap
 
 import pytest
+from helpers import contexts
 from helpers.command_line import run
 
 # What it says about itself must not depend on the way: a debugger shows its lines, and faulthandler its frames.
@@ -19,9 +21,10 @@ DRIVER = """
     way = os.environ["WAY"]
     context = contextlib.nullcontext()
     if way != "plain":
-        import cassette_import, contexts
+        import cassette_import, cassette_import.contexts, contexts
         cassette_import.install(["program"])
-        context = {"inactive": contextlib.nullcontext, "noop": contexts.Noop, "looking": contexts.Looking}[way]()
+        kinds = {"noop": cassette_import.contexts.Noop, "reading": contexts.ReadsArguments}
+        context = kinds.get(way, contextlib.nullcontext)()
     import program
     if __name__ == "__main__":
         if "SKIP" in os.environ:
@@ -30,19 +33,7 @@ DRIVER = """
         with context:
             program.main()
 """
-CONTEXTS = """
-    from cassette_import import Context, Events
-    from cassette_import.contexts import Noop
-
-    class Looking(Context, events=Events.ALL):
-        def prehook(self, f, *args, **kwargs):
-            self.seen = len(args) + len(kwargs)
-
-        def posthook(self, result, f, *args, **kwargs):
-            self.same = result is f
-            self.seen = len(args) + len(kwargs)
-"""
-WAYS = ["inactive", "noop", "looking"]
+WAYS = ["inactive", "noop", "reading"]
 
 parametrize_ways = pytest.mark.parametrize("way", WAYS)
 
@@ -63,10 +54,11 @@ def project(tmp_path):
     """Write the program; give a function that runs Python on it in some way."""
 
     def make(**sources):
-        for name, source in {"driver": DRIVER, "contexts": CONTEXTS, **sources}.items():
+        for name, source in {"driver": DRIVER, **sources}.items():
             path = tmp_path / f"{name.replace('.', '/')}.py"
             path.parent.mkdir(exist_ok=True)
             path.write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+        shutil.copy(contexts.__file__, tmp_path)
         return Project(tmp_path)
 
     return make

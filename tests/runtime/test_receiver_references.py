@@ -4,7 +4,7 @@ import importlib
 import sys
 
 import pytest
-from helpers.counting import Counting
+from helpers.contexts import Counting
 
 from cassette_import import Context, install
 from cassette_import.contexts import CallGraph, CallTypes, Noop, Profile, Trace

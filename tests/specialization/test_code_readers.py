@@ -5,7 +5,7 @@ import textwrap
 
 import pytest
 from helpers.command_line import cassette, run
-from helpers.counting import Counting
+from helpers.contexts import Counting
 
 import cassette_import
 from cassette_import import Context
