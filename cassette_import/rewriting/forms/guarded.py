@@ -4,11 +4,11 @@ Most callees are not intercepted, and a guard tells so without a call. A guard i
 callee, or types of receivers, which are known not to be intercepted. It is learned at run time (`dispatch.guards`), and
 cleared when a hook or overload is registered. ``len(x)`` becomes::
 
-    (len if len is @7.g.len else @7.learn(len, "g.len"))(x)
+    (len if len is @7.g.….len else @7.learn(len, "g.….len"))(x)
 
 and ``self.run(x)``, which stays a fast method call of the interpreter, becomes::
 
-    (self.run(x) if @type(self) in @7.t.run else @7.learn(self.run, "t.run")(x))
+    (self.run(x) if @type(self) in @7.t.….run else @7.learn(self.run, "t.….run", self)(x))
 
 Knows trees; must not know how guards are learned.
 """
