@@ -5,15 +5,17 @@ context whose hooks read their arguments. `tests/programs/test_tools.py` does th
 program uses on itself.
 """
 
+import functools
 import json
 import re
 import shutil
 import sys
 import textwrap
+from typing import NamedTuple
 
 import pytest
 from helpers import contexts
-from helpers.command_line import run
+from helpers.command_line import Outcome, run
 
 # What it says about itself must not depend on the way: a debugger shows its lines, and faulthandler its frames.
 DRIVER = """
@@ -23,8 +25,8 @@ DRIVER = """
     if way != "plain":
         import cassette_import, cassette_import.contexts, contexts
         cassette_import.install(["program"])
-        kinds = {"noop": cassette_import.contexts.Noop, "reading": contexts.ReadsArguments}
-        context = kinds.get(way, contextlib.nullcontext)()
+        ways = {"noop": cassette_import.contexts.Noop, "reading": contexts.ReadsArguments}
+        context = ways.get(way, contextlib.nullcontext)()
     import program
     if __name__ == "__main__":
         if "SKIP" in os.environ:
@@ -39,27 +41,33 @@ parametrize_ways = pytest.mark.parametrize("way", WAYS)
 
 
 class Project:
-    """A folder with a program in it."""
+    """A folder with a program in it. Plain runs are done once, for all ways that are compared with them."""
 
     def __init__(self, folder):
         self.folder = folder
+        self._plain_outcomes = {}
 
     def __call__(self, way, *words, **more):
-        """Run Python with these arguments; the driver does what the way says."""
-        return run(*words, folder=self.folder, WAY=way, **more)
+        """Run Python with these arguments; the driver enters the context of this way."""
+        if way != "plain":
+            return run(*words, folder=self.folder, WAY=way, **more)
+        key = words, *sorted(more.items())
+        if key not in self._plain_outcomes:
+            self._plain_outcomes[key] = run(*words, folder=self.folder, WAY=way, **more)
+        return self._plain_outcomes[key]
 
 
-@pytest.fixture
-def project(tmp_path):
-    """Write the program; give a function that runs Python on it in some way."""
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Write the program, once for each source; return a function that runs Python on it in some way."""
 
-    def make(**sources):
-        for name, source in {"driver": DRIVER, **sources}.items():
-            path = tmp_path / f"{name.replace('.', '/')}.py"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
-        shutil.copy(contexts.__file__, tmp_path)
-        return Project(tmp_path)
+    @functools.cache
+    def make(program):
+        folder = tmp_path_factory.mktemp("project")
+        shutil.copy(contexts.__file__, folder)
+        for name, source in {"driver": DRIVER, "program": program}.items():
+            (folder / f"{name}.py").write_text(textwrap.dedent(source).lstrip("\n"), encoding="utf-8")
+        return Project(folder)
 
     return make
 
@@ -138,9 +146,9 @@ def debugged(done):
 @parametrize_ways
 def test_pdb_shows_what_it_shows_of_the_plain_program(way, script, project):
     """V4."""
-    python = project(program=DEBUGGED)
+    python = project(DEBUGGED)
     # The session begins before the program is imported.
-    stdin = "\n".join(["tbreak driver.py:13", "c", *SCRIPTS[script].split("; "), "q", ""])
+    stdin = "\n".join(["tbreak driver.py:14", "c", *SCRIPTS[script].split("; "), "q", ""])
     expected = debugged(python("plain", "-m", "pdb", "driver.py", stdin=stdin))
     assert "program.py(" in expected
     assert expected.endswith("end\n")
@@ -151,7 +159,7 @@ def test_pdb_shows_what_it_shows_of_the_plain_program(way, script, project):
 @parametrize_ways
 def test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks(way, script, project):
     """V4."""
-    python = project(program=DEBUGGED)
+    python = project(DEBUGGED)
     skipped = "cassette_import cassette_import.* contexts"
     stdin = "\n".join([*STEPS[script].split("; "), ""])
     expected = debugged(python("plain", "driver.py", stdin=stdin, SKIP=skipped))
@@ -164,7 +172,7 @@ def test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks(
 @pytest.mark.parametrize("call", ["breakpoint()", "import pdb; pdb.set_trace()", "y = breakpoint()"])
 def test_breakpoint_in_the_program_starts_pdb_there(call, way, project):
     source = f"def f(x):\n    {call}\n    x = 2\n    return abs(x)\n\ndef main():\n    print(f(-1))\n"
-    python = project(program=source)
+    python = project(source)
     stdin = "w\np x\nn\nn\nu\nc\n"
     expected = python("plain", "driver.py", stdin=stdin)
     assert "program.py(3)f()" in expected.stdout or "program.py(2)f()" in expected.stdout
@@ -188,7 +196,7 @@ def test_post_mortem_debugging_shows_the_frames_of_the_program(way, project):
             except ValueError:
                 pdb.post_mortem(sys.exc_info()[2])
     """
-    python = project(program=source)
+    python = project(source)
     stdin = "w\na\nu\na\nu\np __name__\nq\n"
     expected = python("plain", "driver.py", stdin=stdin)
     assert "program.py(4)deep()" in expected.stdout
@@ -281,6 +289,34 @@ COVERED = """
 CORES = ["ctrace", "pytrace", *(["sysmon"] if sys.version_info >= (3, 12) else [])]
 
 
+class Coverage(NamedTuple):
+    """What a run prints, and what coverage reports of the program."""
+
+    outcome: Outcome
+    report: dict
+
+
+_PLAIN_COVERAGE = {}
+
+
+def measured(python, way, words, core):
+    """Measure the coverage of one run; a plain run is measured once."""
+    key = python, *words, core
+    if way == "plain" and key in _PLAIN_COVERAGE:
+        return _PLAIN_COVERAGE[key]
+    outcome = python(way, "-m", "coverage", *words, COVERAGE_CORE=core)
+    import coverage
+
+    data = coverage.Coverage(data_file=python.folder / ".coverage", config_file=False)
+    data.load()
+    data.json_report(outfile=str(python.folder / "coverage.json"))
+    [report] = json.loads((python.folder / "coverage.json").read_text())["files"].values()
+    found = Coverage(outcome, report)
+    if way == "plain":
+        _PLAIN_COVERAGE[key] = found
+    return found
+
+
 @pytest.mark.parametrize("branch", [False, True], ids=["lines", "branches"])
 @pytest.mark.parametrize("core", CORES)
 @parametrize_ways
@@ -289,16 +325,12 @@ def test_coverage_is_that_of_the_plain_run(way, core, branch, project):
     pytest.importorskip("coverage")
     if core == "sysmon" and branch and sys.version_info < (3, 14):
         pytest.skip("before Python 3.14, this core of coverage knows no branches")
-    python = project(program=COVERED)
+    python = project(COVERED)
 
-    def covered(way):
-        words = ["run", "--include=program.py", *(["--branch"] if branch else []), "driver.py"]
-        done = python(way, "-m", "coverage", *words, COVERAGE_CORE=core)
-        assert (done.status, done.stderr) == (0, "")
-        assert python(way, "-m", "coverage", "json", "-q", "-o", "coverage.json").status == 0
-        return done.stdout, json.loads((python.folder / "coverage.json").read_text())["files"]["program.py"]
-
-    assert covered(way) == covered("plain")
+    words = ["run", "--include=program.py", *(["--branch"] if branch else []), "driver.py"]
+    plain = measured(python, "plain", words, core)
+    assert (plain.outcome.status, plain.outcome.stderr) == (0, "")
+    assert measured(python, way, words, core) == plain
 
 
 # ---- processes
@@ -344,7 +376,7 @@ WORKERS = """
 @parametrize_ways
 def test_processes_are_forked_and_spawned_from_the_program(way, project):
     """M5, V9."""
-    python = project(program=WORKERS)
+    python = project(WORKERS)
     expected = python("plain", "-W", "ignore", "driver.py")
     assert expected.status == 0, expected.stderr
     assert python(way, "-W", "ignore", "driver.py") == expected
@@ -371,7 +403,7 @@ def test_faulthandler_dumps_the_frames_of_the_program(way, project):
             [A().m(x) for x in (1,)]
             print(max(*[1, dump(2)]), flush=True)
     """
-    python = project(program=source)
+    python = project(source)
     expected = python("plain", "driver.py")
     assert '", line 8 in dump' in expected.stdout
     assert python(way, "driver.py") == expected
@@ -391,7 +423,7 @@ def test_traceback_at_the_end_of_the_program_is_that_of_python(way, project):
             except ValueError as error:
                 raise RuntimeError("in vain") from error
     """
-    python = project(program=source)
+    python = project(source)
     expected = python("plain", "driver.py")
     assert "RuntimeError: in vain" in expected.stderr
     assert python(way, "driver.py") == expected
@@ -419,7 +451,7 @@ def test_interrupt_from_outside_ends_a_loop(way, project):
                     traceback = traceback.tb_next
                 print("interrupted in", traceback.tb_frame.f_code.co_name)
     """
-    python = project(program=source)
+    python = project(source)
     expected = python("plain", "driver.py")
     assert expected.stdout == "interrupted in loop\n"
     assert python(way, "driver.py") == expected
@@ -441,7 +473,7 @@ def test_doctest_on_the_command_line_says_what_it_says_of_the_plain_program(way,
             import doctest, program
             print(doctest.testmod(program))
     '''
-    python = project(program=source)
+    python = project(source)
     expected = python("plain", "driver.py")
     assert "Expected:\n    3\nGot:\n    2" in expected.stdout
     assert python(way, "driver.py") == expected
