@@ -86,19 +86,19 @@ def in_thread(function, *args):
 # How a context type says so
 
 
-def test_a_context_type_does_not_inherit_unless_it_says_so():
+def test_a_context_type_is_not_inherited_by_default():
     assert Seen.inherit is False
     assert Inherited.inherit is True
 
 
-def test_a_context_type_may_say_so_by_a_class_attribute():
+def test_a_context_type_may_be_inherited_by_a_class_attribute():
     class Ctx(Context):
         inherit = True
 
     assert in_context(Ctx(), in_thread, current).__class__ is Ctx
 
 
-def test_a_derived_context_type_inherits_as_its_base_does_and_may_say_otherwise():
+def test_a_derived_context_type_is_inherited_as_its_base_is_unless_it_overrides_that():
     class Derived(Inherited): ...
 
     class Otherwise(Inherited, inherit=False): ...
@@ -122,20 +122,20 @@ def in_context(ctx, function, *args):
 # Threads
 
 
-def test_a_thread_inherits_a_context_that_says_so(program):
+def test_a_thread_inherits_an_inheritable_context(program):
     with Inherited() as ctx:
         assert in_thread(program.twice, 2) == 4
     assert ctx.events == [(2, 2)]
 
 
-def test_a_thread_does_not_inherit_a_context_that_does_not_say_so(program):
+def test_a_thread_does_not_inherit_a_context_that_is_not_inheritable(program):
     with Seen() as ctx:
         assert in_thread(program.twice, 2) == 4
         assert in_thread(current) is None
     assert ctx.events == []
 
 
-def test_of_a_mixed_stack_a_thread_inherits_those_that_say_so_in_their_order(program):
+def test_of_a_mixed_stack_a_thread_inherits_the_inheritable_contexts_in_order(program):
     outer, between, inner = Inherited(), Seen(), Inherited()
     with outer, between, inner:
         in_thread(program.twice, 2)
@@ -201,7 +201,7 @@ def test_what_a_thread_enters_itself_comes_on_top_of_what_it_has_inherited(progr
     assert (outer.events, inner.events) == ([(1, 2), (2, 2)], [(1, 2)])
 
 
-def test_a_hook_that_is_registered_late_is_met_in_threads_that_have_inherited(program):
+def test_a_hook_that_is_registered_late_is_called_in_threads_that_have_inherited(program):
     class Ctx(Context, inherit=True): ...
 
     seen, registered, ready = [], threading.Event(), threading.Event()
@@ -230,7 +230,7 @@ def test_nothing_is_active_any_more_when_the_threads_that_have_inherited_are_don
     assert not NAMES["@on"]
 
 
-def test_a_thread_that_cannot_be_started_says_so_as_ever(program):
+def test_a_thread_that_cannot_be_started_raises_the_plain_error(program):
     thread = threading.Thread(target=int)
     with Inherited():
         thread.start()
@@ -238,11 +238,11 @@ def test_a_thread_that_cannot_be_started_says_so_as_ever(program):
         with pytest.raises(RuntimeError, match="threads can only be started once") as error:
             thread.start()
     names = [frame.name for frame in traceback.extract_tb(error.value.__traceback__)]
-    assert names == ["test_a_thread_that_cannot_be_started_says_so_as_ever", "start"]
+    assert names == ["test_a_thread_that_cannot_be_started_raises_the_plain_error", "start"]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="Thread(context=...) is new in 3.14")
-def test_a_thread_that_is_given_context_variables_has_what_they_hold(program):
+def test_a_thread_with_given_context_variables_runs_in_their_contexts(program):
     with Seen() as ctx:
         variables = contextvars.copy_context()
         thread = threading.Thread(target=program.twice, args=(8,), context=variables)
@@ -252,7 +252,7 @@ def test_a_thread_that_is_given_context_variables_has_what_they_hold(program):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="threads may inherit context variables from 3.14 on")
-def test_threads_that_inherit_context_variables_have_only_what_says_so(tmp_path):
+def test_threads_that_inherit_context_variables_inherit_inheritable_contexts_only(tmp_path):
     script = """
         import contextvars, sys, threading
         from cassette_import import Context, current
@@ -288,7 +288,7 @@ def run(script, *options):
     [threading.Thread.start, concurrent.futures.ThreadPoolExecutor.submit, asyncio.BaseEventLoop.create_task],
     ids=["start", "submit", "create_task"],
 )
-def test_diverted_functions_look_as_they_did(function):
+def test_diverted_functions_keep_their_attributes(function):
     with Seen():
         pass
     assert "def " + function.__name__ in inspect.getsource(function)
@@ -296,7 +296,7 @@ def test_diverted_functions_look_as_they_did(function):
     assert function.__module__.partition(".")[0] in ("threading", "concurrent", "asyncio")
 
 
-def test_an_overload_of_a_function_that_starts_things_is_found(program):
+def test_an_overload_of_a_function_that_starts_a_thread_or_task_is_called(program):
     class Ctx(Context): ...
 
     started = []
@@ -332,7 +332,7 @@ def test_modules_that_are_imported_in_a_context_are_diverted_too():
 # Executors
 
 
-def test_a_job_inherits_from_whoever_submits_it(program):
+def test_a_job_inherits_from_the_code_that_submits_it(program):
     first, second, third = Inherited(), Inherited(), Seen()
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         with first:
@@ -357,7 +357,7 @@ def test_the_threads_of_an_executor_inherit_nothing_themselves(program):
     assert ctx.events == []
 
 
-def test_an_error_of_a_job_is_raised_as_ever(program):
+def test_an_error_of_a_job_is_raised_as_without_a_context(program):
     with concurrent.futures.ThreadPoolExecutor(1) as pool, Inherited(), pytest.raises(TypeError) as error:
         pool.submit(program.twice, None).result()
     assert "run_job" not in [frame.name for frame in traceback.extract_tb(error.value.__traceback__)]
@@ -422,7 +422,7 @@ def test_jobs_of_other_interpreters_are_not_touched():
 
 @pytest.mark.parametrize("how", ["create_task", "gather", "TaskGroup", "ensure_future", "wait_for", "eager"])
 @pytest.mark.parametrize("kind", [Seen, Inherited])
-def test_tasks_inherit_if_the_context_type_says_so(program, how, kind):
+def test_tasks_inherit_inheritable_contexts(program, how, kind):
     ctx = kind()
 
     async def main():
@@ -451,7 +451,7 @@ def test_tasks_inherit_if_the_context_type_says_so(program, how, kind):
 
 @pytest.mark.parametrize("how", ["to_thread", "run_in_executor"])
 @pytest.mark.parametrize("kind", [Seen, Inherited])
-def test_what_asyncio_runs_in_a_thread_inherits_if_the_context_type_says_so(program, how, kind):
+def test_what_asyncio_runs_in_a_thread_inherits_inheritable_contexts(program, how, kind):
     ctx = kind()
 
     async def main():
@@ -475,7 +475,7 @@ def test_to_thread_takes_other_context_variables_along():
     assert asyncio.run(main()) == (1, None)
 
 
-def test_of_a_mixed_stack_a_task_inherits_those_that_say_so(program):
+def test_of_a_mixed_stack_a_task_inherits_the_inheritable_contexts(program):
     outer, between, inner = Inherited(), Seen(), Inherited()
 
     async def main():
@@ -522,7 +522,7 @@ def test_each_call_of_a_runner_is_in_the_context_of_its_caller(program):
     assert (first.events, second.events) == ([(1, 1)], [(3, 3)])
 
 
-def test_a_task_that_is_given_context_variables_has_what_they_hold(program):
+def test_a_task_with_given_context_variables_runs_in_their_contexts(program):
     async def main():
         with Seen() as ctx:
             await asyncio.create_task(program.slowly(1), context=contextvars.copy_context())
@@ -586,7 +586,7 @@ def test_a_task_group_of_tasks_with_each_their_own_context(program):
 # Generators and coroutines that are resumed elsewhere
 
 
-def test_an_overdubbed_generator_runs_in_its_context_in_whatever_thread_advances_it(program):
+def test_an_overdubbed_generator_runs_in_its_context_in_every_thread_that_advances_it(program):
     ctx = Seen()
     iterator = overdub(ctx, program.numbers, 4)
     assert [next(iterator), in_thread(next, iterator), contextvars.Context().run(next, iterator), next(iterator)] == [
@@ -598,7 +598,7 @@ def test_an_overdubbed_generator_runs_in_its_context_in_whatever_thread_advances
     assert ctx.events == [(0, 1), (1, 1), (2, 1), (3, 1)]
 
 
-def test_an_overdubbed_generator_meets_a_hook_that_was_registered_while_it_was_suspended(program):
+def test_an_overdubbed_generator_calls_a_hook_that_was_registered_while_it_was_suspended(program):
     class Ctx(Seen): ...
 
     seen = []
@@ -609,7 +609,7 @@ def test_an_overdubbed_generator_meets_a_hook_that_was_registered_while_it_was_s
     assert seen == [(1, 1)]
 
 
-def test_an_overload_of_every_call_does_not_meet_what_drives_a_generator(make_program):
+def test_an_overload_of_every_call_does_not_match_the_machinery_that_drives_a_generator(make_program):
     class CatchAll(Context):
         def overdub(self, f, *args, **kwargs):
             return (recurse if canrecurse(self, f, *args, **kwargs) else fallback)(self, f, *args, **kwargs)
@@ -633,7 +633,7 @@ def test_an_overload_of_every_call_does_not_meet_what_drives_a_generator(make_pr
     assert not canrecurse(CatchAll(), type(overdub(CatchAll(), program.numbers)).send)
 
 
-def test_a_plain_generator_meets_the_context_of_whoever_advances_it(program):
+def test_a_plain_generator_runs_in_the_context_of_the_code_that_advances_it(program):
     with Seen():
         pass  # from now on there are bodies
     first, second = Seen(), Seen()
@@ -791,7 +791,7 @@ def test_installing_asyncio_itself_changes_nothing_of_what_tasks_inherit():
     """)
 
 
-def test_a_package_that_is_installed_in_a_context_is_met_by_what_is_active(make_package, import_fresh):
+def test_a_package_that_is_installed_in_a_context_runs_in_the_active_context(make_package, import_fresh):
     name = make_package("def twice(x):\n    return x * 2\n")
     module = import_fresh(name)
     with Seen() as ctx:
@@ -800,7 +800,7 @@ def test_a_package_that_is_installed_in_a_context_is_met_by_what_is_active(make_
     assert ctx.events == [(1, 2)]
 
 
-def test_looking_for_functions_does_not_disturb_a_tuple_that_another_thread_is_making():
+def test_the_search_for_functions_does_not_disturb_a_tuple_that_another_thread_is_making():
     done, failures = threading.Event(), []
 
     def make_tuples():
@@ -826,7 +826,7 @@ def test_looking_for_functions_does_not_disturb_a_tuple_that_another_thread_is_m
     assert failures == []
 
 
-def test_a_function_waits_for_a_context_that_is_active_when_another_one_looks_at_all_functions(program, make_program):
+def test_a_function_waits_for_a_context_that_is_active_when_another_one_searches_all_functions(program, make_program):
     first, second = type("First", (Seen,), {})(), type("Second", (Seen,), {})()
     with second:
         program.twice(1)

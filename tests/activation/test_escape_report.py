@@ -75,7 +75,7 @@ def test_what_is_not_installed_is_reported_with_counts_and_reasons(program):
     }
 
 
-def test_a_report_tells_where_the_function_stands_and_reads_well(program):
+def test_a_report_names_the_place_of_the_function_in_a_readable_sentence(program):
     import textwrap
 
     ctx = Context(report_escapes=True)
@@ -151,7 +151,7 @@ def test_what_hooks_and_overloads_do_is_not_the_program(program):
     assert reported(ctx)["textwrap.dedent"] == (2, "textwrap is not installed")
 
 
-def test_the_report_goes_on_inside_of_an_overload(program):
+def test_the_report_covers_calls_inside_of_an_overload(program):
     class Ctx(Context):
         report_escapes = True
 
@@ -175,7 +175,7 @@ def test_the_class_attribute_and_the_argument_do_the_same(program):
     assert Context(report_escapes=False).report_escapes is False
 
 
-def test_a_context_that_is_not_asked_reports_nothing(program):
+def test_a_context_without_the_option_reports_nothing(program):
     ctx = Context()
     overdub(ctx, program.run, 1)
     with pytest.raises(ValueError, match="report_escapes=True"):
@@ -248,7 +248,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("context", ["noop", "none"])
-def test_run_tells_what_escaped(context, folder):
+def test_run_reports_what_escaped(context, folder):
     done = cassette("run", "-c", context, "--escapes", "app.py", folder=folder)
     assert (done.status, done.stdout) == (0, "[1] [2]\n")
     assert done.stderr.splitlines() == [
@@ -258,7 +258,7 @@ def test_run_tells_what_escaped(context, folder):
     ]
 
 
-def test_run_tells_of_no_escapes_unless_asked(folder):
+def test_run_reports_no_escapes_without_the_option(folder):
     assert cassette("run", "-c", "noop", "app.py", folder=folder).stderr == ""
 
 

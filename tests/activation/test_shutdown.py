@@ -218,7 +218,7 @@ def test_functions_of_atexit_are_in_the_context_that_is_active(tmp_path):
     assert run("main.py", folder=tmp_path) == (0, "['abs']\n", "")
 
 
-def test_modules_of_ours_can_be_imported_in_functions_of_atexit(tmp_path):
+def test_modules_of_cassette_import_can_be_imported_in_functions_of_atexit(tmp_path):
     (tmp_path / "main.py").write_text(
         "import atexit\n"
         "@atexit.register\n"

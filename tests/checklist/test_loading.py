@@ -41,7 +41,7 @@ def test_C8_writing_a_cache_imports_nothing(make_package, bytecode, monkeypatch,
 
 
 @pytest.mark.filterwarnings("ignore::cassette_import.CassetteWarning")
-def test_C12_a_module_whose_source_is_gone_runs_plain(make_package, tmp_path):
+def test_C12_a_module_whose_source_is_missing_runs_plain(make_package, tmp_path):
     name = make_package("def f(x):\n    return abs(x)\n")
     module = importlib.import_module(name)
     installation = install([name])
@@ -51,7 +51,7 @@ def test_C12_a_module_whose_source_is_gone_runs_plain(make_package, tmp_path):
     assert list(installation.report()[0].left_alone) in ([], ["f"])
 
 
-def test_C15_compiling_takes_whatever_the_version_of_python_passes(make_package):
+def test_C15_compiling_accepts_the_arguments_of_every_version_of_python(make_package):
     """It is Python's own method, with whatever parameters it has."""
     assert Loader.source_to_code is SourceFileLoader.source_to_code
 

@@ -176,7 +176,7 @@ def in_flight(make_program):
 
 
 @pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
-def test_B1_a_function_goes_on_when_its_context_ends(context_type, in_flight):
+def test_B1_a_function_continues_when_its_context_ends(context_type, in_flight):
     with contextlib.ExitStack() as stack:
         stack.enter_context(context_type())
         assert in_flight.function(stack.close) == 3
@@ -184,7 +184,7 @@ def test_B1_a_function_goes_on_when_its_context_ends(context_type, in_flight):
 
 
 @pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
-def test_B1_a_generator_goes_on_when_its_context_ends(context_type, in_flight):
+def test_B1_a_generator_continues_when_its_context_ends(context_type, in_flight):
     with context_type():
         generator = in_flight.generator()
         found = [next(generator), next(generator)]
@@ -192,7 +192,7 @@ def test_B1_a_generator_goes_on_when_its_context_ends(context_type, in_flight):
 
 
 @pytest.mark.parametrize("context_type", [Noop, ReadsArguments])
-def test_B1_a_task_goes_on_when_its_context_ends(context_type, in_flight):
+def test_B1_a_task_continues_when_its_context_ends(context_type, in_flight):
     async def main():
         with context_type():
             task = asyncio.create_task(in_flight.coroutine())
@@ -364,7 +364,7 @@ def test_B7_the_second_process_sees_as_many_events_as_the_first(tmp_path):
     assert any("cassette" in path.name for path in (tmp_path / "__pycache__").iterdir())
 
 
-def test_B9_what_is_idle_is_the_code_that_python_compiled(make_package):
+def test_B9_inactive_functions_run_the_code_that_python_compiled(make_package):
     name = make_package("def f(x):\n    return abs(x)\nclass A:\n    def m(self): return f(-1)\n")
     module = importlib.import_module(name)
     codes = module.f.__code__, module.A.m.__code__

@@ -39,7 +39,7 @@ PROGRAMS = {
             again = importlib.import_module(__name__)
             return names(1), [names(1) for _ in range(1)], level, again is sys.modules[__name__]
     """,
-    "V5_modules_show_no_names_of_ours": """
+    "V5_modules_show_no_names_of_cassette_import": """
         import sys
 
         def f(x):
@@ -87,7 +87,7 @@ def test_program_that_is_imported_in_a_context_sees_what_it_saw(program, make_pa
     assert_same_when_imported_in(ReadsArguments(), PROGRAMS[program], make_package)
 
 
-def test_V7_functions_whose_bytecode_somebody_else_reads_are_left_alone(make_package):
+def test_V7_functions_whose_bytecode_another_package_reads_are_left_alone(make_package):
     source = """
         class nb:
             @staticmethod
@@ -120,7 +120,7 @@ def test_V7_functions_whose_bytecode_somebody_else_reads_are_left_alone(make_pac
     assert "ours" in report.specialised
 
 
-def test_V8_code_that_has_met_a_context_runs_in_a_process_that_knows_nothing_of_us(make_package, tmp_path):
+def test_V8_code_that_has_run_in_a_context_runs_in_a_process_without_cassette_import(make_package, tmp_path):
     """As when cloudpickle sends a function by value."""
     name = make_package("def f(x):\n    return abs(x)\n")
     module = importlib.import_module(name)
@@ -134,7 +134,7 @@ def test_V8_code_that_has_met_a_context_runs_in_a_process_that_knows_nothing_of_
     assert (done.stdout, done.stderr) == ("5\n", "")
 
 
-def test_V9_a_forked_process_goes_on_and_a_spawned_one_starts_plain(tmp_path):
+def test_V9_a_forked_process_stays_in_the_context_and_a_spawned_one_starts_plain(tmp_path):
     program = """
         import multiprocessing
         import cassette_import, colorsys
@@ -247,7 +247,7 @@ open({str(tmp_path / "done")!r}, "w").write(str({name}.f(-4)))
     assert (tmp_path / "done").read_text() == "4"
 
 
-def test_N1_names_of_ours_are_found_with_any_globals(make_package):
+def test_N1_names_of_cassette_import_are_found_with_any_globals(make_package):
     """They are in `builtins`, under names that no program can have."""
     name = make_package("def f(x):\n    return abs(x)\n")
     module = importlib.import_module(name)
@@ -260,7 +260,7 @@ def test_N1_names_of_ours_are_found_with_any_globals(make_package):
     assert not {key for key in vars(module) if not key.isidentifier()}
 
 
-def test_N1_nothing_of_ours_is_in_builtins_before_a_context_is_entered(make_package, tmp_path):
+def test_N1_builtins_are_unchanged_before_a_context_is_entered(make_package, tmp_path):
     """Programs go through all names of `builtins`: CPython's `test_dataclasses` makes a field of each."""
     name = make_package("def f(x):\n    return abs(x)\n")
     program = f"""
@@ -281,7 +281,7 @@ print("@on" in dir(builtins))
     assert (done.stdout, done.stderr) == ("set()\nTrue\n", "")
 
 
-def test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program(make_package):
+def test_N1_code_that_has_run_in_a_context_runs_with_builtins_of_the_program(make_package):
     name = make_package("def f(x):\n    return abs(x)\n")
     module = importlib.import_module(name)
     install([name])
@@ -290,7 +290,7 @@ def test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program(make_p
     assert types.FunctionType(module.f.__code__, {"__builtins__": {"abs": abs}})(-2) == 2
 
 
-def test_N2_code_that_is_running_goes_on_after_uninstalling(make_package):
+def test_N2_code_that_is_running_continues_after_uninstalling(make_package):
     name = make_package("""
         def numbers():
             for i in range(4):

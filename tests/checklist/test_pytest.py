@@ -190,7 +190,7 @@ def failures(done):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("style", ["long", "native"])
-def test_P1_assertions_explain_themselves_as_ever_in_an_overdubbed_module(way, style, project):
+def test_P1_failed_assertions_are_explained_in_an_overdubbed_module_as_in_a_plain_one(way, style, project):
     plain = run_pytest(project, "-vv", f"--tb={style}", "shop")
     packages = "--cassette-packages=shop", "--cassette-report=report.json"
     ours = run_pytest(project, "-vv", f"--tb={style}", *packages, *WAYS[way], "shop")
@@ -302,7 +302,7 @@ P4 = {
 
 @pytest.mark.parametrize("tools", P4)
 @pytest.mark.parametrize("way", ["inactive", "noop"])
-def test_P4_together_with_coverage_and_xdist_tests_fail_as_ever(way, tools, project):
+def test_P4_together_with_coverage_and_xdist_tests_fail_as_without_a_context(way, tools, project):
     runner, plugins, options = P4[tools]
     if tools != "pytest":
         pytest.importorskip(tools)

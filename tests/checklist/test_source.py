@@ -249,7 +249,7 @@ PROGRAMS = {
         def main():
             return B().m(-1), C().m(-1), C.c(), B().nested(), C.made, B().missing
     """,
-    "R7_private_names_are_mangled_as_ever": """
+    "R7_private_names_are_mangled_as_without_a_context": """
         class A:
             __slots__ = ("__x",)
             __shared = [len("a")]

@@ -111,7 +111,7 @@ def test_a_context_that_cannot_be_made_is_one_line_and_status_2(described, messa
     assert re.fullmatch(f"python -m cassette_import run: (?:{message})\n", done.stderr)
 
 
-def test_a_colon_without_options_says_nothing(folder):
+def test_a_colon_without_options_is_accepted(folder):
     assert cassette("run", "-c", "own:Working:", "program.py", folder=folder).stderr == "the results\n"
 
 
@@ -161,7 +161,7 @@ def test_a_context_that_raises_when_it_is_left_does_not_change_the_exit_status(f
     assert others == ["the results", "the results"]
 
 
-def test_a_context_that_cannot_say_what_it_writes_is_one_line_and_status_2(folder):
+def test_a_context_whose_formats_fail_is_one_line_and_status_2(folder):
     done = cassette("run", "-c", "own:Formless", "-o", "out.found", "program.py", folder=folder)
     assert (done.status, done.stdout) == (2, "")
     expected = (

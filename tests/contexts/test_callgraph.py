@@ -176,7 +176,7 @@ def test_the_summary_lists_the_edges_with_the_most_calls(program):
     ]
 
 
-def test_nothing_called_is_said(program):
+def test_a_run_without_calls_is_reported(program):
     assert CallGraph().summary() == "callgraph: no function called another"
 
 
@@ -232,7 +232,7 @@ def test_graphml_is_xml_with_the_same_edges(graph, tmp_path):
     assert found == {(a.title, b.title): count for (a, b), count in graph.graph().calls.items()}
 
 
-def test_the_svg_stands_alone_and_shows_every_function_and_count(graph, tmp_path):
+def test_the_svg_is_self_contained_and_shows_every_function_and_count(graph, tmp_path):
     text = written(graph, ".svg", tmp_path)
     root = ElementTree.fromstring(text)
     shown = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]

@@ -132,7 +132,7 @@ def test_calls_are_counted_over_all_threads(program):
 # ---- faults
 
 
-def test_an_exception_says_that_it_was_injected(program):
+def test_an_exception_is_marked_as_injected(program):
     name = program.fetch.__module__
     with pytest.raises(TimeoutError, match=rf"^injected by faults: call 1 of {name}\.fetch$") as caught:
         overdub(Faults(program.fetch, raises="TimeoutError"), lambda: program.fetch(1) or program.attempts(1))
@@ -188,7 +188,7 @@ def test_values_of_other_types_and_empty_ones_are_corrupted_into_none():
     assert [corrupted(value, random.Random(1)) for value in (None, object(), [], "")] == [None] * 4
 
 
-def test_coroutines_fail_when_they_are_awaited_and_the_others_go_on(program):
+def test_coroutines_fail_when_they_are_awaited_and_the_others_continue(program):
     results = overdub(Faults(program.fetch_later, raises=OSError, nth=2), program.later, 3)
     assert [str(result) for result in results] == ["0", str(results[1]), "2"]
     assert isinstance(results[1], OSError)
@@ -220,7 +220,7 @@ def test_inherited_methods_are_intercepted_on_every_receiver(program):
 # ---- reports
 
 
-def test_the_summary_says_what_happened_to_each_target(program):
+def test_the_summary_counts_the_faults_of_each_target(program):
     faults = Faults(program.fetch, "math.floor", raises=OSError, every=2)
     overdub(faults, program.attempts, 30)
     name = program.fetch.__module__

@@ -143,7 +143,7 @@ def figures(memoize):
 # ---- caching
 
 
-def test_a_call_that_was_made_is_not_made_again(program):
+def test_a_cached_call_is_not_made_again(program):
     memoize = Memoize(program.fib)
     assert overdub(memoize, lambda: program.fib(60)) == 1548008755920
     assert figures(memoize) == (119, 58, 61)
@@ -155,7 +155,7 @@ def test_nothing_is_cached_outside_of_the_context(program):
     assert program.made == [[1], [1]]
 
 
-def test_equal_values_of_different_types_are_told_apart(program):
+def test_equal_values_of_different_types_are_distinguished(program):
     values = [1, True, 1.0, 0.0, -0.0, 0, (1,), (1.0,), (True,), "1", b"1", None, [0.0], [-0.0], 1 + 0j, float("nan")]
     memoize = Memoize(program.shown)
     for _ in range(2):
@@ -209,7 +209,7 @@ def test_the_receivers_of_methods_are_compared_by_state(program):
     assert program.made == [2, 3]
 
 
-def test_class_methods_of_different_classes_are_told_apart(program):
+def test_class_methods_of_different_classes_are_distinguished(program):
     assert overdub(Memoize(program.Point.named), program.classes) == ("Point", "Other", "Point", "Other")
     assert len(program.made) == 2
 
@@ -404,7 +404,7 @@ def test_bad_input_is_one_line_and_status_2(options, message, folder):
     assert re.fullmatch(f"python -m cassette_import run: context 'memoize.*': {message}\n", done.stderr)
 
 
-def test_a_folder_without_diskcache_says_what_to_install(monkeypatch):
+def test_a_folder_without_diskcache_raises_an_error_that_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "diskcache", None)
     with pytest.raises(ValueError, match=r"install cassette_import\[memoize\]"):
         Memoize("math.floor", folder="kept")

@@ -69,7 +69,7 @@ def test_it_has_no_results():
     assert not is_reporting(Noop())
 
 
-def test_a_loop_over_all_objects_goes_to_its_end(make_program):
+def test_a_loop_over_all_objects_ends(make_program):
     program = make_program(
         """
         import gc

@@ -78,7 +78,7 @@ def test_the_replacement_of_a_method_gets_the_receiver_and_the_arguments(program
     assert overdub(substitute, program.twice) == (("Clock", 2), ("Clock", 3))
 
 
-def test_a_bound_target_means_its_own_receiver_only(program):
+def test_a_bound_target_matches_its_own_receiver_only(program):
     rolled, other = overdub(Substitute({random.random: lambda: 0.5}), program.dice)
     assert (rolled, other) == (0.5, random.Random(1).random())
 
@@ -129,7 +129,7 @@ def test_calls_are_counted_over_all_threads(program):
     assert substitute.calls == {"time.time": 1600}
 
 
-def test_a_substitution_of_a_substitution_asks_the_inner_one(program):
+def test_a_substitution_of_a_substitution_calls_the_inner_one(program):
     with Substitute({time.time: lambda: "outer"}), Substitute({time.time: lambda: "inner"}):
         assert overdub(current(), lambda: program.every_way())[0] == "inner"
 
@@ -142,7 +142,7 @@ def test_an_exception_of_the_replacement_is_the_calls(program):
         overdub(Substitute({time.time: fail}), program.every_way)
 
 
-def test_the_summary_says_how_often_each_target_was_called(program):
+def test_the_summary_counts_the_calls_of_each_target(program):
     substitute = Substitute({time.time: lambda: 0, random.random: lambda: 0})
     overdub(substitute, program.every_way)
     assert substitute.summary() == "substitute:\n  time.time: 6 calls\n  Random.random: never called"

@@ -36,7 +36,7 @@ def double_sine():
         ("list(filter(None, [0, 1]))", [1]),
     ],
 )
-def test_callback_of_a_leaf_meets_its_overload(expression, expected, make_program, double_sine):
+def test_callback_of_a_leaf_runs_its_overload(expression, expected, make_program, double_sine):
     program = make_program(f"""
         import functools, itertools, math, operator
 
@@ -46,7 +46,7 @@ def test_callback_of_a_leaf_meets_its_overload(expression, expected, make_progra
     assert overdub(double_sine(), program.main) == expected
 
 
-def test_callback_meets_a_hook_that_is_registered_for_it(make_program):
+def test_callback_runs_a_hook_that_is_registered_for_it(make_program):
     program = make_program("""
         import math
 
@@ -86,7 +86,7 @@ def test_hooks_see_the_callback_that_the_program_gave(make_program, double_sine)
     assert (math.sin, (0.5,)) in ctx.seen
 
 
-def test_a_python_callback_meets_its_overload(make_program):
+def test_a_python_callback_runs_its_overload(make_program):
     program = make_program("""
         def f(x):
             return x

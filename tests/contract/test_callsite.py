@@ -149,7 +149,7 @@ def ctx(request):
     return request.param()
 
 
-def test_a_call_site_tells_file_line_columns_function_module_and_text(program, ctx):
+def test_a_call_site_has_file_line_columns_function_module_and_text(program, ctx):
     overdub(ctx, program.plain, 0.0)
     [(f, site)] = ctx.before
     assert f is math.sin
@@ -159,7 +159,7 @@ def test_a_call_site_tells_file_line_columns_function_module_and_text(program, c
     assert str(site) == f"{program.__file__}:{line} in plain"
 
 
-def test_two_events_of_one_line_are_told_apart(program, ctx):
+def test_two_events_of_one_line_have_different_call_sites(program, ctx):
     overdub(ctx, program.two_on_a_line, 0.0)
     assert sources(ctx.before) == ["math.sin(x)", "math.cos(x)", "math.sin(x) + math.cos(x)"]
     assert len({site for _, site in ctx.before}) == 3
@@ -478,7 +478,7 @@ def test_in_another_thread_it_is_an_error(program):
     assert len(ctx.metadata) == 1
 
 
-def test_without_columns_the_line_is_told(tmp_path):
+def test_without_columns_a_call_site_has_its_line(tmp_path):
     (tmp_path / "app.py").write_text(
         "import math\nfrom cassette_import import Context, callsite, overdub\n\n"
         "class Where(Context):\n    def prehook(self, f, *args):\n"
@@ -496,7 +496,7 @@ def test_without_columns_the_line_is_told(tmp_path):
     assert (run.stdout, run.stderr) == ("None return math.sin(0.0)\n", "")
 
 
-def test_a_file_that_is_gone_has_no_text(program, ctx, monkeypatch):
+def test_a_call_site_in_a_missing_file_has_no_text(program, ctx, monkeypatch):
     import linecache
 
     overdub(ctx, program.plain, 0.0)
@@ -506,7 +506,7 @@ def test_a_file_that_is_gone_has_no_text(program, ctx, monkeypatch):
     assert ctx.before[0][1].source == ""
 
 
-def test_in_an_errorhook_that_is_told_of_many_arguments(make_program):
+def test_in_an_errorhook_that_gets_many_arguments(make_program):
     arguments = ", ".join(f"x + {number}" for number in range(40))
     program = make_program(
         {"__init__.py": f"def fail(*all): raise ValueError\ndef main(x):\n    return fail({arguments})\n"}

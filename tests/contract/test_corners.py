@@ -54,7 +54,7 @@ def test_overdub_works_where_context_variables_were_copied_in_a_context_that_has
     assert copied.run(overdub, Context(), calls_leaf, 1) == 1
 
 
-def test_overdub_works_in_a_callback_that_was_made_in_a_context_that_has_been_left():
+def test_overdub_works_in_a_callback_that_was_made_in_a_context_that_has_ended():
     async def main():
         loop = asyncio.get_running_loop()
         future = loop.create_future()
@@ -198,7 +198,7 @@ def test_keyword_only_parameters_make_another_signature():
     assert overdub(Ctx(), any_arguments, a=1) == "a"
 
 
-def test_an_overload_that_cannot_take_the_arguments_does_not_match():
+def test_an_overload_that_does_not_accept_the_arguments_does_not_match():
     class Ctx(Context):
         pass
 
@@ -251,7 +251,7 @@ def test_a_hook_that_is_assigned_to_the_class_counts():
 
 
 @pytest.mark.parametrize("how", ["through another function", "through a similar context"])
-def test_an_overload_that_re_enters_itself_indirectly_is_told_so(how):
+def test_an_overload_that_re_enters_itself_indirectly_gets_an_error(how):
     class Ctx(Context):
         pass
 
@@ -274,7 +274,7 @@ class Thing:
         return x
 
 
-def test_a_property_as_a_target_is_met():
+def test_a_property_as_a_target_is_matched():
     class Ctx(Context):
         pass
 
@@ -285,7 +285,7 @@ def test_a_property_as_a_target_is_met():
     assert overdub(Ctx(), lambda thing: thing.size, Thing()) == 2
 
 
-def test_dunder_call_as_a_target_is_met_by_a_call_of_the_object():
+def test_dunder_call_as_a_target_is_matched_by_a_call_of_the_object():
     class Ctx(Context):
         pass
 
@@ -296,7 +296,7 @@ def test_dunder_call_as_a_target_is_met_by_a_call_of_the_object():
     assert overdub(Ctx(), lambda thing: thing(1), Thing()) == "overload"
 
 
-def test_a_callback_in_a_partial_object_of_a_leaf_meets_its_overload():
+def test_a_callback_in_a_partial_object_of_a_leaf_runs_its_overload():
     mapped = functools.partial(map, math.sin)
 
     class Ctx(Context):
@@ -348,7 +348,7 @@ def test_an_alias_of_a_union_is_an_annotation():
     assert overdub(Ctx(), leaf, 1) == "overload"
 
 
-def test_an_annotation_that_isinstance_does_not_take_is_refused_when_it_is_registered():
+def test_an_annotation_that_isinstance_does_not_accept_is_refused_when_it_is_registered():
     class Shape(typing.Protocol):
         def area(self): ...
 
@@ -363,7 +363,7 @@ def test_an_annotation_that_isinstance_does_not_take_is_refused_when_it_is_regis
         Ctx.overdub.register(leaf)(hook)
 
 
-def test_a_property_as_a_target_is_met_beside_hooks_of_all_events():
+def test_a_property_as_a_target_is_matched_beside_hooks_of_all_events():
     seen = []
 
     class Ctx(Context, events=Events.ALL):

@@ -146,7 +146,7 @@ class Names(Context, events=Events.ALL):
 
 @pytest.mark.parametrize("types", [(Watching,), (Outer, Watching), (Names,), (Names, Watching)])
 @pytest.mark.parametrize("place", PLACES)
-def test_errorhooks_are_told_what_prehooks_were_told(place, types, make_program):
+def test_errorhooks_get_the_arguments_that_prehooks_got(place, types, make_program):
     codes = [*EXPRESSIONS, *STATEMENTS]
     source = "".join(_function(number, code, PLACES[place]) for number, code in enumerate(codes))
     module = make_program({"__init__.py": HELPERS + source})
@@ -210,7 +210,7 @@ class Asking(Refusing):
 
 @pytest.mark.parametrize("inner", [Refusing, Asking])
 @pytest.mark.parametrize(("outer", "told"), [(Told, (list.append, ([], 3), {})), (ToldAlone, list.append)])
-def test_an_outer_context_is_told_of_the_event_whose_prehook_failed(outer, told, inner, make_program):
+def test_an_outer_context_gets_the_event_whose_prehook_failed(outer, told, inner, make_program):
     program = make_program({"__init__.py": "def work(items):\n    items.append(3)\n"})
     context = outer()
     with pytest.raises(LookupError):
@@ -221,9 +221,7 @@ def test_an_outer_context_is_told_of_the_event_whose_prehook_failed(outer, told,
 @pytest.mark.parametrize("others", [(), (Names,), (Watching,), (Names, Watching)])
 @pytest.mark.parametrize("is_outer", [True, False])
 @pytest.mark.parametrize(("kind", "told"), [(Told, (list.remove, ([], 3), {})), (ToldAlone, list.remove)])
-def test_a_context_with_an_errorhook_alone_is_told_what_the_method_belongs_to(
-    kind, told, is_outer, others, make_program
-):
+def test_a_context_with_an_errorhook_alone_gets_the_receiver_of_the_method(kind, told, is_outer, others, make_program):
     program = make_program({"__init__.py": "def work(items):\n    items.remove(3)\n"})
     context, rest = kind(), [other() for other in others]
     with pytest.raises(ValueError, match="not in list"):

@@ -124,7 +124,7 @@ def test_calls_are_the_same_events_in_every_place(statement, run_in_every_place)
 
 
 @pytest.mark.parametrize("statement", [text for text in CALLS if any("f (" in event for event in CALLS[text])])
-def test_overload_is_met_in_every_place(statement, run_in_every_place):
+def test_overload_is_called_in_every_place(statement, run_in_every_place):
     class Own(Context):
         pass
 

@@ -813,7 +813,7 @@ def test_errorhook_is_called_for_every_call_that_the_exception_leaves(Recorder):
     assert [f for _, f, _ in ctx.errors] == [raise_stop, middle]
 
 
-def test_exception_goes_on_whatever_the_errorhook_returns():
+def test_exception_propagates_whatever_the_errorhook_returns():
     class Own(Context):
         def errorhook(self, exception, f, *args):
             return True
@@ -990,7 +990,7 @@ def test_exception_of_an_errorhook_replaces_that_of_the_program():
     assert isinstance(info.value.__context__, Stop)
 
 
-def test_context_goes_on_after_a_hook_has_raised():
+def test_context_stays_active_after_a_hook_has_raised():
     class Own(Context):
         def prehook(self, f, *args):
             self.metadata.append(f)
@@ -1052,7 +1052,7 @@ def test_registered_errorhook_gets_the_exception_first():
     assert ctx.metadata == [(ValueError, int, "x")]
 
 
-def test_register_gives_the_function_back():
+def test_register_returns_the_function():
     # As `functools.singledispatch` does.
     class Own(Context):
         pass
@@ -1263,7 +1263,7 @@ def test_overload_of_the_derived_context_wins_over_that_of_its_base():
     assert overdub(Base(), lambda: math.sin(0.0)) == "base"
 
 
-def test_callees_that_cannot_be_hashed_are_called_as_ever():
+def test_callees_that_cannot_be_hashed_are_called_as_without_a_context():
     class Unhashable:
         __hash__ = None
 
@@ -1458,7 +1458,7 @@ def test_annotation_of_ctx_selects_by_the_type_of_the_metadata():
     assert results == ["int metadata", "str metadata", 1]
 
 
-def test_hook_does_not_match_a_number_of_arguments_that_it_cannot_take():
+def test_hook_does_not_match_a_number_of_arguments_that_it_does_not_accept():
     # As in Cassette, where arity takes part in dispatch.
     def overload(ctx, f, x: int):
         return "one"
@@ -1593,7 +1593,7 @@ def test_overload_registered_while_a_function_runs_counts_in_that_function():
 
 
 @pytest.mark.parametrize("kind", ["prehook", "posthook", "errorhook"])
-def test_overload_registered_while_a_function_runs_that_is_looked_at_counts_in_it(kind):
+def test_overload_registered_while_an_instrumented_function_runs_counts_in_it(kind):
     seen = []
     Own = type("Own", (Context,), {kind: lambda ctx, *given: seen.append(given)}, events=Events.CALLS)
 
@@ -1709,7 +1709,7 @@ def test_hooks_registered_one_after_the_other_while_a_function_runs_all_count():
     ]
 
 
-def test_a_function_that_was_called_before_a_hook_was_registered_and_runs_after_it_meets_the_context():
+def test_a_function_that_was_called_before_a_hook_was_registered_and_runs_after_it_is_in_the_context():
     # A thread may be between a call and the first instruction of the function, whose code was made for what was there.
     class Own(Context):
         def prehook(self, f, *arguments):
@@ -1734,7 +1734,7 @@ def test_a_function_that_was_called_before_a_hook_was_registered_and_runs_after_
 # Which events
 
 
-def test_context_sees_calls_and_operators_unless_it_says_otherwise(Recorder):
+def test_context_sees_calls_and_operators_by_default(Recorder):
     ctx = Recorder()
     overdub(ctx, lambda x: abs(x) + 1, -2)
     assert ctx.functions == [abs, operator.add]
@@ -1846,7 +1846,7 @@ def test_registering_a_target_is_no_hook_for_every_function(make_program):
 
 
 @pytest.mark.parametrize("call", ["k(1)", "k(*[1])", "[k(1) for _ in (1,)]"])
-def test_contexts_outside_of_a_prehook_that_raises_are_told(make_program, call):
+def test_contexts_outside_of_a_prehook_that_raises_get_the_event(make_program, call):
     program = make_program(f"""
         def k(x):
             return x

@@ -313,7 +313,7 @@ def test_chained_comparison_of_different_operators():
     assert events == [(operator.eq, (1, 1)), (operator.contains, ([1], 1))]
 
 
-def test_chained_comparison_gives_the_first_false_value_itself():
+def test_chained_comparison_evaluates_to_the_first_false_value_itself():
     class Empty:
         def __lt__(self, other):
             return []
@@ -321,7 +321,7 @@ def test_chained_comparison_gives_the_first_false_value_itself():
     assert overdub(Operators(), lambda: Empty() < 1 < 2) == []
 
 
-def test_chained_comparison_asks_each_value_but_the_last_for_its_truth_once():
+def test_chained_comparison_tests_each_value_but_the_last_once():
     asked = []
 
     class Truth:
@@ -339,7 +339,7 @@ def test_chained_comparison_asks_each_value_but_the_last_for_its_truth_once():
     assert asked == [True]
 
 
-def test_single_comparison_does_not_ask_for_the_truth_of_its_value():
+def test_single_comparison_does_not_test_its_value():
     class NoTruth:
         def __bool__(self):
             raise AssertionError("asked")
@@ -574,12 +574,12 @@ def test_reflected_methods_are_tried():
     assert overdub(Operators(), lambda x: 1 + x, Right()) == ("radd", 1)
 
 
-def test_not_implemented_gives_the_error_of_the_plain_operator():
+def test_not_implemented_raises_the_error_of_the_plain_operator():
     with pytest.raises(TypeError, match=r"^unsupported operand type\(s\) for \+: 'int' and 'str'$"):
         overdub(Operators(), lambda a, b: a + b, 1, "a")
 
 
-def test_augmented_assignment_gives_the_error_of_the_plain_operator():
+def test_augmented_assignment_raises_the_error_of_the_plain_operator():
     def program(a, b):
         a += b
 
@@ -587,17 +587,17 @@ def test_augmented_assignment_gives_the_error_of_the_plain_operator():
         overdub(Operators(), program, 1, "a")
 
 
-def test_power_gives_the_error_of_the_plain_operator():
+def test_power_raises_the_error_of_the_plain_operator():
     with pytest.raises(TypeError, match=r"^unsupported operand type\(s\) for \*\* or pow\(\): 'int' and 'str'$"):
         overdub(Operators(), lambda a, b: a**b, 1, "a")
 
 
-def test_subscript_gives_the_error_of_the_plain_subscript():
+def test_subscript_raises_the_error_of_the_plain_subscript():
     with pytest.raises(TypeError, match=r"^'int' object is not subscriptable$"):
         overdub(Operators(), lambda a: a[0], 1)
 
 
-def test_deletion_gives_the_error_of_the_plain_deletion():
+def test_deletion_raises_the_error_of_the_plain_deletion():
     def program(a):
         del a[0]
 

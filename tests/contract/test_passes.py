@@ -158,7 +158,7 @@ def seen_by_a_pass(run):
     return Looking, seen
 
 
-def test_a_pass_is_given_the_context_type_and_what_is_known_of_the_function(program):
+def test_a_pass_gets_the_context_type_and_the_reflection_of_the_function(program):
     Looking, [(context_type, reflection)] = seen_by_a_pass(lambda ctx: overdub(ctx, program.add, 1))
     assert context_type is reflection.context_type is Looking
     assert reflection.function is program.add
@@ -194,7 +194,7 @@ def test_the_signature_of_a_wrapper_is_its_own(make_program):
     assert str(reflect(program.g).signature) == "(*args)"
 
 
-def test_a_pass_runs_once_for_a_body_however_many_contexts_come_and_go(program):
+def test_a_pass_runs_once_for_a_body_however_often_contexts_are_entered(program):
     seen = []
 
     def look(context_type, reflection):
@@ -259,7 +259,7 @@ def test_an_expression_is_the_whole_body(program):
     assert overdub(Context(passes=[made]), program.add, 3, 4) == 34
 
 
-def test_what_parse_gives_is_an_expression_too(program):
+def test_the_result_of_parse_is_an_expression_too(program):
     made = in_place_of("add", lambda reflection: ast.parse("x * 10 + y", mode="eval"))
     assert overdub(Context(passes=[made]), program.add, 3, 4) == 34
 
@@ -393,7 +393,7 @@ def test_what_a_pass_does_to_a_function_is_not_seen_outside_of_the_context(make_
     assert overdub(Context(), program.outer, 3) == 14
 
 
-def test_functions_in_a_function_are_given_to_the_pass_by_themselves(make_program):
+def test_functions_in_a_function_are_passed_to_the_pass_separately(make_program):
     program = make_program(NESTED)
     seen = []
 
@@ -432,7 +432,7 @@ def test_functions_of_all_kinds_in_a_function(make_program):
 
 
 @pytest.mark.parametrize("events", [Events.DEFAULT, Events.ALL], ids=["default", "all"])
-def test_functions_in_a_function_know_the_names_around_them(events, make_program):
+def test_functions_in_a_function_resolve_the_names_around_them(events, make_program):
     class Seeing(Context, events=events):
         passes = (lambda context_type, reflection: reflection.tree,)
 
@@ -464,14 +464,14 @@ def test_functions_in_a_function_for_several_contexts_at_once(make_program):
         assert program.outer(3) == -2
 
 
-def test_a_closure_that_was_made_outside_is_given_to_the_pass_too(program):
+def test_a_closure_that_was_made_outside_is_passed_to_the_pass_too(program):
     step = program.counter()
     with Context(passes=[multiply]):
         assert step(3) == 0
     assert program.counter()(3) == 3
 
 
-def test_a_failing_pass_on_a_function_in_a_function_is_told_where_that_runs(make_program):
+def test_a_failing_pass_on_a_function_in_a_function_is_reported_where_that_function_runs(make_program):
     program = make_program(NESTED)
 
     def picky(context_type, reflection):
@@ -528,7 +528,7 @@ def test_nooverdub_takes_expressions_only():
         nooverdub("abs(x)")
 
 
-def test_the_overload_of_an_inserted_call_is_met(program):
+def test_the_overload_of_an_inserted_call_is_called(program):
     class Absolute(Context):
         passes = [in_place_of("add", lambda reflection: expression("abs(x)"))]
 
@@ -583,7 +583,7 @@ def with_context_in_the_sum(context_type, reflection):
     return Fill().visit(reflection.tree)
 
 
-def test_contextslot_in_a_generator_that_is_resumed_elsewhere(program):
+def test_contextslot_in_a_generator_that_is_resumed_in_another_context(program):
     with Context(10, passes=[with_context_in_the_sum]):
         inside = program.numbers(3)
         assert next(inside) == 10
@@ -646,7 +646,7 @@ def test_passes_of_instances_of_one_type_do_not_mix(program):
     assert [overdub(ctx, program.add, 3, 4) for ctx in (plus, times, plus, times)] == [7, 12, 7, 12]
 
 
-def test_passes_of_an_instance_go_before_those_of_its_type(program):
+def test_passes_of_an_instance_run_before_those_of_its_type(program):
     class Ctx(Context):
         passes = [multiply]
 
@@ -655,7 +655,7 @@ def test_passes_of_an_instance_go_before_those_of_its_type(program):
     assert overdub(Ctx(), program.add, 3, 4) == 12
 
 
-def test_similarcontext_gives_other_passes(program):
+def test_similarcontext_replaces_passes(program):
     ctx = Context(passes=[multiply])
     assert overdub(similarcontext(ctx, passes=[]), program.add, 3, 4) == 7
     assert overdub(similarcontext(ctx, passes=[multiply]), program.add, 3, 4) == 12
@@ -697,7 +697,7 @@ def test_a_pass_may_be_any_callable(program):
     assert overdub(Context(passes=[Pass("x // y").__call__]), program.add, 5, 3) == 1
 
 
-def test_a_reloaded_function_is_given_to_the_pass_again(make_package):
+def test_a_reloaded_function_is_passed_to_the_pass_again(make_package):
     import importlib
 
     from cassette_import import install
@@ -854,7 +854,7 @@ def test_a_function_works_on_after_its_pass_failed(program):
     failure([broken], program.add, 3, 4)
 
 
-def test_what_a_failing_pass_says_of_a_function_is_told_when_it_is_shown(program):
+def test_the_error_of_a_failing_pass_is_raised_when_the_function_is_shown(program):
     with pytest.raises(PassError, match="pass broken failed on add"):
         reflect(program.add).overdubbed(Context(passes=[broken]))
 
@@ -867,7 +867,7 @@ def test_a_failing_pass_of_one_context_is_nothing_to_another(program):
 
 
 @pytest.mark.parametrize("f", ["square", "numbers", "add"])
-def test_a_failing_pass_is_told_in_every_kind_of_function(f, program):
+def test_a_failing_pass_is_reported_in_every_kind_of_function(f, program):
     with pytest.raises(PassError):
         list(overdub(Context(passes=[broken]), getattr(program, f), 3))
 
@@ -958,7 +958,7 @@ def test_a_pass_needs_no_positions(program):
 
 
 @pytest.mark.parametrize("events", [Events.NONE, Events.CALLS, Events.DEFAULT])
-def test_a_pass_works_whatever_else_the_context_intercepts(events, program):
+def test_a_pass_works_with_everything_else_that_the_context_intercepts(events, program):
     class Ctx(Context, events=events):
         passes = [multiply]
 

@@ -455,7 +455,7 @@ def test_t_strings_are_displays(make_program):
         (operator.contains, True, "1 in ()", True),
     ],
 )
-def test_an_overload_of_a_primitive_gives_the_value(target, value, expression, expected, make_program):
+def test_an_overload_of_a_primitive_returns_the_value(target, value, expression, expected, make_program):
     program = make_program(f"""
         G = 1
 
@@ -522,7 +522,7 @@ def test_the_end_of_an_iteration_is_an_errorhook(make_program):
     assert ctx.metadata == [(StopIteration, next)]
 
 
-def test_each_operand_of_and_and_or_is_asked_once(make_program):
+def test_each_operand_of_and_and_or_is_tested_once(make_program):
     program = make_program("""
         class Asked:
             def __init__(self, value, log):

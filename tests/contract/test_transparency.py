@@ -227,6 +227,6 @@ def test_program_behaves_the_same_without_hooks(name, way, compare):
     "way", [in_a_context_that_tags, in_a_context_that_tags_all_arguments], ids=lambda way: way.__name__
 )
 @pytest.mark.parametrize("name", LOOKING_AT_VALUES)
-def test_program_never_meets_a_wrapper(name, way, compare):
+def test_program_never_gets_a_wrapper(name, way, compare):
     with no_new_holders_of_wrappers():
         compare(LOOKING_AT_VALUES[name], way)

@@ -139,7 +139,7 @@ def test_context_is_one_instance_for_all_its_events(program):
 # overdub
 
 
-def test_overdub_gives_the_value_of_the_call(program):
+def test_overdub_returns_the_value_of_the_call(program):
     assert overdub(Ctx(), program.add, 1, 2) == 3
 
 
@@ -148,7 +148,7 @@ def test_overdub_passes_keywords_on(program):
 
 
 @pytest.mark.parametrize("name", ["f", "ctx", "self", "args", "kwargs", "func", "function"])
-def test_overdub_takes_keywords_that_bear_the_names_of_its_own_parameters(name):
+def test_overdub_accepts_keywords_with_the_names_of_its_own_parameters(name):
     assert overdub(Ctx(), lambda **kwargs: kwargs, **{name: 1}) == {name: 1}
 
 
@@ -250,7 +250,7 @@ def test_closure_can_be_the_root(Recorder):
         pytest.param(lambda p: p.Point.origin, (), 0, id="class method"),
     ],
 )
-def test_root_is_looked_through(root, args, result, program, Recorder):
+def test_root_that_is_no_plain_function_is_unwrapped(root, args, result, program, Recorder):
     ctx = Recorder()
     assert overdub(ctx, root(program), *args).x == result
     assert program.add in ctx.functions
@@ -282,7 +282,7 @@ def test_object_that_cannot_be_called_is_refused():
         overdub(Ctx(), 3)
 
 
-def test_wrong_arguments_give_the_error_of_a_plain_call(program):
+def test_wrong_arguments_raise_the_error_of_a_plain_call(program):
     with pytest.raises(TypeError, match=r"^add\(\) missing 1 required positional argument: 'y'$"):
         overdub(Ctx(), program.add, 1)
 
@@ -347,7 +347,7 @@ def test_recurse_with_a_lambda_keeps_overloads_inside(program):
     assert recurse(Own(), lambda: program.add(1, 2)) == "overload"
 
 
-def test_recurse_inside_an_overload_goes_on_in_the_context(program, Recorder):
+def test_recurse_inside_an_overload_stays_in_the_context(program, Recorder):
     @Recorder.overdub.register(program.twice)
     def _(ctx, f, x):
         return recurse(ctx, f, x + 1)
@@ -357,7 +357,7 @@ def test_recurse_inside_an_overload_goes_on_in_the_context(program, Recorder):
     assert ctx.calls == [(program.twice, (2,)), (program.add, (3, 3)), (operator.add, (3, 3))]
 
 
-def test_recurse_inside_an_overload_with_another_instance_gives_it_the_events(program, Recorder):
+def test_recurse_inside_an_overload_with_another_instance_sends_it_the_events(program, Recorder):
     inner = Recorder()
 
     @Recorder.overdub.register(program.twice)
@@ -401,7 +401,7 @@ def test_fallback_passes_keywords_on(program):
     assert fallback(Ctx(), program.add, 1, y=2) == 3
 
 
-def test_fallback_hands_the_call_to_the_next_outer_context(program, Recorder):
+def test_fallback_passes_the_call_to_the_next_outer_context(program, Recorder):
     class Inner(Context):
         pass
 
@@ -480,14 +480,14 @@ def test_canrecurse_never_calls_the_function(program):
     assert called == []
 
 
-def test_canrecurse_takes_keywords(program):
+def test_canrecurse_accepts_keywords(program):
     assert canrecurse(Ctx(), program.add, x=1, y=2) is True
 
 
 # reflect
 
 
-def test_reflect_tells_where_a_function_comes_from(program):
+def test_reflect_has_the_file_and_line_of_a_function(program):
     reflection = reflect(program.add, 1, 2)
     assert reflection.function is program.add
     assert reflection.filename == program.__file__
@@ -495,22 +495,22 @@ def test_reflect_tells_where_a_function_comes_from(program):
     assert reflection.source.rstrip() == "def add(x, y):\n    return x + y"
 
 
-def test_reflect_gives_the_signature_and_the_tree(program):
+def test_reflect_has_the_signature_and_the_tree(program):
     reflection = reflect(program.add, 1, 2)
     assert list(reflection.signature.parameters) == ["x", "y"]
     assert reflection.tree.name == "add"
 
 
-def test_reflect_looks_through_a_bound_method(program):
+def test_reflect_unwraps_a_bound_method(program):
     assert reflect(program.Point(1).moved, 2).function is program.Point.moved
 
 
 @pytest.mark.parametrize("f", [len, int, [].append, operator.add], ids=["len", "int", "append", "operator.add"])
-def test_reflect_gives_none_for_leaves(f):
+def test_reflect_returns_none_for_leaves(f):
     assert reflect(f, 1) is None
 
 
-def test_reflect_gives_none_for_a_function_without_source():
+def test_reflect_returns_none_for_a_function_without_source():
     namespace = {}
     exec("def f(x): return abs(x)", namespace)
     assert reflect(namespace["f"], 1) is None
@@ -579,7 +579,7 @@ def test_current_is_what_it_was_after_an_exception(program):
 # with-blocks
 
 
-def test_block_gives_the_context():
+def test_block_binds_the_context():
     ctx = Ctx()
     with ctx as entered:
         assert entered is ctx
@@ -690,7 +690,7 @@ def test_overload_of_an_outer_context_counts_where_the_inner_one_has_none(progra
         assert program.sine(0.0) == "outer"
 
 
-def test_recurse_hands_the_call_to_the_next_outer_context(program):
+def test_recurse_passes_the_call_to_the_next_outer_context(program):
     class Outer(Context):
         pass
 
@@ -813,7 +813,7 @@ def test_module_may_hold_objects_that_refuse_every_attribute(make_program):
         gc.unfreeze()
 
 
-def test_functions_that_were_frozen_before_we_were_imported_are_met():
+def test_functions_that_were_frozen_before_cassette_import_was_imported_are_instrumented():
     program = """
         import colorsys, gc
         gc.freeze()
@@ -834,7 +834,7 @@ def test_functions_that_were_frozen_before_we_were_imported_are_met():
     assert "'str'" in done.stdout, done.stdout
 
 
-def test_functions_in_the_tables_of_modules_are_met_where_the_collector_is_frozen(make_program, Recorder):
+def test_functions_in_the_tables_of_modules_are_instrumented_where_the_collector_is_frozen(make_program, Recorder):
     program = make_program(
         """
         TABLE = {"add": [lambda x: abs(x)], "sub": (lambda x: abs(-x),)}
@@ -1056,7 +1056,7 @@ def test_generator_advanced_now_inside_now_outside_follows(program, Recorder):
 
 
 @pytest.mark.usefixtures("a_context_was_entered")
-def test_generator_made_outside_meets_overloads_of_who_advances_it(program):
+def test_generator_made_outside_runs_overloads_of_the_context_that_advances_it(program):
     class Late(Context):
         pass
 
@@ -1078,7 +1078,7 @@ def test_generator_of_a_module_that_was_imported_before_it_was_installed_is_insi
 
 
 @pytest.mark.usefixtures("a_context_was_entered")
-def test_coroutine_that_was_started_outside_is_inside_when_it_goes_on_there(program, Recorder):
+def test_coroutine_that_was_started_outside_is_inside_when_it_continues_there(program, Recorder):
     async def main():
         gate = asyncio.Event()
         coroutine = program.double(2, gate)
@@ -1112,7 +1112,7 @@ def test_generator_that_is_marked_as_a_coroutine_stays_one_however_often_its_mod
             coroutine.send(-3)
 
 
-def test_generator_that_began_in_a_context_that_counts_is_seen_by_the_one_in_which_it_goes_on(program, Recorder):
+def test_generator_that_began_in_a_counting_context_is_seen_by_the_one_in_which_it_continues(program, Recorder):
     class Counting(Context):
         count = 0
 

@@ -167,7 +167,7 @@ def test_the_examples_of_a_document_run(document: Path, program: ModuleType) -> 
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=path_in_project)
-def test_an_example_that_is_not_run_says_why(document: Path) -> None:
+def test_an_example_that_is_not_run_has_a_reason(document: Path) -> None:
     silent = [block.line for block in blocks(document) if block.reason_not_run == ""]
     assert silent == []
 

@@ -20,7 +20,7 @@ DEFINED_HERE = {name for name in cassette_import.__all__ if name.endswith("_ipyt
 
 
 @pytest.mark.parametrize("name", sorted({*cassette_import.__all__} - DEFINED_HERE))
-def test_a_public_name_can_be_had_from_where_a_type_checker_finds_it(name):
+def test_a_public_name_can_be_imported_from_where_a_type_checker_finds_it(name):
     home = importlib.import_module(IMPORTS[name])
     assert getattr(cassette_import, name) is getattr(home, name)
 

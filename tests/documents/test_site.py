@@ -35,7 +35,7 @@ def test_every_page_is_built_and_can_be_reached_from_the_first(site):
     assert pages <= {"index.html", *re.findall(r'href="([\w./-]+)"', start)}
 
 
-def test_nothing_is_fetched_from_elsewhere(site):
+def test_nothing_is_fetched_from_other_hosts(site):
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         fetched = re.findall(r'<(?:script|img|iframe)[^>]*src="([^"]*)"', text)

@@ -94,7 +94,7 @@ PLACES = {
                 {unpack}
                 {statement}
     """,
-    "function that looks at its locals": """
+    "function that reads its locals": """
         def main(made):
             {unpack}
             {statement}
@@ -143,7 +143,7 @@ OF_THE_PLACE = {
     "generator": ["g"],
     "coroutine": ["g", "send"],
     "asynchronous generator": ["g", "__anext__", "send"],
-    "function that looks at its locals": ["locals"],
+    "function that reads its locals": ["locals"],
     "with block": ["nullcontext"],
 }
 

@@ -70,7 +70,7 @@ def same(programs: Iterable[str], ways: Iterable[str]) -> Iterator[str]:
 
 
 def tool(programs: Iterable[str], ways: Iterable[str]) -> Iterator[str]:
-    return named("test_tools.py::test_tool_finds_what_it_finds_in_the_plain_program", programs, ways)
+    return named("test_tools.py::test_tool_reports_the_same_as_of_the_plain_program", programs, ways)
 
 
 def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
@@ -80,13 +80,13 @@ def process(test: str, *parameters: Iterable[str]) -> Iterator[str]:
 READING, NOOP, AFTER = "in_a_context_that_reads_arguments", "in_noop", "after_a_context"
 GENERATOR = "test_verbs.py::test_generator_"
 SHOWS, STEPS = (
-    "test_pdb_shows_what_it_shows_of_the_plain_program",
-    "test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks",
+    "test_pdb_shows_the_same_as_of_the_plain_program",
+    "test_pdb_steps_through_the_program_when_it_skips_cassette_import_and_the_hooks",
 )
 COVERAGE = "test_coverage_is_that_of_the_plain_run"
 WITH_CONTEXT = ("noop", "reading")
 LINES_AND_BRANCHES = ("lines", "branches")
-RECURSION = "recursion_through_{}_goes_as_deep_as_ever"
+RECURSION = "recursion_through_{}_goes_as_deep_as_without_a_context"
 
 _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     # What is promised.
@@ -106,16 +106,20 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (DYING, same(["traceback_does_not_keep_temporaries"], GUARDED), True),
     (DYING, same(["locals_die_when_the_function_returns"], GUARDED), VERSION < (3, 14)),
     (DYING, same(["left_operands_die_before_the_end_of_the_statement"], GUARDED), VERSION < (3, 15)),
-    (DYING, same(["result_that_nobody_keeps_dies_at_once"], GUARDED), VERSION < (3, 15)),
+    (DYING, same(["result_that_is_not_stored_dies_at_once"], GUARDED), VERSION < (3, 15)),
     (KEEPING, same(["exception_frees_arguments_when_it_is_handled"], READING_ALL), True),
     (KEEPING, same(["traceback_does_not_keep_temporaries"], READING_ALL), True),
     (KEEPING, same(["locals_die_when_the_function_returns"], READING_ALL), VERSION < (3, 14)),
     (KEEPING, same(["left_operands_die_before_the_end_of_the_statement"], READING_ALL), VERSION < (3, 15)),
-    (KEEPING, same(["result_that_nobody_keeps_dies_at_once"], READING_ALL), VERSION < (3, 15)),
+    (KEEPING, same(["result_that_is_not_stored_dies_at_once"], READING_ALL), VERSION < (3, 15)),
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], WITH_TAGS), True),
     (FRAMES, same(["locals_under_another_name"], WITH_TAGS), True),
     (PROFILERS, same(["profiles_by_cprofile"], WITH_TAGS), True),
-    (TAGGING, same(["recursion_goes_as_deep_as_ever", RECURSION.format("lambdas_and_closures")], WITH_TAGS), True),
+    (
+        TAGGING,
+        same(["recursion_goes_as_deep_as_without_a_context", RECURSION.format("lambdas_and_closures")], WITH_TAGS),
+        True,
+    ),
     (TAGGING, same([RECURSION.format("comprehensions")], WITH_TAGS), True),
     (TAGGING, same(["line_events_of_a_tracer", "line_events_of_a_loop_with_one_call"], WITH_TAGS), not OLDEST),
     (TAGGING, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS), not OLDEST),
@@ -124,20 +128,20 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (TAGGING, same(["exception_frees_arguments_when_it_is_handled"], WITH_TAGS), True),
     (TAGGING, same(["traceback_does_not_keep_temporaries", "locals_die_when_the_function_returns"], WITH_TAGS), True),
     (TAGGING, same(["left_operands_die_before_the_end_of_the_statement"], WITH_TAGS), True),
-    (TAGGING, same(["result_that_nobody_keeps_dies_at_once"], WITH_TAGS), True),
+    (TAGGING, same(["result_that_is_not_stored_dies_at_once"], WITH_TAGS), True),
     (TAGGING, same(["generator_frees_its_locals_when_it_is_closed"], WITH_TAGS[1:]), True),
     (
         LATER,
-        named("test_transparency.py::test_program_never_meets_a_wrapper", ["annotations"], WITH_TAGS[1:]),
+        named("test_transparency.py::test_program_never_gets_a_wrapper", ["annotations"], WITH_TAGS[1:]),
         VERSION >= (3, 14),
     ),
     (SLOTS, same(["state_of_a_generator"], WITH_TAGS[1:]), True),
     # What tools find.
     (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, READING]), True),
-    (CODE, ["test_programs.py::test_N1_code_that_has_met_a_context_runs_with_builtins_of_the_program"], True),
+    (CODE, ["test_programs.py::test_N1_code_that_has_run_in_a_context_runs_with_builtins_of_the_program"], True),
     (
         CODE,
-        ["test_programs.py::test_V8_code_that_has_met_a_context_runs_in_a_process_that_knows_nothing_of_us"],
+        ["test_programs.py::test_V8_code_that_has_run_in_a_context_runs_in_a_process_without_cassette_import"],
         True,
     ),
     (DYING, tool(["del_of_an_argument_runs_when_the_call_fails"], [READING]), True),

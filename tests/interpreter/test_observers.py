@@ -48,7 +48,7 @@ def test_to_specialise_collects_no_garbage(make_program, collections):
 
 
 @pytest.mark.parametrize("collects", [True, False])
-def test_collections_go_on_as_before(collects, make_program):
+def test_garbage_collections_run_as_before(collects, make_program):
     program = make_program({"__init__.py": PROGRAM})
     was_enabled = gc.isenabled()
     (gc.enable if collects else gc.disable)()

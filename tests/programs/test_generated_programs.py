@@ -167,7 +167,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_that_was_found_behaves_as_ever(name):
+def test_program_that_once_failed_behaves_as_without_a_context(name):
     source = textwrap.dedent(PROGRAMS[name])
     functions = re.findall(r"^def (\w+)", source, re.MULTILINE)
     main = "def main():\n" + "".join(f"    attempt({function})\n" for function in functions)
@@ -185,5 +185,5 @@ def test_program_that_was_found_behaves_as_ever(name):
 @pytest.mark.filterwarnings("ignore:It looks like `register_random`")  # Hypothesis, of its own generator, from 3.14 on
 @(seed(int(SEED)) if SEED else lambda test: test)
 @given(programs())
-def test_generated_program_behaves_as_ever(source):
+def test_generated_program_behaves_as_without_a_context(source):
     assert differences(source) == {}, f"\n{source}"

@@ -41,7 +41,7 @@ def observe(main):
 @pytest.mark.filterwarnings("ignore:'.*' in a 'finally' block:SyntaxWarning")  # PEP 765, from 3.14 on
 @pytest.mark.parametrize("context_type", [ArgumentFree, ReadsCalls, Replacing, Tagging, TaggingAll, Spreading])
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_odd_program_behaves_as_ever(program, context_type, make_package):
+def test_odd_program_behaves_as_without_a_context(program, context_type, make_package):
     source = pathlib.Path(__file__).with_name("odd").joinpath(f"{program}.py").read_text(encoding="utf-8")
     plain = importlib.import_module(make_package(source))
     overdubbed = importlib.import_module(make_package(source))

@@ -21,7 +21,7 @@ if sys.version_info >= (3, 12):
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_tool_finds_what_it_finds_in_the_plain_program(program, way, make_package):
+def test_tool_reports_the_same_as_of_the_plain_program(program, way, make_package):
     """V15 (programs named sys_...) and more: tracers, profilers, inspect, pickle, …"""
     assert_same(way, PROGRAMS[program], make_package)
 

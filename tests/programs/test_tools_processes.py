@@ -144,7 +144,7 @@ def debugged(done):
 
 @pytest.mark.parametrize("script", SCRIPTS)
 @parametrize_ways
-def test_pdb_shows_what_it_shows_of_the_plain_program(way, script, project):
+def test_pdb_shows_the_same_as_of_the_plain_program(way, script, project):
     """V4."""
     python = project(DEBUGGED)
     # The session begins before the program is imported.
@@ -157,7 +157,7 @@ def test_pdb_shows_what_it_shows_of_the_plain_program(way, script, project):
 
 @pytest.mark.parametrize("script", STEPS)
 @parametrize_ways
-def test_pdb_steps_through_the_program_when_it_is_told_to_skip_us_and_the_hooks(way, script, project):
+def test_pdb_steps_through_the_program_when_it_skips_cassette_import_and_the_hooks(way, script, project):
     """V4."""
     python = project(DEBUGGED)
     skipped = "cassette_import cassette_import.* contexts"
@@ -458,7 +458,7 @@ def test_interrupt_from_outside_ends_a_loop(way, project):
 
 
 @parametrize_ways
-def test_doctest_on_the_command_line_says_what_it_says_of_the_plain_program(way, project):
+def test_doctest_reports_the_same_as_of_the_plain_program(way, project):
     source = '''
         def f(x):
             """

@@ -221,7 +221,7 @@ def test_a_target_that_is_a_method_of_a_class_is_intercepted_on_the_class(progra
 
 
 @pytest.mark.parametrize("caller", ["by_super", "by_old_super"])
-def test_super_finds_the_same_methods(program, caller):
+def test_super_resolves_to_the_same_methods(program, caller):
     def run():
         return [often(getattr(kind(), caller), 1) for kind in (program.B, program.C)]
 
@@ -229,7 +229,7 @@ def test_super_finds_the_same_methods(program, caller):
 
 
 @pytest.mark.parametrize("spelling", ["super()", "super(Lower, self)"])
-def test_a_target_that_super_finds_is_intercepted(make_program, spelling):
+def test_a_target_that_super_resolves_to_is_intercepted(make_program, spelling):
     program = make_program(
         f"""
         import math
@@ -775,7 +775,7 @@ def test_the_callback_of_a_partial_object_of_a_higher_order_function_is_intercep
     assert in_context(program.main) == (["sine"], ["sine"], ["1"])
 
 
-def test_a_target_that_super_finds_in_classes_on_one_line_is_intercepted(make_program):
+def test_a_target_that_super_resolves_to_in_classes_on_one_line_is_intercepted(make_program):
     program = make_program(
         """
         class Base:

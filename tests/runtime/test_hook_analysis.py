@@ -262,7 +262,7 @@ def test_an_argument_free_errorhook_is_called_for_a_failed_call(make_program):
     assert noting.failed == (program.fails, "1")
 
 
-def test_an_argument_free_hook_finds_its_call_site(make_program):
+def test_an_argument_free_hook_has_its_call_site(make_program):
     program = make_program("def run():\n    return len('x')\n")
 
     class Noting(Context, events=Events.CALLS):

@@ -66,7 +66,7 @@ class Naming(Context):
     ],
     ids=lambda makers: "_".join(maker.__name__ for maker in makers),
 )
-def test_a_C_method_finds_the_same_number_of_references(makers, make_package, capsys):
+def test_a_C_method_is_called_with_the_same_number_of_references(makers, make_package, capsys):
     name = make_package({"__init__.py": PROGRAM})
     program = importlib.import_module(name)
     found = []

@@ -18,7 +18,7 @@ class NoOp(Context):
 # 5: RosCtx
 
 
-def test_05_rosctx_without_hooks_gives_the_native_value(programs):
+def test_05_rosctx_without_hooks_returns_the_native_value(programs):
     assert overdub(NoOp(), programs.rosenbrock, [0.3, 0.7]) == 37.7 == programs.rosenbrock([0.3, 0.7])
 
 

@@ -28,12 +28,12 @@ def nuke(programs):
     return NukeCtx()
 
 
-def test_31_nukectx_overloaded_iteration_is_met_when_it_is_called(nuke, programs):
+def test_31_nukectx_overloaded_iteration_is_matched_when_it_is_called(nuke, programs):
     assert list(overdub(nuke, iter, programs.Silo())) == []
 
 
 @pytest.mark.parametrize(("name", "result"), [("display", ()), ("turns", 0), ("splat", 0)])
-def test_31_nukectx_overloaded_iteration_is_met_when_it_is_implied(name, result, nuke, programs):
+def test_31_nukectx_overloaded_iteration_is_matched_when_it_is_implied(name, result, nuke, programs):
     assert overdub(nuke, getattr(programs, name), programs.Silo()) == result
 
 

@@ -69,7 +69,7 @@ def test_24_invoke2ctx_less_specific_method_with_optional_arguments(programs, Re
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_26_noopctx_nested_gives_the_same_result(depth, programs):
+def test_26_noopctx_nested_returns_the_same_result(depth, programs):
     def root():
         return programs.sine(1.0)
 

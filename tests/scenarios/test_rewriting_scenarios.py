@@ -139,7 +139,7 @@ PACKAGE = """
 """
 
 
-def test_34_precompilation_cold_and_warm_start_give_the_same_without_warnings(make_package, tmp_path):
+def test_34_precompilation_cold_and_warm_start_print_the_same_without_warnings(make_package, tmp_path):
     name = make_package(PACKAGE)
     script = f"import cassette_import; cassette_import.install([{name!r}]); import {name}; print({name}.run())"
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

@@ -186,7 +186,7 @@ def add_up(xs, ys, program, ctx):
     return program(x, y)
 
 
-def test_46_crazypropctx_metadata_goes_the_way_of_the_values(programs):
+def test_46_crazypropctx_metadata_follows_the_values(programs):
     ctx = Crazy()
     xs = list(zip([1.0, 2.0, 3.0], [0.5, 0.25, 2.0], strict=True))
     ys = list(zip([4.0, 5.0, 6.0], [3.0, 1.0, 0.5], strict=True))

@@ -92,7 +92,7 @@ def test_04_keyword_functions_run_under_a_context_without_hooks(name, programs):
 
 
 @pytest.mark.parametrize("name", KEYWORD_FUNCTIONS)
-def test_04_keyword_functions_give_their_keywords_to_the_prehook(name, programs, Recorder):
+def test_04_keyword_functions_pass_their_keywords_to_the_prehook(name, programs, Recorder):
     ctx = Recorder()
     f = KEYWORD_FUNCTIONS[name]
     assert overdub(ctx, programs.call_keyword_only, f) == 7

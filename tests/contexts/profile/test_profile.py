@@ -144,7 +144,7 @@ def test_it_intercepts_calls_only():
     assert Profile.events == Events.CALLS
 
 
-def test_without_calls_the_summary_says_so(profile):
+def test_the_summary_without_calls_is_one_line(profile):
     assert profile.summary() == "profile: nothing was called"
 
 
@@ -489,7 +489,7 @@ def test_a_block_in_a_block_is_counted_once(program, tmp_path):
 @pytest.mark.skipif(
     not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
 )
-def test_overhead_is_subtracted_unless_the_option_says_otherwise(program):
+def test_overhead_is_subtracted_by_default(program):
     with Profile() as profile, Profile(overhead=False) as raw:
         program.fib(12)
     statistics, uncorrected = Statistics(profile), Statistics(raw)

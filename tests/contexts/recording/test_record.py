@@ -368,7 +368,7 @@ def test_a_mismatch_is_not_swallowed_by_the_programs_handlers(recording):
         overdub(Replay(str(file)), stubborn, "b")
 
 
-def test_a_run_that_goes_on_after_its_recording_is_a_mismatch(recording):
+def test_a_run_that_continues_after_its_recording_is_a_mismatch(recording):
     file = recording(asks, "a", a=1)
     with pytest.raises(ReplayMismatch, match="has no more calls here"):
         overdub(Replay(str(file)), asks, "a", "a")
@@ -572,7 +572,7 @@ def test_only_names_in_the_boundary_can_be_left_out(tmp_path):
     assert not (tmp_path / "x.cassette").exists()
 
 
-def test_folders_may_be_elsewhere_in_a_replay(tmp_path, make_program):
+def test_folders_may_be_in_another_place_in_a_replay(tmp_path, make_program):
     program = make_program(
         """
         import os, pathlib

@@ -178,7 +178,7 @@ class NoCode:
         (lambda: http.HTTPStatus.OK, "<HTTPStatus.OK: 200>"),
     ],
 )
-def test_no_code_of_the_program_runs_to_show_a_value(make, text):
+def test_showing_a_value_runs_no_code_of_the_program(make, text):
     assert re.sub(r"0x[0-9a-f]+", "0x…", Shortener(60)(make())) == text
 
 

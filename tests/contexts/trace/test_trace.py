@@ -409,7 +409,7 @@ def test_secrets_are_masked_by_the_names_of_parameters_keywords_keys_and_functio
     assert "os.getenv('API_TOKEN') -> ***" in text or "getenv('API_TOKEN') -> ***" in text
 
 
-def test_threads_are_told_apart_and_each_has_its_own_tree(program):
+def test_each_thread_has_its_own_tree(program):
     file = io.StringIO()
     trace = Trace(file=file)
 

@@ -433,7 +433,7 @@ PROGRAMS = {
                 group((KeyError,)),
             )
     """,
-    "frames_asked_for_by_an_argument": """
+    "frames_read_by_an_argument": """
         import sys
 
         def names(get):

@@ -341,7 +341,7 @@ PROGRAMS = {
                 attempt(lambda: (lambda x: x)()),
             ]
     """,
-    "callable_objects_are_asked_for_nothing_but_the_call": """
+    "callable_objects_are_used_for_nothing_but_the_call": """
         log = []
 
         class Proxy:
@@ -402,7 +402,7 @@ PROGRAMS = {
             p = Pretender()
             return p(1), p.append(2), isinstance(p, list), list.append.__name__
     """,
-    "operands_are_asked_for_nothing_but_the_operation": """
+    "operands_are_used_for_nothing_but_the_operation": """
         log = []
 
         class Value:

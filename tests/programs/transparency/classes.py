@@ -358,7 +358,7 @@ PROGRAMS = {
                 C.e,
             )
     """,
-    "class_bodies_see_and_change_names_as_ever": """
+    "class_bodies_read_and_change_names": """
         x = "global"
 
         def main():
@@ -726,7 +726,7 @@ PROGRAMS = {
             C = outer()
             return A.B.m.__qualname__, A.B().m(), A.l.__qualname__, C.__qualname__, C().m(), C.m.__qualname__
     """,
-    "methods_compare_and_hash_as_ever": """
+    "methods_compare_and_hash_as_plain_ones": """
         class A:
             def m(self):
                 return 1

@@ -626,7 +626,7 @@ PROGRAMS = {
 
             return A.name, A.line, A.back, module_name, module_line, B.back
     """,
-    "recursion_goes_as_deep_as_ever": """
+    "recursion_goes_as_deep_as_without_a_context": """
         import sys
 
         def depth():
@@ -660,7 +660,7 @@ PROGRAMS = {
             finally:
                 sys.setrecursionlimit(old)
     """,
-    "recursion_through_lambdas_and_closures_goes_as_deep_as_ever": """
+    "recursion_through_lambdas_and_closures_goes_as_deep_as_without_a_context": """
         import sys
 
         def depth():
@@ -682,7 +682,7 @@ PROGRAMS = {
             finally:
                 sys.setrecursionlimit(old)
     """,
-    "recursion_through_comprehensions_goes_as_deep_as_ever": """
+    "recursion_through_comprehensions_goes_as_deep_as_without_a_context": """
         import sys
 
         def depth():
@@ -708,7 +708,7 @@ PROGRAMS = {
             finally:
                 sys.setrecursionlimit(old)
     """,
-    "recursion_through_generators_goes_as_deep_as_ever": """
+    "recursion_through_generators_goes_as_deep_as_without_a_context": """
         import sys
 
         def depth():

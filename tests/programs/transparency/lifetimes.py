@@ -1,7 +1,7 @@
 """When objects die: what a program holds on to, and what it does not."""
 
 PROGRAMS = {
-    "argument_that_nobody_keeps_dies_after_the_call": """
+    "argument_that_is_not_stored_dies_after_the_call": """
         import weakref
 
         class Thing:
@@ -26,7 +26,7 @@ PROGRAMS = {
             log.append("next statement")
             return log
     """,
-    "result_that_nobody_keeps_dies_at_once": """
+    "result_that_is_not_stored_dies_at_once": """
         import weakref
 
         class Thing:

@@ -128,7 +128,7 @@ def test_a_method_of_a_wrapped_receiver_is_stored_plain():
     assert not [held for held in gc.get_referents(kept[0]) if type(held) is Tagged]
 
 
-def test_each_of_two_contexts_gives_its_own_metadata():
+def test_each_of_two_contexts_computes_its_own_metadata():
     class Other(Flowing):
         def computed(self, value, f, *arguments, **keywords):
             return len(allmetadata(self, *arguments, *keywords.values()))

@@ -135,7 +135,7 @@ def test_a_value_that_another_thread_tags_makes_events_count_here():
     assert overdub(ctx, work) is True
 
 
-def test_a_generator_that_began_before_anything_was_tagged_goes_on_with_metadata():
+def test_a_generator_that_began_before_anything_was_tagged_continues_with_metadata():
     ctx = Tagging()
 
     def numbers():
@@ -207,7 +207,7 @@ def test_an_overload_that_is_registered_in_the_middle_of_a_run_counts_at_once():
     assert overdub(Late(), work) == (1, None, -1)
 
 
-def test_an_overload_of_an_operator_takes_its_events_although_nothing_is_tagged():
+def test_an_overload_of_an_operator_replaces_its_events_although_nothing_is_tagged():
     import operator
 
     class Adding(Context, tagging=True):

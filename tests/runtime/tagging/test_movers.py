@@ -56,7 +56,7 @@ def test_a_generator_that_is_not_overdubbed_receives_plain_values():
     assert kinds == [int]
 
 
-def test_an_overdubbed_generator_that_is_given_to_the_program_gives_metadata():
+def test_an_overdubbed_generator_that_is_passed_to_the_program_yields_metadata():
     ctx = Moving()
 
     def work(x):
