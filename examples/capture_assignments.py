@@ -1,6 +1,6 @@
-"""Captures every assignment `a = …` of functions that know nothing of it, by a pass.
+"""Captures every assignment `a = …` of unmodified functions, by a pass.
 
-What is assigned is shown with the line it stands in, so that the way of a value can be followed.
+The output lists each assigned value with its name and its line.
 """
 
 import ast
@@ -17,20 +17,20 @@ def mean_and_spread(values):
 
 
 def capturing(context_type, reflection):
-    """The pass: after `a = …` comes `ctx.capture("a", a, line)`."""
-    if isinstance(reflection.tree, ast.Lambda):  # it has no statements
+    """The pass: inserts `ctx.capture("a", a, line)` after `a = …`."""
+    if isinstance(reflection.tree, ast.Lambda):  # a lambda has no statements
         return reflection.tree
 
     def count(statement, index):
         return 2 if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) else None
 
-    def captured(statement, index):
+    def with_capture(statement, index):
         name = statement.targets[0].id
         capture = ast.Attribute(contextslot(), "capture", ast.Load())
-        told = [ast.Constant(name), ast.Name(name, ast.Load()), ast.Constant(statement.lineno - reflection.lineno)]
-        return [statement, ast.Expr(nooverdub(ast.Call(capture, told, [])))]
+        arguments = [ast.Constant(name), ast.Name(name, ast.Load()), ast.Constant(statement.lineno - reflection.lineno)]
+        return [statement, ast.Expr(nooverdub(ast.Call(capture, arguments, [])))]
 
-    insert_statements(reflection.tree.body, count, captured)
+    insert_statements(reflection.tree.body, count, with_capture)
     return reflection.tree
 
 

@@ -1,7 +1,7 @@
 """Turns branches into calls: `x if c else y`, and a simple `if`/`else`, become `ifelse(c, x, y)`.
 
-Python has no way to overload a branch. With this pass there is one: here both sides are computed, so that one run of
-an ordinary function of one number becomes a run for a whole list of numbers at once.
+Python cannot overload a branch. This pass makes it possible: here, `ifelse` computes both sides, so one run of a
+function that is written for one number computes the results for many numbers.
 """
 
 import ast
@@ -19,7 +19,7 @@ def tax(income):
 
 
 class Many:
-    """Some numbers that are computed with all at once."""
+    """Several numbers; an operator applies to all of them at once."""
 
     def __init__(self, *values):
         self.values = values
@@ -42,32 +42,32 @@ class Many:
 
 
 def ifelse(condition, x, y):
-    """What takes the place of a branch."""
+    """Replace a branch: choose `x` or `y` for each number."""
     if not isinstance(condition, Many):
         return x if condition else y
     return Many(*(x if truth else y for truth in condition.values))
 
 
 def branchless(context_type, reflection):
-    """The pass."""
+    """The pass: replaces the branches of `tax` by calls of `ifelse`."""
     if reflection.function is not tax:
         return reflection.tree
-    return replace_match(chosen, is_simple_branch, reflection.tree)
+    return replace_match(as_call, is_simple_branch, reflection.tree)
 
 
 def is_simple_branch(node):
-    """`x if c else y`, or both sides of an `if` do nothing but assign to the same name."""
+    """Return whether a node is `x if c else y`, or an `if` whose two sides only assign to the same name."""
     if isinstance(node, ast.If) and len(node.body) == len(node.orelse) == 1:
         sides = node.body + node.orelse
         return all(isinstance(side, ast.Assign) for side in sides) and len({ast.dump(s.targets[0]) for s in sides}) == 1
     return isinstance(node, ast.IfExp)
 
 
-def chosen(node):
+def as_call(node):
     if isinstance(node, ast.If):
         (then,), (otherwise,) = node.body, node.orelse
-        return ast.Assign(then.targets, chosen(ast.IfExp(node.test, then.value, otherwise.value)))
-    parts = [replace_match(chosen, is_simple_branch, part) for part in (node.test, node.body, node.orelse)]
+        return ast.Assign(then.targets, as_call(ast.IfExp(node.test, then.value, otherwise.value)))
+    parts = [replace_match(as_call, is_simple_branch, part) for part in (node.test, node.body, node.orelse)]
     return ast.Call(ast.Name("ifelse", ast.Load()), parts, [])
 
 

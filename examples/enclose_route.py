@@ -1,4 +1,4 @@
-"""How far is it at most? Bounds of a geodesic of geographiclib, which knows nothing of intervals."""
+"""Bounds of the end of a route, computed by geographiclib, which is not written for intervals."""
 
 from geographiclib.geodesic import Geodesic
 
@@ -9,10 +9,10 @@ install("geographiclib")
 
 bounds = enclosure(
     Geodesic.WGS84.Direct,
-    Interval(40.64, 40.641),  # where it starts, to a thousandth of a degree
+    Interval(40.64, 40.641),  # the start of the route, to a thousandth of a degree
     Interval(-73.779, -73.778),
-    Interval(51.0, 51.01),  # the course
-    Interval(5_000_000, 5_000_100),  # metres
+    Interval(51.0, 51.01),  # its direction, in degrees
+    Interval(5_000_000, 5_000_100),  # its length, in metres
 )
 for name in ("lat2", "lon2", "azi2"):
     low, high = bounds[name]

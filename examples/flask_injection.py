@@ -1,8 +1,8 @@
-"""A Flask application with an SQL injection, and a client that makes use of it. Neither knows of taint.
+"""A Flask application with an SQL injection, and a client that exploits it. Neither is written for `taint`.
 
     python -m cassette_import run -c taint examples/flask_injection.py
 
-shows the way of the value: see docs/contexts-taint.md.
+prints the path of the untrusted value: see docs/contexts-taint.md.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Memoises a function from outside: an overload answers what is known, and recurses for what is not."""
+"""Memoises an unmodified function: an overload returns cached results, and computes missing ones with `recurse`."""
 
 from cassette_import import Context, overdub, recurse
 
@@ -9,19 +9,19 @@ def fib(n):
 
 class Memoise(Context):
     def __init__(self):
-        self.known = {}
+        self.cache = {}
 
 
 @Memoise.overdub.register(fib)
 def _(ctx, f, n):
-    if n not in ctx.known:
-        ctx.known[n] = recurse(ctx, f, n)  # the body of f; the calls in it come here again
-    return ctx.known[n]
+    if n not in ctx.cache:
+        ctx.cache[n] = recurse(ctx, f, n)  # runs the body of f; this overload replaces the calls in it, too
+    return ctx.cache[n]
 
 
 memoise = Memoise()
 value = overdub(memoise, fib, 40)
 
 print(f"fib(40) = {value}")
-print(f"calls:  {len(memoise.known)}")
-print(f"saved:  {2 * value - 1 - len(memoise.known)}")  # plain, fib(n) takes 2 * fib(n) - 1 calls
+print(f"calls:  {len(memoise.cache)}")
+print(f"saved:  {2 * value - 1 - len(memoise.cache)}")  # without the context, fib(n) takes 2 * fib(n) - 1 calls

@@ -1,4 +1,4 @@
-"""Prints every call and operator inside a function, by a hook that runs before each of them."""
+"""Prints every call and operator inside a function, with a hook that runs before each of them."""
 
 from cassette_import import Context, overdub
 

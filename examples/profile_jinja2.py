@@ -1,6 +1,6 @@
-"""Where does jinja2 spend its time? A profile of a package that knows nothing of contexts.
+"""Where does jinja2 spend its time? A profile of an unmodified package.
 
-The program itself is in `profile_jinja2_plain.py`, and knows nothing of them either.
+The program that uses jinja2 is `profile_jinja2_plain.py`, unmodified too.
 """
 
 from profile_jinja2_plain import pages

@@ -1,6 +1,6 @@
-"""An ordinary program: it makes the pages of a small shop with jinja2, and knows nothing of contexts.
+"""An ordinary program that renders the pages of a small shop with jinja2.
 
-See what jinja2 does in it:
+This command shows where jinja2 spends its time:
 
     python -m cassette_import run -p jinja2 examples/profile_jinja2_plain.py
 """
@@ -20,11 +20,11 @@ ITEMS = [{"name": f"cassette no. {number}", "price": number * 37 % 50 + 0.99} fo
 
 
 def pages(limits):
-    """One page for each limit to the price."""
+    """Render one page for each maximum price."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return [environment.from_string(PAGE).render(shop="the shop", items=ITEMS, limit=limit) for limit in limits]
 
 
 if __name__ == "__main__":
-    made = pages(range(0, 50, 2))
-    print(f"{len(made)} pages, {sum(map(len, made))} characters")
+    rendered = pages(range(0, 50, 2))
+    print(f"{len(rendered)} pages, {sum(map(len, rendered))} characters")

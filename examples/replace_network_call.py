@@ -1,7 +1,7 @@
 """Tests code that calls the network from inside a package, without a network and without patching the package.
 
-`urllib.robotparser` fetches a site's robots.txt. In the context `Offline` it gets the answer that the test has
-written down; outside of it, and for everybody else who calls `urlopen`, nothing has changed.
+`urllib.robotparser` fetches a site's robots.txt. In the context `Offline` it gets the response that the test defines.
+Outside of this context, and for all other callers, `urlopen` is unchanged.
 """
 
 import io
@@ -12,7 +12,7 @@ from cassette_import import Context, install
 
 
 class Offline(Context):
-    """Answers requests from `pages`, and remembers what was asked for."""
+    """Answers requests from `pages`, and lists the requested addresses."""
 
     def __init__(self, pages):
         self.pages = pages
@@ -29,7 +29,7 @@ install("urllib.robotparser")
 
 
 def test_private_pages_are_not_fetched():
-    site = "https://example.invalid"  # a name that no network knows
+    site = "https://example.invalid"  # `.invalid` never exists in a network
     offline = Offline({f"{site}/robots.txt": "User-agent: *\nDisallow: /private\n"})
 
     with offline:
@@ -39,7 +39,7 @@ def test_private_pages_are_not_fetched():
     assert robots.can_fetch("cassette", f"{site}/index.html")
     assert not robots.can_fetch("cassette", f"{site}/private/index.html")
     assert offline.requests == [f"{site}/robots.txt"]
-    print("asked for, and answered without a network:", *offline.requests)
+    print("answered without a network:", *offline.requests)
 
 
 if __name__ == "__main__":

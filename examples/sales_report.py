@@ -1,4 +1,4 @@
-"""A report of sales. It knows nothing of provenance: see docs/contexts-provenance.md."""
+"""Prints a report of sales; docs/contexts-provenance.md traces its numbers back to their input."""
 
 import csv
 import sys

@@ -1,8 +1,8 @@
-"""Swaps math.sin for math.cos inside code that knows nothing of it.
+"""Replaces math.sin by math.cos inside unmodified code.
 
-`random.gauss` makes two numbers at a time: one with a cosine, which it returns, and one with a sine, which it
-keeps for the next call. With the sine swapped for the cosine, the two are the same. `random` calls the sine by
-a name of its own, so putting something else into `math` would not reach it.
+`random.gauss` computes two numbers at a time: one with a cosine, which it returns, and one with a sine, which it
+stores for the next call. With the cosine in place of the sine, the two are equal. `random` has imported the sine under
+another name, `_sin`, so a patch of `math.sin` would not change it.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""Slices a program by a pass: what it prints is taken out of it, and comes back as a function to be called later.
+"""Separates the output of a program from its computation, by a pass.
 
-The pass threads a callback through every call and every return of the program's functions: each returns what it
-returned before, and with it all that it would have printed. The program knows nothing of that.
+The pass threads a callback through every call and every return of the program's functions. Each function returns its
+result together with a callback. The callback prints the output of the function later.
 """
 
 import ast
@@ -27,8 +27,8 @@ def slicing(context_type, reflection):
     """The pass: `f(x)` becomes a call of `through`, and `return x` becomes `return x, callback`."""
     if reflection.function not in PROGRAM:
         return reflection.tree
-    body = replace_match(threaded, is_call, reflection.tree.body)
-    insert_statements(body, lambda statement, index: 1 if isinstance(statement, ast.Return) else None, with_callback)
+    body = replace_match(with_callback, is_call, reflection.tree.body)
+    insert_statements(body, lambda statement, index: 1 if isinstance(statement, ast.Return) else None, return_both)
     reflection.tree.body = [*ast.parse("callback = lambda: None").body, *body]
     return reflection.tree
 
@@ -37,22 +37,22 @@ def is_call(node):
     return isinstance(node, ast.Call)
 
 
-def threaded(call):
+def with_callback(call):
     """`(step := ctx.through(f, x), callback := ctx.then(callback, step[1]), step[0])[2]`"""
-    made = ast.parse("((step := ...), (callback := ...), step[0])[2]", mode="eval").body
-    step, kept, _ = made.value.elts
-    step.value = of_context("through", call.func, *replace_match(threaded, is_call, call.args))
-    step.value.keywords = replace_match(threaded, is_call, call.keywords)
-    kept.value = of_context("then", name("callback"), ast.parse("step[1]", mode="eval").body)
-    return made
+    expression = ast.parse("((step := ...), (callback := ...), step[0])[2]", mode="eval").body
+    step, callback, _ = expression.value.elts
+    step.value = method_of_context("through", call.func, *replace_match(with_callback, is_call, call.args))
+    step.value.keywords = replace_match(with_callback, is_call, call.keywords)
+    callback.value = method_of_context("then", name("callback"), ast.parse("step[1]", mode="eval").body)
+    return expression
 
 
-def of_context(method, *arguments):
-    """A call of a method of the context, which is no event for it."""
+def method_of_context(method, *arguments):
+    """Build a call of a method of the context, which is not an event."""
     return nooverdub(ast.Call(ast.Attribute(contextslot(), method, ast.Load()), [*arguments], []))
 
 
-def with_callback(statement, index):
+def return_both(statement, index):
     return [ast.Return(ast.Tuple([statement.value, name("callback")], ast.Load()))]
 
 
@@ -64,7 +64,7 @@ class Slicing(Context):
     passes = [slicing]
 
     def through(self, f, *args, **kwargs):
-        """What runs in the place of a call: its result, and what it would have printed, as a function or None."""
+        """Replace a call: return its result, and a function that prints its output, or None."""
         if f is print:
             return None, lambda: print(*args, **kwargs)
         if f in PROGRAM:
@@ -75,6 +75,6 @@ class Slicing(Context):
         return callback if more is None else lambda: (callback(), more())
 
 
-result, say = overdub(Slicing(), report, [3, 4, 8])
+result, print_output = overdub(Slicing(), report, [3, 4, 8])
 print("result:", result)
-say()
+print_output()

@@ -1,6 +1,6 @@
-"""A stepping debugger in a few lines: a pass inserts a statement after every statement, which calls the context.
+"""A stepping debugger in a few lines: after every statement, a pass inserts a call of a method of the context.
 
-This one shows each step, with the local names that have changed; another could wait for the user instead.
+This one prints each step, with the local variables that changed. Another one could wait for the user.
 """
 
 import ast
@@ -20,14 +20,14 @@ def collatz(n):
 
 
 def stepping(context_type, reflection):
-    """The pass: after each statement comes `ctx.step("the statement", line, {"name": name, …})`."""
+    """The pass: inserts, after each statement, `ctx.step("the statement", line, {"name": name, …})`."""
     if reflection.function is not collatz:
         return reflection.tree
     names = sorted(
         {node.id for node in ast.walk(reflection.tree) if is_stored(node)} | set(reflection.signature.parameters)
     )
 
-    def stopped(statement, index):
+    def with_step(statement, index):
         text = ast.unparse(statement).partition("\n")[0]
         step = ast.Attribute(contextslot(), "step", ast.Load())
         line = ast.Constant(statement.lineno - reflection.lineno)
@@ -35,7 +35,7 @@ def stepping(context_type, reflection):
         call = nooverdub(ast.Call(step, [ast.Constant(text), line, values], []))
         return [statement, ast.Expr(call)]
 
-    insert_statements(reflection.tree.body, lambda s, index: None if isinstance(s, ast.Return) else 2, stopped)
+    insert_statements(reflection.tree.body, lambda s, index: None if isinstance(s, ast.Return) else 2, with_step)
     return reflection.tree
 
 
@@ -48,13 +48,13 @@ class Stepper(Context):
 
     def __init__(self):
         super().__init__()
-        self.known = {}
+        self.values = {}
 
     def step(self, text, line, values):
-        changed = {name: value for name, value in values.items() if self.known.get(name) != value}
-        self.known.update(changed)
-        told = ", ".join(f"{name} = {value}" for name, value in changed.items())
-        print(f"{line}: {text:<15} {told}".rstrip())
+        changed = {name: value for name, value in values.items() if self.values.get(name) != value}
+        self.values.update(changed)
+        changes = ", ".join(f"{name} = {value}" for name, value in changed.items())
+        print(f"{line}: {text:<15} {changes}".rstrip())
 
 
 print("steps:", overdub(Stepper(), collatz, 3))

@@ -115,7 +115,7 @@ def test_choose_by_function(tmp_path):
 
 def test_replace_network_call(tmp_path):
     assert shown("replace_network_call.py", tmp_path) == (
-        "asked for, and answered without a network: https://example.invalid/robots.txt\n"
+        "answered without a network: https://example.invalid/robots.txt\n"
     )
 
 
