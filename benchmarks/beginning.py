@@ -39,11 +39,11 @@ def _row(what: str, way: str, state: str, kind: str, target: str = "", to: str =
 ROWS = (
     _row("import, warm", "inactive", "warm", "import", "1.05"),
     _row("import, cold", "inactive", "cold", "import", "2.0"),
-    _row("first result in `nothing`, nothing of ours cached", "Nothing", "uncached", "first", to="warm"),
+    _row("first result in `nothing`, no compiled bodies cached", "Nothing", "uncached", "first", to="warm"),
     _row("first result in `nothing`, second process", "Nothing", "warm", "first", "1.3"),
-    _row("first result in `count`, nothing of ours cached", "Count", "uncached", "first", to="warm"),
+    _row("first result in `count`, no compiled bodies cached", "Count", "uncached", "first", to="warm"),
     _row("first result in `count`, second process", "Count", "warm", "first", "1.3"),
-    _row("first result in `look`, nothing of ours cached", "Look", "uncached", "first", to="warm"),
+    _row("first result in `look`, no compiled bodies cached", "Look", "uncached", "first", to="warm"),
     _row("first result in `look`, second process", "Look", "warm", "first", "1.3"),
     Row("memory, installed and inactive", ("inactive", "warm", "memory"), ("bare", "warm", "memory"), "1.05"),
 )
@@ -52,7 +52,7 @@ ROWS = (
 def measure(
     python: str, package: str, rounds: int, environment: Mapping[str, str], source: str | None = None
 ) -> tuple[Seconds, list[str]]:
-    """The least of each measurement; the ways take turns. And what went wrong."""
+    """The least of each measurement; the ways take turns. And the problems."""
     notes: list[str] = []
     if source is None:
         found = subprocess.run(
@@ -88,7 +88,7 @@ def measure(
 
 
 def _prepare(copy: Path, state: str) -> None:
-    """Take away all caches, or ours."""
+    """Remove all caches, or those of cassette_import."""
     if state == "cold":
         for folder in list(copy.rglob("__pycache__")):
             shutil.rmtree(folder)

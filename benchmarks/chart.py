@@ -12,7 +12,7 @@ _LARGEST = 10_000.0
 
 
 def bars(title: str, values: Mapping[str, Mapping[str, float]], ours: frozenset[str]) -> str:
-    """One group of bars per row of `values`, one bar per column of it; ours in another colour than theirs."""
+    """One group of bars per row of `values`, one bar per column of it; `ours` have another colour."""
     columns = list(dict.fromkeys(column for row in values.values() for column in row))
     group = len(columns) * _BAR + _GAP
     height = _TOP + len(values) * group + 34

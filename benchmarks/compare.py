@@ -116,7 +116,7 @@ def _own(pythons: Sequence[Python], given: argparse.Namespace, names: Sequence[s
         f"{effort.pairs} values of each, in turns ({effort.said})."
     )
     notes = [note for results in found.values() for note in results.notes]
-    _tell(given, "own", section("Our own workloads", _command(given), how, "\n\n".join(body), notes))
+    _tell(given, "own", section("Workloads of this project", _command(given), how, "\n\n".join(body), notes))
     return int(any(note for note in notes if not note.endswith(("is not installed", " on"))))
 
 
@@ -135,7 +135,7 @@ def _beginning(pythons: Sequence[Python], given: argparse.Namespace, effort: Eff
         "Python with its `.pyc` files; `cold` is compared with plain Python without them. The least of "
         f"{effort.rounds}, in turns ({effort.said})."
     )
-    _tell(given, "beginning", section("Beginning", _command(given), how, "\n\n".join(body), notes))
+    _tell(given, "beginning", section("Startup", _command(given), how, "\n\n".join(body), notes))
     return int(any(not note.endswith("not installed") for note in notes))
 
 
@@ -165,7 +165,7 @@ def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effor
             continue
         body.append(f"### CPython {python.name}: tagging\n\n{tagging.table(rows)}")
     how = (
-        "CPU time; the least of some runs. `hooks` looks at all events that tagging needs, as a ratio to plain Python; "
+        "CPU time; the least of some runs. `hooks` reads all events that tagging needs, as a ratio to plain Python; "
         "the next columns are the same hooks where values could be tagged and none are, and tagging without hooks. "
         f"Derivatives are first ones ({effort.said})."
     )
@@ -256,7 +256,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     listed = ", ".join(OWN)
-    add("--workloads", default="", metavar="A,B", help=f"of ours ({listed}) or of the driver's; all if not given")
+    add("--workloads", default="", metavar="A,B", help=f"of this project ({listed}) or of the driver; all if not given")
     add("--ways", default="", metavar="A,B", help=f"of {', '.join(WAYS)}; all for our workloads, some for the driver's")
     add("--parts", default="", metavar="A,B", help=f"of {', '.join(SECTIONS)}; all if not given")
     add("--quick", action="store_true", help="few and short runs: five minutes for each Python")
@@ -297,7 +297,7 @@ def _environment() -> dict[str, str]:
 
 
 def _asked(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Any, str]:
-    """What a process of ours prints as JSON on its last line; None, and what it says, if it fails."""
+    """What a worker process prints as JSON on its last line; None, and its error output, if it fails."""
     try:
         process = subprocess.run(
             command,

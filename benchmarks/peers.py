@@ -164,7 +164,7 @@ def pyccolo(name: str, folder: Path, operators: bool = False, is_active: bool = 
 
     class Tracer(tool.BaseTracer):
         bytecode_caching_allowed = False
-        global_guards_enabled = not is_active  # cheaper for whoever has nothing to do, dearer for others
+        global_guards_enabled = not is_active  # cheaper if there is nothing to do, more expensive otherwise
 
         def should_instrument_file(self, filename: str) -> bool:
             return filename.startswith(str(folder))

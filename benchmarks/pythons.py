@@ -21,7 +21,7 @@ _PACKAGES: Final = (
     "jinja2",
     "sympy",
 )
-"""What ours needs, the peers, and the packages whose import is measured."""
+"""The dependencies of cassette_import, the other tools, and the packages whose import is measured."""
 
 _MINORS: Final = range(11, 16)
 

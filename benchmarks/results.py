@@ -74,7 +74,7 @@ def section(title: str, command: str, how: str, body: str, notes: Sequence[str])
             how,
             "",
             body,
-            *(("", f"What went wrong:\n{wrong}") if notes else ()),
+            *(("", f"Problems:\n{wrong}") if notes else ()),
         )
     )
 

@@ -26,14 +26,14 @@ WORKLOADS = ("attributes", "closures", "fib", "matrices", "pipelines", "records"
 
 
 class Looking(Context, events=_EVENTS):
-    """Hooks at all events that tagging needs, which keep what they are given until they return."""
+    """Hooks for all events that tagging needs; they hold their arguments until they return."""
 
     def prehook(self, f: Any, *arguments: Any, **keywords: Any) -> None:
-        """Look at it."""
+        """Read the arguments."""
         len(arguments)
 
     def posthook(self, result: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
-        """Look at it."""
+        """Read the arguments."""
         len(arguments)
 
 
@@ -49,7 +49,7 @@ Row = tuple[str, ...]
 
 
 def nothing_tagged(times: int, names: tuple[str, ...] = WORKLOADS) -> Iterator[Row]:
-    """Each workload plain, in a context that looks at all events, in the same with tagging, and with tagging alone."""
+    """Each workload plain, in a context that reads all events, in the same with tagging, and with tagging alone."""
     for name in names:
         full = f"benchmarks.workloads.{name}"
         module = importlib.import_module(full)

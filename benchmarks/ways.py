@@ -12,17 +12,17 @@ class Way(NamedTuple):
 
     name: str
     what: str
-    """For people."""
+    """The description of the column."""
     context: str | None = None
-    """What `run -c` is given, and where the workers find what makes the context; None where none of ours is in it."""
+    """The argument of `run -c`, by which workers find the context too; None without cassette_import."""
     peer: str | None = None
-    """How `peers.py` drives somebody else's tool."""
+    """The name of another tool in `peers.py`."""
     needs: str | None = None
-    """The module without which there is no such way."""
+    """A module that this way needs."""
     since: tuple[int, int] = (3, 11)
     """The first Python that has it."""
     command: str = ""
-    """What the driver puts between `python` and `-m MODULE` where none of ours is in it."""
+    """What the driver puts between `python` and `-m MODULE`, without cassette_import."""
 
 
 def _ours(name: str, maker: str, what: str) -> Way:
@@ -38,7 +38,7 @@ WAYS: Final = {
     for way in (
         Way("plain", "plain Python"),
         _ours("inactive", "", "packages installed, no context active"),
-        _ours("nothing", "Nothing", "a context that intercepts nothing met"),
+        _ours("nothing", "Nothing", "a context that replaces a function which no workload calls"),
         _ours("three", "Three", "a context that replaces `time.time`, `math.sin` and `list.append`"),
         _ours("count", "Count", "`prehook` and `posthook` at every call, each adding one to a counter of the context"),
         _ours("count-operators", "CountOperators", "the same at every call, operator and subscript"),

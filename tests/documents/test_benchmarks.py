@@ -37,7 +37,7 @@ def test_the_command_puts_its_table_between_the_marks_of_a_document(tmp_path):
     assert "| workload | plain, s | inactive | count |" in text
     assert re.search(r"^\| \*\*geometric mean\*\* \| \| \*\*\d+\.\d\d\*\* \| \*\*\d+\.\d\d\*\* \|$", text, re.MULTILINE)
     assert re.search(r"^\| records \| \d+\.\d{4} \| \d+\.\d\d \| \d+\.\d\d \|$", text, re.MULTILINE)
-    assert "What went wrong" not in text
+    assert "Problems:" not in text
 
 
 @pytest.mark.parametrize("option", ["--workloads", "--ways"])
