@@ -1,6 +1,6 @@
 """Tagging's public functions: `tag`, `untag`, `metadata`, `metameta` and their relatives.
 
-Knows contexts, tags and wrappers; must not know how metadata follows values.
+Knows contexts, tags, wrappers and the shadow store; must not know the rules of leaves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """External calls: the calls that `record` writes down and `replay` answers. This is the public module for them.
 
-`BOUNDARY` and `GROUPS` name the functions, `boundary` marks more of them, and `leading_outside` lists them.
+`BOUNDARY` and `GROUPS` name the functions, `boundary` marks more of them, and `leading_outside` lists them. Knows where
+they are defined; must not know what is done with the calls.
 """
 
 from cassette_import.contexts.recording.boundary_watcher import boundary

@@ -1,6 +1,7 @@
 """Which functions have overdubbed bodies, as far as the runtime asks.
 
-Specialisation connects its registry of code, which stands above the runtime. Must not know how bodies are compiled.
+Specialisation connects its registry of code, which is above the runtime. Knows code objects; must not know how bodies
+are compiled.
 """
 
 from __future__ import annotations

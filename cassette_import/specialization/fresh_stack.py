@@ -1,6 +1,6 @@
 """A fresh stack for work that recurses: a program that is itself deep in recursion must not notice it (S7).
 
-Must not know what the work is.
+Knows threads and recursion; must not know what the work is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether this thread is specialising: functions of the program that specialising itself calls run plain meanwhile.
 
-Must not know what specialising is.
+Knows the current thread; must not know what specialising is.
 """
 
 from __future__ import annotations

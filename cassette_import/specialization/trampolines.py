@@ -1,11 +1,12 @@
-"""Trampolines: small code objects that take the place of a function's code until the function is entered first.
+"""Trampolines: small code objects that replace a function's code until the function is entered first.
 
 A trampoline has the signature, names and flags of the function. Its frame is hidden (see `hidden_frames`), and it does
 ``return enter(unit, environment)(arguments)``: `enter` specialises the unit and returns the function to go on with, and
 the environment is a function made in the trampoline, which carries the globals and cells of the function. A trampoline
 is made from a template for its kind of signature, by replacing names and constants.
 
-Knows code objects. Must not know contexts or rewriting.
+Knows code objects and the name under which rewritten code finds `enter`. Must not know contexts, or how code is
+rewritten.
 """
 
 from __future__ import annotations

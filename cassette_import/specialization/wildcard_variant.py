@@ -1,9 +1,9 @@
-"""The wildcard variant: stands for any context in which a generator or coroutine may be resumed.
+"""The wildcard variant: used for generators and coroutines, which may be resumed in any context.
 
 A generator or coroutine that begins while no context is active may be resumed in one. So its body looks up the active
 context at each event, and uses no names of a particular variant.
 
-Knows shapes. Must not know contexts.
+Knows shapes and the guards of a variant. Must not know contexts, or how guards learn.
 """
 
 from __future__ import annotations

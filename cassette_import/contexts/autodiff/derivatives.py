@@ -12,6 +12,8 @@ The metadata of a number is its derivative, or its node on the tape. It propagat
 calls of functions in the module of `f` and in installed packages. A result that is not differentiable, such as that of
 a comparison or `int`, or of C code without a rule, has derivative zero. If the program has imported NumPy, arrays have
 derivatives too, and calling a function without a rule on them is an error; see `arrays`.
+
+Knows the two modes, and structures of numbers; must not know the derivative of any function.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The context `Intervals`: the metadata of a number is a ball that contains its exact value.
 
-Knows how a program decides on enclosures; must not know the rules, nor the function `enclosure`.
+Knows how a program decides on enclosures, and the arithmetic of balls; must not know the rule of any function, nor the
+function `enclosure`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 Interval(low=0.828..., high=1.186...)
 
 Where a ball does not decide a comparison, the run stops with `Undecided`, or the function runs again for the other
-branch. Knows the context; must not know the rules.
+branch. Knows the context, and which functions have rules; must not know what a rule computes.
 """
 
 from __future__ import annotations

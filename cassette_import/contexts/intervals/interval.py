@@ -1,6 +1,6 @@
 """Intervals, and the errors of code for which no enclosure is found.
 
-Knows call sites; must not know how enclosures are computed.
+Knows call sites, and the bounds of a ball; must not know contexts, or the rule of any function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Here a profile subtracts its overhead: the time of each node without the time that profiling took.
+"""Subtraction of a profile's overhead: the time of each node without the time that profiling took.
 
 Overhead has two parts. The time inside the hooks is measured with each event; a thread's clock omits it already. The
 time of the way into the hooks and back cannot be measured per event; it is estimated from the costs that

@@ -1,7 +1,8 @@
 """Workloads for the calibration: small programs that do nothing but call, one for each kind of callee.
 
 The callee changes from call to call, as in a program; a loop around one callee would be too cheap. Each workload
-returns the seconds that it took. Workloads are overdubbed like any program. They must not know who measures them.
+returns the seconds that it took. Workloads are overdubbed like any program. Knows kinds of callees; must not know what
+measures a workload.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The results of a run: its contexts write their files, or print their summaries, when the program ends.
 
-Knows how contexts report; must not know how programs run.
+Knows how contexts report, and how a program ended; must not know how programs are started.
 """
 
 from __future__ import annotations

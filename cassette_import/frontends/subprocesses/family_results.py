@@ -1,6 +1,6 @@
 """The results of a run of several processes: numbered files, one merged report, and the results of each process.
 
-Knows the results of one process and the process family; must not know how processes start.
+Knows the results of one process, the process family, and how a process ends; must not know how processes start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Forms: the code that takes the place of an event, one file for each form.
+"""Forms: the code that replaces an event, one file for each form.
 
-Knows which hooks there are; must not know which syntax an event comes from.
+Knows which hooks there are; must not know which syntax an event comes from, calls excepted.
 """

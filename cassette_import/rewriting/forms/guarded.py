@@ -1,6 +1,6 @@
 """The guarded form: call sites of contexts that intercept chosen functions only.
 
-Most callees are not intercepted, and a guard tells so without a call. A guard is a global of the variant that holds a
+Most callees are not intercepted, and a guard shows this without a call. A guard is a global of the variant that holds a
 callee, or types of receivers, which are known not to be intercepted. It is learned at run time (`dispatch.guards`), and
 cleared when a hook or overload is registered. ``len(x)`` becomes::
 
@@ -10,7 +10,7 @@ and ``self.run(x)``, which stays a fast method call of the interpreter, becomes:
 
     (self.run(x) if @type(self) in @7.t.….run else @7.learn(self.run, "t.….run", self)(x))
 
-Knows trees; must not know how guards are learned.
+Knows trees and the callees of calls; must not know how guards are learned.
 """
 
 from __future__ import annotations

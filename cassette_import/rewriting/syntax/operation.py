@@ -1,6 +1,7 @@
 """`Operation`: a piece of syntax as a call of a primitive. `Form`: what builds an event from an operation.
 
-`expressions` and `statements` make operations, and `forms` implements the protocol. Knows trees only.
+`expressions`, `statements` and `assignments` make operations, and `forms` implements the protocol. Knows trees and the
+operands in them; must not know kinds of events, or how a form builds an event.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
 """Syntax trees in general: traversal, building nodes, scopes, annotations, and the tree of a code object.
 
-Knows trees and code objects; must not know events.
+Knows trees, code objects and the spelling of names; must not know events.
 """

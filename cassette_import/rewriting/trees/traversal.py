@@ -1,4 +1,7 @@
-"""Traversal of trees without recursion, so that deep expressions and deep callers do not matter (S7)."""
+"""Traversal of trees without recursion, so that deep expressions and deep callers do not matter (S7).
+
+Knows the fields of nodes; must not know what is done to a node.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Dispatch: which calls are events, which hooks and overloads they select, and how these run.
 
-Knows callables and what is active; must not know syntax, tags or how code is rewritten.
+Knows callables, what is active, and the names that rewritten code loads; must not know how code is rewritten. It calls
+`tagging.propagation`, which each event plan refers to; it must not know wrappers or metadata.
 
 Registering and choosing:
 

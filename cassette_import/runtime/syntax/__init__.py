@@ -1,6 +1,6 @@
 """The functions that rewritten syntax calls, whichever context is active.
 
-Knows events; must not know trees or hooks.
+Knows events, primitives and kinds of callees; must not know how trees are rewritten, or what hooks do.
 
 * `iteration`: loops, splats and unpacking, `yield from` and `async for`
 * `blocks`: `with` blocks, `from … import …`, displays of constants, the start of a debugger

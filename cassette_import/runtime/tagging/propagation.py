@@ -1,8 +1,8 @@
 """How a call is made that no overload takes, where values may be tagged.
 
 Overdubbed Python functions get wrapped arguments. Every other callee is a leaf: it gets plain arguments and returns a
-plain value, unless `rules` has a handler for it. Knows activations, wrappers, and how a handler is found; must not know
-what the handlers do. The names imported here for the use of dispatch are all that it knows of tagging.
+plain value, unless `rules` has a handler for it. Knows activations, wrappers, and how a rule is found; must not know
+what the rules do. The names in this module are all that dispatch uses of tagging.
 """
 
 from __future__ import annotations

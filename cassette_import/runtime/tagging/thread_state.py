@@ -1,6 +1,6 @@
 """What tagging keeps for each thread while a call is under way.
 
-Knows nothing of wrappers but that they exist.
+Knows that a thread hands wrappers from one function to another; must not know what is in a wrapper or an entry.
 """
 
 from __future__ import annotations

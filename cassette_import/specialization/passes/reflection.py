@@ -1,6 +1,6 @@
 """`Reflection`: the source of a function and what belongs to it, for passes and for readers.
 
-Must not know activations. A context gives its variant itself.
+Knows functions, their trees and variants. Must not know activations: a context passes its variant itself.
 """
 
 from __future__ import annotations

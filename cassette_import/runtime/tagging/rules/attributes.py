@@ -1,4 +1,7 @@
-"""Rules for attributes: `getattr`, `setattr`, `delattr`."""
+"""Rules for attributes: `getattr`, `setattr`, `delattr`.
+
+Knows how attributes are loaded, stored and deleted; must not know how the shadow store keeps metadata.
+"""
 
 from __future__ import annotations
 

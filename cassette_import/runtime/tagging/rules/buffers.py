@@ -1,4 +1,7 @@
-"""Rules for buffers: what is written into `io.StringIO`, `io.BytesIO`, `bytearray`, `array.array`."""
+"""Rules for buffers: what is written into `io.StringIO`, `io.BytesIO`, `bytearray`, `array.array`.
+
+Knows the methods that write into a buffer and read it; must not know what a context computes for its contents.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules for classes that are not overdubbed: dataclasses, named tuples, namespaces; and for `dataclasses.replace`."""
+"""Rules for classes that are not overdubbed: dataclasses, named tuples, namespaces; and for `dataclasses.replace`.
+
+Knows how these classes assign the fields of their instances; must not know how a call got here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules for the classes of containers: `list(x)`, `tuple(x)`, `set(x)`, `frozenset(x)`, `deque(x)`, `dict(x)`."""
+"""Rules for the classes of containers: `list(x)`, `tuple(x)`, `set(x)`, `frozenset(x)`, `deque(x)`, `dict(x)`.
+
+Knows which of these classes take the items of an iterable; must not know where the items get their metadata from.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules for conversions: `int`, `float`, `complex`, `bool`, `str`, `bytes`, `repr`, `format`."""
+"""Rules for conversions: `int`, `float`, `complex`, `bool`, `str`, `bytes`, `repr`, `format`.
+
+Knows which conversions keep the value; must not know what a context computes for the others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules for copies: `copy.copy`, `copy.deepcopy`, `list.copy` and the like."""
+"""Rules for copies: `copy.copy`, `copy.deepcopy`, `list.copy` and the like.
+
+Knows which parts a copy shares with the original; must not know how the shadow store keeps metadata.
+"""
 
 from __future__ import annotations
 

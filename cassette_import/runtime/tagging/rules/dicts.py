@@ -1,4 +1,7 @@
-"""Rules for the methods of dicts, and for `|=` with a dict on the left."""
+"""Rules for the methods of dicts, and for `|=` with a dict on the left.
+
+Knows which method moves which key and value; must not know how the shadow store keeps metadata.
+"""
 
 from __future__ import annotations
 

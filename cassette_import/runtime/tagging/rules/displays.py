@@ -1,4 +1,7 @@
-"""Rules for displays: `[a, b]`, `(a, b)`, `{a, b}`, `{a: b}`."""
+"""Rules for displays: `[a, b]`, `(a, b)`, `{a, b}`, `{a: b}`.
+
+Knows which arguments become which parts of the container; must not know how rewritten code calls the rules.
+"""
 
 from __future__ import annotations
 

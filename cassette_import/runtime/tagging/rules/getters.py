@@ -1,4 +1,7 @@
-"""Rules for `operator.itemgetter` and `operator.attrgetter` objects: each load is an event."""
+"""Rules for `operator.itemgetter` and `operator.attrgetter` objects: each load is an event.
+
+Knows the state of these objects; must not know what loading an attribute or an item does.
+"""
 
 from __future__ import annotations
 

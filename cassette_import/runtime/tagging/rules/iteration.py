@@ -1,4 +1,7 @@
-"""Rules for `iter`, `next` and `reversed`."""
+"""Rules for `iter`, `next` and `reversed`.
+
+Knows the protocols of iterators and sequences; must not know how iterators of any one kind get their items.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules for the global names of modules."""
+"""Rules for the global names of modules.
+
+Knows how a global name is loaded and stored; must not know how rewritten code calls the rules.
+"""
 
 from __future__ import annotations
 

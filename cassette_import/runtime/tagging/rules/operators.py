@@ -1,7 +1,8 @@
 """Rules for operators: arithmetic, comparisons, and those that make containers of containers.
 
-A container keeps the metadata of its parts; any other value is computed. `+=` with a list on the left stands in
-`lists`, `|=` with a dict on the left in `dicts`.
+A container keeps the metadata of its parts; any other value is computed. `+=` with a list on the left is in `lists`,
+`|=` with a dict on the left in `dicts`. Knows which operators move parts; must not know what a context computes for
+other values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Rules for functions that make one value of many: `min`, `max`, `sum`, `math.fsum`, `str.join`, `functools.reduce`."""
+"""Rules for functions that make one value of many: `min`, `max`, `sum`, `math.fsum`, `str.join`, `functools.reduce`.
+
+Knows how these functions choose or combine items; must not know where the items get their metadata from.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules for the methods of sets and frozensets."""
+"""Rules for the methods of sets and frozensets.
+
+Knows which method keeps which items; must not know how the shadow store keeps metadata.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules for `list.sort` and `sorted`: the metadata moves with the items."""
+"""Rules for `list.sort` and `sorted`: the metadata moves with the items.
+
+Knows how sorting calls the key function and moves the items; must not know how the shadow store keeps metadata.
+"""
 
 from __future__ import annotations
 

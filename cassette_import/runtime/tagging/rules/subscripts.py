@@ -1,4 +1,7 @@
-"""Rules for subscripts and slices: loading, storing, deleting."""
+"""Rules for subscripts and slices: loading, storing, deleting.
+
+Knows how the built-in containers resolve an index, a key or a slice; must not know how the shadow store keeps metadata.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Calls of NumPy's functions with arrays that have derivatives, a file for each kind of rule.
 
-Importing the package registers the handlers. Knows rules and linear maps; must not know the two modes.
+Importing the package registers the handlers. Knows rules and linear maps; must not know what differs between the two
+modes.
 """
 
 from cassette_import.contexts.autodiff.arrays.handlers import (

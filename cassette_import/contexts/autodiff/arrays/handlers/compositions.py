@@ -1,6 +1,7 @@
 """Calls of functions whose derivative follows from a composition of other functions.
 
-Knows how to differentiate a composition; must not know the two modes. Imported only if the program imports NumPy.
+Knows how to differentiate a composition; must not know what differs between the two modes. Imported only if the program
+imports NumPy.
 """
 
 from __future__ import annotations

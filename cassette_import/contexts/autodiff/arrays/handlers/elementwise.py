@@ -1,6 +1,7 @@
 """Calls of functions that work element by element, and of functions whose derivative is zero.
 
-Knows the rules of these functions; must not know the two modes. Imported only if the program imports NumPy.
+Knows the rules of these functions; must not know what differs between the two modes. Imported only if the program
+imports NumPy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Calls of reductions and cumulative sums.
 
-Knows the rules of reductions; must not know the two modes. Imported only if the program imports NumPy.
+Knows the rules of reductions; must not know what differs between the two modes. Imported only if the program imports
+NumPy.
 """
 
 from __future__ import annotations
