@@ -77,7 +77,7 @@ class Intervals(Context, tagging=True):
         if f in _NOT_NUMERIC or (f in _SIZES and isinstance(plain(arguments[0]), CONTAINERS)):
             return NO_METADATA
         if isinstance(value, numbers.Number):
-            raise NotEnclosed(f, nearest_site(), "there is no enclosure of what is computed of intervals by")
+            raise NotEnclosed(f, nearest_site(), "there is no rule that encloses the results of")
         return UNKNOWN
 
     def choose(self, function: Any, operands: Sequence[Any], options: Sequence[Any]) -> Any:
