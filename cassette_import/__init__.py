@@ -24,7 +24,8 @@ PYTEST_DONT_REWRITE: there are no assertions here, and pytest would warn that it
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cassette_import.activation.context import Context, current, disablehooks, similarcontext
+    from cassette_import.activation.changed_copies import disablehooks, similarcontext
+    from cassette_import.activation.context import Context, current
     from cassette_import.activation.escape_report import Escape, escapes
     from cassette_import.activation.tagging import (
         NO_METADATA,
@@ -122,7 +123,8 @@ __all__ = [
 
 # Which module defines which public names.
 _DEFINED_IN = {
-    "activation.context": "Context current disablehooks similarcontext",
+    "activation.changed_copies": "disablehooks similarcontext",
+    "activation.context": "Context current",
     "activation.escape_report": "Escape escapes",
     "activation.tagging": "NO_METADATA NO_METAMETA Meta Tag Tagged allmetadata enabletagging hasmetadata hasmetameta "
     "istagged metadata metadatatype metameta tag untag",

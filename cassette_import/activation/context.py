@@ -6,15 +6,15 @@ Knows activations, variants and hook points; must not know how code is rewritten
 from __future__ import annotations
 
 import atexit
-import copy
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation import shutdown
 from cassette_import.activation.activations import OutermostActivation, refresh
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
+from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
 from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.keys import Key
 from cassette_import.activation.root_calls import run_root
@@ -38,27 +38,6 @@ from cassette_import.specialization.passes.validation import checked_passes
 from cassette_import.specialization.registry import registry
 
 Self = TypeVar("Self", bound="Context")
-_UNSET: Any = object()
-
-
-class EscapeReporter(Protocol):
-    """Makes the contexts that watch those with `report_escapes`. The escape report is one."""
-
-    def watch_to_enter(self, context: Context) -> Context | None:
-        """The context that is entered around `context`; None if it is active already."""
-
-    def watch_to_leave(self, context: Context) -> Context | None:
-        """The context that was entered around `context`, if it is the innermost one now."""
-
-
-ESCAPE_REPORTERS: Final[list[EscapeReporter]] = []
-"""The escape report adds itself here: it is built on contexts, so that this module must not import it."""
-
-
-def watch_to_enter(context: Context) -> Context | None:
-    """The context to enter around one with `report_escapes`, if there is any."""
-    found = (reporter.watch_to_enter(context) for reporter in ESCAPE_REPORTERS)
-    return next((watch for watch in found if watch is not None), None)
 
 
 def _changed(context_type: type) -> None:
@@ -376,74 +355,5 @@ def current() -> Context | None:
     return contexts[-1] if contexts else None
 
 
-# ---- changed copies
-
-
-def similarcontext(ctx: Self, *, metadata: Any = _UNSET, passes: Any = _UNSET) -> Self:
-    """A copy of a context with other metadata or passes; it keeps the type's hooks and overloads.
-
-    Parameters
-    ----------
-    ctx:
-        The context.
-    metadata, passes:
-        What the copy has in place of the metadata and passes of the context. Both are optional.
-
-    Raises
-    ------
-    TypeError
-        If `ctx` is no context, or a pass is not callable.
-
-    >>> similarcontext(Context(1), metadata=2).metadata
-    2
-    """
-    made = _copied("similarcontext", ctx)
-    if metadata is not _UNSET:
-        object.__setattr__(made, "metadata", metadata)
-    if passes is not _UNSET:
-        object.__setattr__(made, "passes", checked_passes("passes", passes))
-    return made
-
-
-def disablehooks(ctx: Self) -> Self:
-    """A copy of a context without hooks: compiled bodies do not contain them. Overloads stay.
-
-    Parameters
-    ----------
-    ctx:
-        The context.
-
-    Raises
-    ------
-    TypeError
-        If `ctx` is no context.
-
-    >>> import math
-    >>> from cassette_import import overdub
-    >>> class Loud(Context):
-    ...     def prehook(self, f, *args, **kwargs):
-    ...         print(f.__name__)
-    >>> def program():
-    ...     return math.sqrt(4.0)
-    >>> overdub(Loud(), program)
-    sqrt
-    2.0
-    >>> overdub(disablehooks(Loud()), program)
-    2.0
-    """
-    made = _copied("disablehooks", ctx)
-    object.__setattr__(made, "_hooks_enabled", False)
-    object.__setattr__(made, "_is_changed", True)
-    return made
-
-
-def _copied(verb: str, ctx: Self) -> Self:
-    if not isinstance(ctx, Context):
-        raise TypeError(f"{verb} wants a context, not {ctx!r}")
-    made = copy.copy(ctx)
-    object.__setattr__(made, "_copy_of", ctx)  # a frozen dataclass may be a context
-    return made
-
-
-WRAPPER_AWARE.update(map(id, (recurse, current, similarcontext)))
+WRAPPER_AWARE.update(map(id, (recurse, current)))
 atexit.register(shutdown.prepare)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, ClassVar, Final
 
-from cassette_import.activation.context import ESCAPE_REPORTERS, Context
+from cassette_import.activation.context import Context
 from cassette_import.activation.entering import original
+from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS
 from cassette_import.importing.finder import finder
 from cassette_import.importing.selection import OURSELVES
 from cassette_import.interpreter.callables import code_of, python_function

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cassette_import.activation.context import Context, check_call, recurse, watch_to_enter
+from cassette_import.activation.context import Context, check_call, recurse
 from cassette_import.activation.entering import activation_of, active_here, enter, leave
+from cassette_import.activation.escape_reporters import watch_to_enter
 from cassette_import.activation.root_calls import endless_recursion, is_endless, run_root
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.interpreter.callables import joined, keywords_of, python_function, split
