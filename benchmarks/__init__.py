@@ -1,1 +1,1 @@
-"""What a running program costs, in every state it can be in: see `compare.py`."""
+"""Benchmarks: the cost of running programs in every state: see `compare.py`."""

@@ -1,6 +1,6 @@
-"""Importing large packages, warm and cold; the first result, with nothing cached and with what the first process kept.
+"""Imports of large packages, warm and cold; first results, without a cache and with the cache of the first process.
 
-Each package is copied into a folder of its own, so that its caches can be taken away; what it needs besides stays warm.
+Each package is copied into a separate folder, so that its caches can be removed; its dependencies stay warm.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.starting import PROGRAMS
 FIND = "import importlib.util; print(importlib.util.find_spec({!r}).submodule_search_locations[0])"
 
 Seconds = dict[tuple[str, str, str], float]
-"""The least value by way, state of the caches, and what was measured."""
+"""The minimum by way, state of the caches, and kind of measurement."""
 
 
 class Row(NamedTuple):
@@ -98,7 +98,7 @@ def _prepare(copy: Path, state: str) -> None:
 
 
 def table(found: Mapping[str, Seconds]) -> str:
-    """As Markdown: a measurement a line, a package a column."""
+    """Return a Markdown table: a row for each measurement, a column for each package."""
     lines = [f"| | target | {' | '.join(found)} |", f"|---|--:|{'--:|' * len(found)}"]
     for row in ROWS:
         cells = [

@@ -1,4 +1,4 @@
-"""A bar chart as SVG: ways to run a program, and what they cost, on a logarithmic scale."""
+"""A bar chart as SVG: the costs of ways to run a program, on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import math
 from collections.abc import Mapping
 
 _LEFT, _WIDTH, _BAR, _GAP, _TOP = 150, 560, 11, 8, 52
-_OURS, _THEIRS = ("#1f6feb", "#79b8ff", "#0b3d91", "#a5d0ff", "#2d333b"), ("#8c6d1f", "#d8b24a", "#5c4508", "#ecd9a0")
+_CONTEXT_COLOURS, _OTHER_COLOURS = (
+    ("#1f6feb", "#79b8ff", "#0b3d91", "#a5d0ff", "#2d333b"),
+    ("#8c6d1f", "#d8b24a", "#5c4508", "#ecd9a0"),
+)
 _LARGEST = 10_000.0
 
 
-def bars(title: str, values: Mapping[str, Mapping[str, float]], ours: frozenset[str]) -> str:
-    """One group of bars per row of `values`, one bar per column of it; `ours` have another colour."""
+def bars(title: str, values: Mapping[str, Mapping[str, float]], contexts: frozenset[str]) -> str:
+    """One group of bars per row of `values`, one bar per column of it; contexts have other colours than tools."""
     columns = list(dict.fromkeys(column for row in values.values() for column in row))
     group = len(columns) * _BAR + _GAP
     height = _TOP + len(values) * group + 34
@@ -31,8 +34,12 @@ def bars(title: str, values: Mapping[str, Mapping[str, float]], ours: frozenset[
     ]
     for number, column in enumerate(columns):
         x = 10 + 130 * number
-        parts.append(f'<rect x="{x}" y="28" width="10" height="10" fill="{_OURS[number % len(_OURS)]}"/>')
-        parts.append(f'<rect x="{x + 11}" y="28" width="10" height="10" fill="{_THEIRS[number % len(_THEIRS)]}"/>')
+        parts.append(
+            f'<rect x="{x}" y="28" width="10" height="10" fill="{_CONTEXT_COLOURS[number % len(_CONTEXT_COLOURS)]}"/>'
+        )
+        parts.append(
+            f'<rect x="{x + 11}" y="28" width="10" height="10" fill="{_OTHER_COLOURS[number % len(_OTHER_COLOURS)]}"/>'
+        )
         parts.append(f'<text x="{x + 26}" y="37">{html.escape(column)}</text>')
     for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000):
         if tick <= most:
@@ -44,7 +51,7 @@ def bars(title: str, values: Mapping[str, Mapping[str, float]], ours: frozenset[
         top = _TOP + place * group
         middle = top + len(columns) * _BAR / 2 + 4
         parts.append(f'<text x="{_LEFT - 8}" y="{middle:.1f}" text-anchor="end">{html.escape(name)}</text>')
-        colours = _OURS if name in ours else _THEIRS
+        colours = _CONTEXT_COLOURS if name in contexts else _OTHER_COLOURS
         for number, column in enumerate(columns):
             if column not in row:
                 continue

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Compares what programs cost in different ways to run them: plain, installed, under contexts, under other tools.
+"""Compares the costs of programs in different ways to run them: plain, installed, in contexts, under other tools.
 
     python benchmarks/compare.py --quick                          # about five minutes, with this Python; prints tables
     python benchmarks/compare.py --pythons all --output docs/performance.md
-                                                                  # all there is, for each Python; into the document
+                                                                  # everything, for each Python; into the document
     CASSETTE_WORKLOADS=…/workloads.py python benchmarks/compare.py --parts driver --output docs/performance.md
                                                                   # pyperformance's workloads, by their driver
 
-Parts: `own`, our own workloads beside plain Python, in each way and with each peer; `beginning`, imports of large
-packages and first results; `growth`, costs by size; `tagging`, contexts that can tag values, and derivatives beside
-autograd's; `driver`, if CASSETTE_WORKLOADS names one.
+Parts: `own`, this project's workloads in each way and with each peer, compared with plain Python; `beginning`, imports
+of large packages and first results; `growth`, costs by size; `tagging`, contexts with tagging, and derivatives compared
+with autograd's; `driver`, if CASSETTE_WORKLOADS names one.
 
-Each workload runs in each way in a process of its own, and plain Python and the way take turns in it, so that what
-else the machine does meets both alike. Values are seconds of CPU time, taken after the first run: what `own` compares
-is a program that is under way, not how fast functions are specialised. A ratio is that of the least values, since what
-else the machine does only ever adds to them. A workload must give the same result in every way.
+Each workload runs in each way in a separate process. Plain Python and the way take turns in it, so that other
+programs on the machine affect both alike. Values are seconds of CPU time after the first run: `own` compares
+programs in their steady state, not the speed of specialising. A ratio is that of the minimums, since other programs
+only ever add to them. A workload must return the same result in every way.
 
 Peers that are not installed are left out; the extra `benchmarks` brings them. With `--pythons`, an environment is
-made for each Python, in `--environments`, and what installs there is measured.
+made for each Python, in `--environments`, and the peers that can be installed there are measured.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from benchmarks.results import SECTIONS, Results, put_into, section, summary  # 
 from benchmarks.ways import WAYS, Way  # noqa: E402
 
 OWN: Final = tuple(sorted(module.name for module in pkgutil.iter_modules(workloads.__path__)))
-OURS: Final = frozenset(name for name, way in WAYS.items() if way.context)
+CONTEXTS: Final = frozenset(name for name, way in WAYS.items() if way.context)
 CHART: Final = "pictures/performance.svg"
 LONGEST: Final = 300
 """Seconds after which a way has failed."""
@@ -76,7 +76,7 @@ def measure_own(python: Python, names: Iterable[str], ways: Sequence[str], effor
         _say(f"CPython {python.name}: {name} ...")
         for way in results.ways:
             command = [python.command, "-m", "benchmarks.worker", way, name, str(effort.pairs), str(effort.seconds)]
-            found, wrong = _asked(command, environment)
+            found, wrong = _json_of(command, environment)
             if found is None:
                 results.notes.append(f"CPython {python.name}, {name}, {way}: {wrong}")
                 continue
@@ -105,7 +105,7 @@ def _own(pythons: Sequence[Python], given: argparse.Namespace, names: Sequence[s
         picture = given.output.parent / CHART
         picture.parent.mkdir(parents=True, exist_ok=True)
         title = "CPU time as a ratio to plain Python, geometric means (logarithmic)"
-        picture.write_text(chart.bars(title, means, OURS), encoding="utf-8")  # type: ignore[arg-type]
+        picture.write_text(chart.bars(title, means, CONTEXTS), encoding="utf-8")  # type: ignore[arg-type]
         body.append(f"![What each way costs, as a ratio to plain Python]({CHART})")
     for name, results in found.items():
         if len(found) > 1:
@@ -116,7 +116,7 @@ def _own(pythons: Sequence[Python], given: argparse.Namespace, names: Sequence[s
         f"{effort.pairs} values of each, in turns ({effort.said})."
     )
     notes = [note for results in found.values() for note in results.notes]
-    _tell(given, "own", section("Workloads of this project", _command(given), how, "\n\n".join(body), notes))
+    _publish(given, "own", section("Workloads of this project", _command(given), how, "\n\n".join(body), notes))
     return int(any(note for note in notes if not note.endswith(("is not installed", " on"))))
 
 
@@ -132,10 +132,10 @@ def _beginning(pythons: Sequence[Python], given: argparse.Namespace, effort: Eff
         body.append(f"### CPython {python.name}: imports and first results\n\n{beginning.table(found)}")
     how = (
         "CPU time, and memory, of processes that import a package and make one small result, as a ratio to plain "
-        "Python with its `.pyc` files; `cold` is compared with plain Python without them. The least of "
+        "Python with its `.pyc` files; `cold` is compared with plain Python without them. The minimum of "
         f"{effort.rounds}, in turns ({effort.said})."
     )
-    _tell(given, "beginning", section("Startup", _command(given), how, "\n\n".join(body), notes))
+    _publish(given, "beginning", section("Startup", _command(given), how, "\n\n".join(body), notes))
     return int(any(not note.endswith("not installed") for note in notes))
 
 
@@ -144,13 +144,13 @@ def _growth(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort
     for python in pythons:
         _say(f"CPython {python.name}: growth ...")
         command = [python.command, "-m", "benchmarks.growth", "--json", *(["--quick"] if effort.quick else [])]
-        rows, wrong = _asked(command, _environment())
+        rows, wrong = _json_of(command, _environment())
         if rows is None:
             notes.append(f"CPython {python.name}: {wrong}")
             continue
         body.append(f"### CPython {python.name}: growth\n\n{growth.table(rows)}")
-    how = f"CPU time; the least of some runs ({effort.said}). First calls and first entries happen once."
-    _tell(given, "growth", section("Growth", _command(given), how, "\n\n".join(body), notes))
+    how = f"CPU time; the minimum of some runs ({effort.said}). First calls and first entries happen once."
+    _publish(given, "growth", section("Growth", _command(given), how, "\n\n".join(body), notes))
     return int(bool(notes))
 
 
@@ -159,17 +159,17 @@ def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effor
     for python in pythons:
         _say(f"CPython {python.name}: tagging ...")
         command = [python.command, "-m", "benchmarks.tagging", "--json", *(["--quick"] if effort.quick else [])]
-        rows, wrong = _asked(command, _environment())
+        rows, wrong = _json_of(command, _environment())
         if rows is None:
             notes.append(f"CPython {python.name}: {wrong}")
             continue
         body.append(f"### CPython {python.name}: tagging\n\n{tagging.table(rows)}")
     how = (
         "CPU time; the least of some runs. `hooks` reads all events that tagging needs, as a ratio to plain Python; "
-        "the next columns are the same hooks where values could be tagged and none are, and tagging without hooks. "
+        "the next columns are the same hooks with tagging but without tagged values, and tagging without hooks. "
         f"Derivatives are first ones ({effort.said})."
     )
-    _tell(given, "tagging", section("Tagging", _command(given), how, "\n\n".join(body), notes))
+    _publish(given, "tagging", section("Tagging", _command(given), how, "\n\n".join(body), notes))
     return int(bool(notes))
 
 
@@ -187,7 +187,7 @@ def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort
     )
     body = f"| column | what runs |\n|---|---|\n{what}\n\n{results.table()}"
     command = f"CASSETTE_WORKLOADS=.../workloads.py {_command(given)}"
-    _tell(given, "driver", section("pyperformance's workloads", command, how, body, results.notes))
+    _publish(given, "driver", section("pyperformance's workloads", command, how, body, results.notes))
     return int(bool(results.notes))
 
 
@@ -195,7 +195,7 @@ def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and tell."""
+    """Measure and print the results."""
     driver = os.environ.get("CASSETTE_WORKLOADS")
     given = _parser().parse_args(arguments)
     wanted = _names(given.workloads)
@@ -227,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _pythons(given: argparse.Namespace) -> list[Python] | str:
-    """Those to measure with, or what is wrong."""
+    """Return the interpreters to measure with, or an error message."""
     if not given.pythons:
         python = described(sys.executable)
         return [python] if python is not None else "this is no CPython from 3.11 on"
@@ -257,7 +257,12 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     listed = ", ".join(OWN)
     add("--workloads", default="", metavar="A,B", help=f"of this project ({listed}) or of the driver; all if not given")
-    add("--ways", default="", metavar="A,B", help=f"of {', '.join(WAYS)}; all for our workloads, some for the driver's")
+    add(
+        "--ways",
+        default="",
+        metavar="A,B",
+        help=f"of {', '.join(WAYS)}; all for this project's workloads, some for the driver's",
+    )
     add("--parts", default="", metavar="A,B", help=f"of {', '.join(SECTIONS)}; all if not given")
     add("--quick", action="store_true", help="few and short runs: five minutes for each Python")
     add("--pythons", default="", metavar="all|A,B", help="interpreters, or all that are found; this one if not given")
@@ -272,14 +277,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _tell(given: argparse.Namespace, name: str, text: str) -> None:
+def _publish(given: argparse.Namespace, name: str, text: str) -> None:
     print(text, flush=True)
     if given.output is not None:
         put_into(given.output, name, text)
 
 
 def _command(given: argparse.Namespace) -> str:
-    """What was typed, but for where things lie on this machine."""
+    """Return the command that was typed, without the paths of this machine."""
     words = ["python", "benchmarks/compare.py"]
     for option in ("workloads", "ways", "parts", "scale", "output"):
         value = getattr(given, option)
@@ -291,12 +296,12 @@ def _command(given: argparse.Namespace) -> str:
 
 def _environment() -> dict[str, str]:
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    caching = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")  # what is kept beside the `.pyc` files is measured
+    caching = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")  # the cache beside the `.pyc` files is measured
     others = {name: value for name, value in os.environ.items() if name not in caching}
     return {**others, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONHASHSEED": "0"}
 
 
-def _asked(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Any, str]:
+def _json_of(command: Sequence[str], environment: Mapping[str, str]) -> tuple[Any, str]:
     """What a worker process prints as JSON on its last line; None, and its error output, if it fails."""
     try:
         process = subprocess.run(

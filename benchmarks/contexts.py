@@ -1,4 +1,4 @@
-"""The contexts that are measured. Each does as little as its name allows: the price of being asked is measured."""
+"""The contexts that are measured. Each does as little as its name allows: the cost of dispatch is measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _ctime(ctx: Any, f: Any, *arguments: Any) -> Any:
 
 
 class Three(Context):
-    """Replaces three functions by what they do."""
+    """Replaces three functions by overloads that call them."""
 
 
 @Three.overdub.register(time.time)
@@ -63,7 +63,7 @@ class CountOperators(Count, events=Events.CALLS | Events.OPERATORS):
 
 
 class Look(Context, events=Events.CALLS):
-    """Looks at what it is handed: keeps the last callee with its arguments, then its result."""
+    """Its hooks read their arguments: they store the last callee with its arguments, then its result."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,11 +80,11 @@ class Look(Context, events=Events.CALLS):
 
 
 class Outer(Look):
-    """Another type of context that does the same."""
+    """A second context type that does the same."""
 
 
 class Traced(Trace):
-    """A trace that is thrown away."""
+    """A trace that is discarded."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Functions whose derivatives are measured, of one number and of many; the module that is given brings the elementary
+"""Functions of one number and of many whose derivatives are measured; their `module` argument has the elementary
 functions.
 
-They have a file of their own: a file whose functions are called by turns in a context and without one costs more.
+They stand in a separate file: functions of a file that run by turns in a context and without one cost more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def polynomial(x: Any, module: Any = math) -> Any:
 
 
 def chain(x: Any, module: Any = math) -> Any:
-    """Elementary functions, one of the other."""
+    """A composition of elementary functions."""
     for _ in range(20):
         x = module.sin(x) * module.exp(-x) + module.sqrt(x * x + 1.0)
     return x

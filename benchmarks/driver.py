@@ -25,7 +25,7 @@ NEEDED: Final = ("cassette_import", "benchmarks", "astor", "importlib_metadata",
 def measure_driver(
     driver: str, names: Sequence[str], ways: Sequence[str], *, python: str, options: Sequence[str], file: Path
 ) -> Results:
-    """Each workload in each way, by the driver's own comparison; its results are kept in a file."""
+    """Measure each workload in each way by the driver's own comparison; store its results in a file."""
     if not file.exists():
         with tempfile.TemporaryDirectory() as folder:
             for package in NEEDED:
@@ -50,7 +50,7 @@ def measure_driver(
 
 
 def _link(package: str, folder: Path) -> None:
-    """Make a package importable from a folder, and nothing else that lies beside it."""
+    """Make a package importable from a folder, and none of its neighbours."""
     spec = find_spec(package)
     if spec is not None and spec.submodule_search_locations:
         (folder / package).symlink_to(next(iter(spec.submodule_search_locations)), target_is_directory=True)

@@ -1,7 +1,7 @@
 """How costs grow: ``python -m benchmarks.growth`` prints a table, as JSON with `--json`.
 
-With the call sites of a function, the functions of a package, the contexts in a stack, and the threads. The least of
-some repetitions counts; seconds are those of the CPU.
+They are measured by the number of call sites of a function, of functions of a package, of contexts in a stack, and of
+threads. The minimum of some repetitions counts; seconds are those of the CPU.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def module_of(text: str, name: str) -> Iterator[Any]:
 
 
 def call_sites(sizes: tuple[int, ...]) -> Iterator[Row]:
-    """The first call of a function, and one later, by how many calls stand in it."""
+    """Measure the first call of a function, and a later one, by the number of calls in its body."""
     for size in sizes:
         body = "".join("    x = abs(x)\n" for _ in range(size))
         with module_of(f"def f(x):\n{body}    return x\n", f"sites_{size}") as module:
@@ -68,7 +68,7 @@ def call_sites(sizes: tuple[int, ...]) -> Iterator[Row]:
 
 
 def functions(sizes: tuple[int, ...]) -> Iterator[Row]:
-    """Entering a context for the first time, and again, by how many functions there are; one of them is called."""
+    """Measure the first and the second entry of a context, by the number of functions; one of them is called."""
     for size in sizes:
         text = "".join(f"def f{number}(x):\n    return abs(x)\n" for number in range(size))
         with module_of(text, f"functions_{size}") as module:
@@ -88,7 +88,7 @@ def functions(sizes: tuple[int, ...]) -> Iterator[Row]:
 
 
 def stacks(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
-    """Running, by how many contexts of different types are active."""
+    """Measure running, by the number of active contexts of different types."""
     kinds = [type(f"Look{number}", (Look,), {}) for number in range(max(sizes))]
     with cassette_import.install(["benchmarks.workloads.fib"]):
         plain = least(fib.main, times)
@@ -104,7 +104,7 @@ def stacks(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
 
 
 def threads(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
-    """Running, by how many threads do so at once, each in a context of its own."""
+    """Measure running, by the number of threads that run at once, each in a separate context."""
     with cassette_import.install(["benchmarks.workloads.fib"]):
         plain = least(fib.main, times)
 
@@ -126,7 +126,7 @@ def threads(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
 
 
 def entering(times: int) -> Iterator[Row]:
-    """`with ctx:`, in and out."""
+    """Enter and leave `with ctx:`."""
     for kind in (Nothing, Count, Look):
         ctx, rounds = kind(), range(1000)
 
@@ -140,7 +140,7 @@ def entering(times: int) -> Iterator[Row]:
 
 
 def measure(quick: bool) -> list[Row]:
-    """Everything."""
+    """Measure everything."""
     times = 3 if quick else 15
     return [
         *entering(4 * times),

@@ -1,8 +1,8 @@
-"""Drives other people's tools: imports a workload as each of them wants it, and makes it active.
+"""Drives other tools: imports a workload as each of them requires, and activates the tool.
 
-Each function takes the name of a module that lies in a folder of its own, on `sys.path` and not imported yet, and gives
-the module, and what makes a `with` block in which the tool is at work. The tools do the least that their kind of
-handler can do, which is to count.
+Each function gets the name of a module in a separate folder, on `sys.path` and not imported yet, and returns
+the module, and a factory of context managers during which the tool is active. The tools do the least that their kind of
+handler can do: they count.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def viztracer_arguments(name: str, folder: Path) -> Prepared:
 
 
 def wrapt(name: str, folder: Path) -> Prepared:
-    """Every function that a module or a class of it has under a name; what C is written in stays as it is."""
+    """Wraps every function that a module or a class of it has under a name; functions written in C are left alone."""
     from wrapt import FunctionWrapper
 
     module, seen = importlib.import_module(name), Counter()
@@ -133,7 +133,7 @@ def wrapt(name: str, folder: Path) -> Prepared:
 
 
 def patched(name: str, folder: Path) -> Prepared:
-    """Two functions replaced where they are defined; what has imported them by name keeps them."""
+    """Replaces two functions where they are defined; modules that imported them by name keep the originals."""
     module, sine, clock = importlib.import_module(name), math.sin, time.time
 
     def other_sine(x: float) -> float:
@@ -156,7 +156,7 @@ _PYCCOLO_OPERATORS: Final = [
 
 
 def pyccolo(name: str, folder: Path, operators: bool = False, is_active: bool = True) -> Prepared:
-    """Handlers that are given the value alone, in the tool's cheapest form."""
+    """Handlers that get the value alone, in the tool's cheapest form."""
     import pyccolo as tool
 
     seen = Counter()
@@ -183,7 +183,7 @@ _DYNAPYT_OPERATORS: Final = ("binary_operation", "unary_operation", "comparison"
 
 
 def dynapyt(name: str, folder: Path, operators: bool = False) -> Prepared:
-    """The file is rewritten on disk before it is imported; from then on the analysis is always at work."""
+    """The file is rewritten on disk before it is imported; from then on the analysis is always active."""
     from dynapyt.instrument.instrument import instrument_files
 
     hooks = ("pre_call", "post_call", *(_DYNAPYT_OPERATORS if operators else ()))

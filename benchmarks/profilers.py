@@ -20,7 +20,7 @@ class Counter:
         self.after = 0
 
     def profile(self, frame: Any, event: str, argument: Any) -> None:
-        """What `sys.setprofile` is given."""
+        """The function for `sys.setprofile`."""
         if event == "call" or event == "c_call":
             self.before += 1
         else:

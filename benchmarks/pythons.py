@@ -1,4 +1,4 @@
-"""The Pythons to measure with: which there are, and an environment for each with the peers in it."""
+"""The interpreters to measure with: finds them, and makes an environment with the peers for each."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def installed() -> list[Python]:
 
 
 def with_peers(python: Python, folder: Path) -> tuple[Python, list[str]]:
-    """An environment of that Python in the folder, made if it is not there, and what did not install in it."""
+    """Return an environment of that Python, made if it is missing, and the packages that could not be installed."""
     place = folder / python.name
     command = place / ("Scripts" if os.name == "nt" else "bin") / "python"
     marker = place / "missing.txt"
@@ -81,7 +81,7 @@ def with_peers(python: Python, folder: Path) -> tuple[Python, list[str]]:
 
 
 def lacks(python: Python, modules: Sequence[str], environment: dict[str, str]) -> set[str]:
-    """Which of the modules this Python does not find."""
+    """Return the modules that this Python does not find."""
     code = "import importlib.util, sys; print(*[m for m in sys.argv[1:] if importlib.util.find_spec(m) is None])"
     found = subprocess.run(
         [python.command, "-c", code, *modules], env=environment, capture_output=True, text=True, check=True

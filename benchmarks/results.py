@@ -1,4 +1,4 @@
-"""What was measured, as ratios, and the text that tells it: tables, and the sections of a document."""
+"""Results as ratios, and their text: tables, and the sections of a document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SKELETON: Final = "# Performance\n" + "".join(f"\n<!-- {name}: begin -->\n<!-- {
 
 
 class Results:
-    """Ratios to plain Python by workload and way, and what went wrong."""
+    """Ratios to plain Python by workload and way, and the errors."""
 
     def __init__(self, ways: Sequence[str]) -> None:
         self.ways = [way for way in ways if way != "plain"]
@@ -33,7 +33,7 @@ class Results:
         return [way for way in self.ways if self.mean(way) is not None]
 
     def table(self) -> str:
-        """As Markdown: a workload a line, a way a column."""
+        """Return a Markdown table: a row for each workload, a column for each way."""
         ways = self.measured()
         lines = [
             f"| workload | plain, s | {' | '.join(ways)} |",
@@ -51,7 +51,7 @@ def _number(value: float | None) -> str:
 
 
 def summary(found: Mapping[str, Results]) -> str:
-    """As Markdown: a way a line, a Python a column; geometric means."""
+    """Return a Markdown table of geometric means: a row for each way, a column for each Python."""
     ways = dict.fromkeys(way for results in found.values() for way in results.measured())
     lines = [f"| | what runs | {' | '.join(found)} |", f"|---|---|{'--:|' * len(found)}"]
     for way in ways:
@@ -61,7 +61,7 @@ def summary(found: Mapping[str, Results]) -> str:
 
 
 def section(title: str, command: str, how: str, body: str, notes: Sequence[str]) -> str:
-    """What stands between the marks of one section."""
+    """Return the text between the marks of one section."""
     wrong = "".join(f"\n- {note}" for note in notes)
     return "\n".join(
         (

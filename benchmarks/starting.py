@@ -1,7 +1,7 @@
-"""What it costs to begin: one process, started by `beginning.py`, that imports a package and makes a first result.
+"""The cost of starting: one process, started by `beginning.py`, that imports a package and computes a first result.
 
 ``python -m benchmarks.starting WAY PROGRAM`` prints a line of JSON: CPU seconds of the import, of all up to the first
-result, and the most memory that the process has had.
+result, and the peak memory of the process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PROGRAMS = {
 
 
 def start(way: str, program: str) -> dict[str, float]:
-    """Import, and make the first result."""
+    """Import, and compute the first result."""
     names, work = PROGRAMS[program]
     context: Any = contextlib.nullcontext()
     package = names[0].partition(".")[0]

@@ -1,8 +1,8 @@
-"""What tagging costs: ``python -m benchmarks.tagging`` prints tables, as JSON with `--json`.
+"""The cost of tagging: ``python -m benchmarks.tagging`` prints tables, as JSON with `--json`.
 
-A context that could tag values and tags none, beside one without tagging that intercepts the same events; and first
-derivatives by `autodiff`, beside autograd's of the same functions. The least of some repetitions counts; seconds are
-those of the CPU.
+A context with tagging that tags no values is compared with one without tagging that intercepts the same events, and
+first derivatives by `autodiff` with autograd's of the same functions. The minimum of some repetitions counts; seconds
+are those of the CPU.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def nothing_tagged(times: int, names: tuple[str, ...] = WORKLOADS) -> Iterator[R
 
 
 def derivatives(times: int) -> Iterator[Row]:
-    """Each function plain, by `autodiff`, and by autograd, if that is there."""
+    """Measure each function plain, by `autodiff`, and by autograd if it is installed."""
     try:
         grad: Any = importlib.import_module("autograd").grad
         numpy: ModuleType | None = importlib.import_module("autograd.numpy")
@@ -81,8 +81,8 @@ def derivatives(times: int) -> Iterator[Row]:
     ]
     many = [1.0 + n / 10 for n in range(10)]
     cases.append(("rosenbrock, ten numbers", programs.rosenbrock, many, lambda: gradient(programs.rosenbrock, many)))
-    for name, f, point, ours in cases:
-        row = [least(lambda f=f, point=point: [f(point) for _ in range(20)], times) / 20, _each(ours, times)]
+    for name, f, point, by_autodiff in cases:
+        row = [least(lambda f=f, point=point: [f(point) for _ in range(20)], times) / 20, _each(by_autodiff, times)]
         if grad is not None:
             theirs = grad(lambda x, f=f: f(x, numpy))
             row.append(_each(lambda theirs=theirs, point=point: theirs(point), times))
@@ -96,7 +96,7 @@ def _each(work: Callable[[], Any], times: int) -> float:
 
 
 def measure(quick: bool) -> dict[str, list[Row]]:
-    """Everything."""
+    """Measure everything."""
     times = 2 if quick else 7
     names = ("fib", "records", "tokens") if quick else WORKLOADS
     return {"nothing": list(nothing_tagged(times, names)), "derivatives": list(derivatives(times))}

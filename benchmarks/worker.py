@@ -1,7 +1,7 @@
-"""Times one workload in one way beside plain Python: ``python -m benchmarks.worker WAY WORKLOAD PAIRS SECONDS``.
+"""Times one workload in one way and in plain Python: ``python -m benchmarks.worker WAY WORKLOAD PAIRS SECONDS``.
 
-`compare.py` starts it, in a process for each way and workload; plain Python and the way take turns in it, with a copy
-of the workload each, so that what else the machine does meets both alike. CPU seconds are measured, not wall clock.
+`compare.py` starts it, in a process for each way and workload. Plain Python and the way take turns in it, with a copy
+of the workload each, so that other programs on the machine affect both alike. CPU seconds are measured, not wall clock.
 Prints a line of JSON.
 """
 
@@ -29,7 +29,7 @@ WORKLOADS = Path(__file__).parent / "workloads"
 
 
 def _copy(workload: str, tag: str, folder: Path) -> tuple[str, Path]:
-    """A copy of the workload that can be imported under a name of its own."""
+    """Make a copy of the workload that can be imported under a different name."""
     name, below = f"{workload}_{tag}", folder / tag
     below.mkdir()
     shutil.copy(WORKLOADS / f"{workload}.py", below / f"{name}.py")
@@ -53,7 +53,7 @@ def _prepared(way: Way, name: str, folder: Path) -> Prepared:
 
 @contextlib.contextmanager
 def _active(contexts: list[str]) -> Iterator[None]:
-    """Contexts `module:type`, each in the one before it."""
+    """Enter contexts, given as `module:type`, each inside the one before it."""
     with contextlib.ExitStack() as stack:
         for context in contexts:
             place, _, maker = context.partition(":")
@@ -62,7 +62,7 @@ def _active(contexts: list[str]) -> Iterator[None]:
 
 
 def _timed(main: Callable[[], Any], active: Active, loops: int) -> float:
-    """Seconds for one run of the workload."""
+    """Return the seconds of one run of the workload."""
     gc.collect()
     with active():
         rounds = range(loops)
@@ -77,7 +77,7 @@ def _digest(result: object) -> str:
 
 
 def measure(way: Way, workload: str, pairs: int, seconds: float) -> dict[str, Any]:
-    """Seconds of plain Python and of the way, run by run, and whether both gave the same."""
+    """Return the seconds of plain Python and of the way, run by run, and whether both returned the same."""
     sys.setrecursionlimit(20_000)  # the peers need more frames than a program has by itself
     with tempfile.TemporaryDirectory() as text:
         folder = Path(os.path.realpath(text))

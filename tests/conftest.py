@@ -1,4 +1,4 @@
-"""What every test may ask for: packages made on the spot, and contexts that write down what they see."""
+"""Fixtures of all tests: temporary packages, and contexts that record their events."""
 
 import gc
 import importlib
@@ -25,7 +25,7 @@ def _forget(name):
 
 @pytest.fixture
 def make_package(tmp_path, monkeypatch):
-    """Write a package and give its import name; afterwards it is uninstalled, forgotten and off `sys.path`.
+    """Write a package and return its import name; remove it from the process after the test.
 
     `files` maps file names to source text (`{"__init__.py": "", "sub/mod.py": "..."}`), or is the text of the
     package's `__init__.py` alone. The name is new each time unless one is given, so that nothing is left of
@@ -50,18 +50,18 @@ def make_package(tmp_path, monkeypatch):
     yield make
     cassette = sys.modules.get("cassette_import")
     for name in made:
-        ours = [known for known in cassette.installed() if known.split(".")[0] == name] if cassette else []
-        if ours:
-            cassette.uninstall(ours)
+        installed = [known for known in cassette.installed() if known.split(".")[0] == name] if cassette else []
+        if installed:
+            cassette.uninstall(installed)
         _forget(name)
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_active():
-    """A test that leaves a context entered fails: what it leaves would be a matter of the next one.
+    """Fail a test that leaves a context entered, which would disturb the next test.
 
-    Overdubbed generators, coroutines and threads hold what they run in. Some are garbage in a cycle, with a traceback
-    for example; some are held by modules that stay.
+    Overdubbed generators, coroutines and threads hold their contexts. Some are garbage in a cycle, with a traceback
+    for example; some are held by modules that remain imported.
     """
     yield
     cassette = sys.modules.get("cassette_import.activation.entering")
@@ -82,7 +82,7 @@ def nothing_is_left_active():
 
 
 def _in_use(cassette):
-    """The variants that are in use anywhere: functions that are entered are specialised for them."""
+    """Return the variants in use: functions that are entered are specialised for them."""
     return [variant for variant in cassette.registry.instrumentation.variants if variant.family.active]
 
 
@@ -141,7 +141,7 @@ def make_program(make_package):
 
 @pytest.fixture
 def Recorder():
-    """A context type, new for each test, whose instances write down every event.
+    """Return a context type, new for each test, whose instances record every event.
 
     `calls` holds what the prehook saw as `(f, args)`, `kwargs` included as a third item when there are any;
     `results` what the posthook saw as `(result, f, args)`; `errors` what the errorhook saw as
@@ -173,7 +173,7 @@ def Recorder():
 
 
 def pytest_configure():
-    """Let interrupts be seen: a shell that starts us in the background has them ignored, in child processes as well."""
+    """Enable interrupts: a shell that starts the tests in the background disables them, in child processes as well."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -181,7 +181,7 @@ def pytest_configure():
 def pytest_collection_modifyitems(items):
     """Expect the tests of known limits to fail, with the reason.
 
-    Not strictly: what tracers and profilers see of some of them depends on what ran before in the process.
+    Not strictly: some results of tracers and profilers depend on what ran before in the process.
     """
     for item in items:
         reason = KNOWN_LIMITS.get(f"{item.path.name}::{item.name}")

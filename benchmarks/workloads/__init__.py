@@ -1,4 +1,4 @@
-"""Small programs of our own, each in another style.
+"""This project's workloads: small programs, each in another style.
 
-Each module has `main()`: a few hundredths of a second of work, whose result is the same each time.
+Each module has `main()`: a few hundredths of a second of work with a deterministic result.
 """

@@ -1,4 +1,4 @@
-"""Calls of functions and methods that are written in C, hardly any of others: `len`, `min`, `sorted`, `str.join`."""
+"""Mostly calls of functions and methods that are written in C: `len`, `min`, `sorted`, `str.join`."""
 
 import math
 import time

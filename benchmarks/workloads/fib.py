@@ -1,4 +1,4 @@
-"""Recursion: hardly anything but calls."""
+"""Recursion: mostly calls."""
 
 
 def fib(n: int) -> int:

@@ -1,4 +1,4 @@
-"""Threads, executors' jobs and asyncio tasks: what is active in them, and what they inherit."""
+"""Threads, executors' jobs and asyncio tasks: which contexts are active in them and which they inherit."""
 
 import asyncio
 import concurrent.futures
@@ -60,7 +60,7 @@ def program(make_program):
 
 
 class Seen(Context):
-    """Writes down the arguments of each multiplication and addition, and the thread it happens in."""
+    """Records the arguments of each multiplication and addition, and the thread that runs it."""
 
     def __init__(self):
         self.events = []
@@ -75,7 +75,7 @@ class Inherited(Seen, inherit=True):
 
 
 def in_thread(function, *args):
-    """Run a function in a thread; its result."""
+    """Run a function in a thread; return its result."""
     results = []
     thread = threading.Thread(target=lambda: results.append(function(*args)))
     thread.start()
@@ -83,7 +83,7 @@ def in_thread(function, *args):
     return results[0]
 
 
-# How a context type says so
+# How a context type becomes inheritable
 
 
 def test_a_context_type_is_not_inherited_by_default():
@@ -280,7 +280,7 @@ def run(script, *options):
     return done.stdout
 
 
-# What the standard library's functions look like
+# Attributes of the diverted functions of the standard library
 
 
 @pytest.mark.parametrize(
@@ -831,7 +831,7 @@ def test_a_function_waits_for_a_context_that_is_active_when_another_one_searches
     with second:
         program.twice(1)
     with first:
-        make_program("")  # so that whoever enters next looks at all functions
+        make_program("")  # so that the next entry of a context searches all functions
         with contextvars_without_contexts(), second:
             program.twice(2)
         program.twice(3)

@@ -1,4 +1,4 @@
-"""Functions that run when the interpreter ends do what they do plain, and nothing is said that is not said plain."""
+"""Functions that run when the interpreter ends behave and print as in a plain run."""
 
 import inspect
 import textwrap
@@ -64,14 +64,14 @@ PROGRAMS = {
         class A:
             pass
 
-        def told(reference, write=print):
-            write("told", reference() is None, flush=True)
+        def notified(reference, write=print):
+            write("notified", reference() is None, flush=True)
 
         def start():
             global kept, reference, itself
             import ending as itself
             kept = A()
-            reference = weakref.ref(kept, told)
+            reference = weakref.ref(kept, notified)
             sys.reference = reference
     """,
     "generators_that_are_suspended": """

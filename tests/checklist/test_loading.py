@@ -1,4 +1,4 @@
-"""Checklist, C and D: loading and caching, and the defects of other hooks that ours must not have.
+"""Checklist, C and D: loading and caching, and the defects of other import hooks that this one must not have.
 
 Most points have their tests in `test_finder.py` and `test_disk_cache.py`.
 """
@@ -21,7 +21,7 @@ from cassette_import.specialization import disk_cache
 
 @pytest.fixture
 def bytecode(monkeypatch):
-    """Bytecode is written, whatever this machine says (C7)."""
+    """Bytecode is written, whatever the environment of the tests sets (C7)."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
 
@@ -52,7 +52,7 @@ def test_C12_a_module_whose_source_is_missing_runs_plain(make_package, tmp_path)
 
 
 def test_C15_compiling_accepts_the_arguments_of_every_version_of_python(make_package):
-    """It is Python's own method, with whatever parameters it has."""
+    """It is Python's own method, with the parameters of the running version."""
     assert Loader.source_to_code is SourceFileLoader.source_to_code
 
 

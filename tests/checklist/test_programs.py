@@ -1,4 +1,4 @@
-"""Checklist, V, N and M: what a running program sees of us, the names that its code needs, and how it is started.
+"""Checklist, V, N and M: how a running program is affected, the names that its code needs, and how it is started.
 
 V1, V11 and V13 have their tests in `test_finder.py` and `test_installation.py`, V3 and V4 in
 `test_tools_processes.py`, V15 in `test_tools.py`, M1 to M5 in `test_program_runs.py` and `test_command_line.py`.
@@ -104,7 +104,7 @@ def test_V7_functions_whose_bytecode_another_package_reads_are_left_alone(make_p
                 return abs(x)
             return inner()
 
-        def ours(x):
+        def overdubbed(x):
             return compiled(x) + with_options(x)
     """
     name = make_package(source)
@@ -112,12 +112,12 @@ def test_V7_functions_whose_bytecode_another_package_reads_are_left_alone(make_p
     codes = module.compiled.__code__, module.with_options.__code__
     installation = install([name])
     with ReadsArguments():
-        assert module.ours(-1) == 2
+        assert module.overdubbed(-1) == 2
     assert (module.compiled.__code__, module.with_options.__code__) == codes
     report = installation.report()[0]
     assert set(report.left_alone) >= {"compiled", "with_options"}
     assert "nb.njit" in report.left_alone["compiled"]
-    assert "ours" in report.specialised
+    assert "overdubbed" in report.specialised
 
 
 def test_V8_code_that_has_run_in_a_context_runs_in_a_process_without_cassette_import(make_package, tmp_path):
@@ -261,7 +261,7 @@ def test_N1_names_of_cassette_import_are_found_with_any_globals(make_package):
 
 
 def test_N1_builtins_are_unchanged_before_a_context_is_entered(make_package, tmp_path):
-    """Programs go through all names of `builtins`: CPython's `test_dataclasses` makes a field of each."""
+    """Programs iterate over all names of `builtins`: CPython's `test_dataclasses` makes a field of each."""
     name = make_package("def f(x):\n    return abs(x)\n")
     program = f"""
 import builtins, sys

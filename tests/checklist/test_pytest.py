@@ -1,7 +1,7 @@
-"""Checklist, P: pytest's rewriting of assertions and ours on one module, and pytest with other tools.
+"""Checklist, P: pytest's rewriting of assertions and cassette_import's on one module, and pytest with other tools.
 
-P1 (a module in front of us), P3 and P5 are also in `test_finder.py` and `test_installation.py`; the options, the
-markers and xdist in `test_pytest_plugin.py`.
+P1 (a module that is imported earlier), P3 and P5 are also in `test_finder.py` and `test_installation.py`; the options,
+the markers and xdist in `test_pytest_plugin.py`.
 """
 
 import json
@@ -181,7 +181,7 @@ def run_pytest(project, *words, plugins=(), runner=("-m", "pytest"), **variables
 
 
 def failures(done):
-    """What pytest says of the tests that failed: their source lines, values and locations."""
+    """Return pytest's report of the failed tests: their source lines, values and locations."""
     text = done.stdout
     assert "= FAILURES =" in text, text + done.stderr
     text = text[text.index("= FAILURES =") :]
@@ -212,7 +212,7 @@ def test_P1_both_rewritings_apply_to_one_module(way, project):
 
 
 def events_of_assertions(project):
-    """The names of the functions that are events while assertions are evaluated that pytest has rewritten."""
+    """Return the names of the functions that are events during rewritten assertions."""
     (project / "contexts.py").write_text(
         textwrap.dedent("""
         from cassette_import import Context
@@ -273,7 +273,7 @@ def test_P1_assertions_without_rewriting_stay_bare(way, project):
 
 @pytest.mark.parametrize("way", ["inactive", "noop"])
 def test_P1_the_second_run_explains_too(way, project):
-    """Both keep what they compiled: the caches must not be mistaken for each other's."""
+    """Both cache their code objects; neither may read the cache of the other."""
     words = "--tb=short", "shop"
     options = "--cassette-packages=shop", *WAYS[way]
     plain = failures(run_pytest(project, *words, PYTHONDONTWRITEBYTECODE=""))

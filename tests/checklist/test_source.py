@@ -1,4 +1,4 @@
-"""Checklist, S and R: what source text may look like, and which syntax wants care when it is rewritten.
+"""Checklist, S and R: the forms of source text, and syntax that needs care in rewriting.
 
 The programs run plain, installed and inactive, after a context, and in contexts; their module level is also
 executed in a context. S4 to S7 are also in `test_finder.py` and `test_odd_programs.py`.
@@ -595,7 +595,7 @@ def test_R10_decorators_are_events(make_package):
 
 
 def test_R12_nodes_are_found_by_their_positions(make_package):
-    """What asks `executing` for the expression that calls it gets the same text, event or not."""
+    """A callee that asks `executing` for its call expression gets the same text with and without events."""
     executing = pytest.importorskip("executing")
     source = """
         import ast, sys

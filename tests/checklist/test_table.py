@@ -1,4 +1,4 @@
-"""The table of docs/checklist.md is complete, and the tests that it names are there and carry their numbers."""
+"""The table of docs/checklist.md is complete, and the tests that it names exist and have its numbers."""
 
 import ast
 import functools
@@ -22,7 +22,7 @@ def rows():
 
 @functools.cache
 def names_in(file):
-    """Tests by name with what tells their number, and the programs of tables, which do it by their names."""
+    """Map the name of each test to the text with its number; programs of tables have it in their names."""
     (path,) = TESTS.rglob(file)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = {}

@@ -253,7 +253,7 @@ def test_a_browser_shows_the_svg_without_errors(graph, tmp_path):
         "--enable-logging=stderr",
         f"--user-data-dir={tmp_path}/home",
     )
-    # A wrapper page asks the picture for the boxes of its texts, which only a drawn picture has.
+    # A wrapper page reads the boxes of the picture's texts, which only a rendered picture has.
     page = tmp_path / "page.html"
     script = "document.title = [...document.querySelectorAll('text')].filter(it => it.getBBox().width > 0).length"
     page.write_text(f"{(tmp_path / 'graph.svg').read_text()}<script>{script}</script>", encoding="utf-8")

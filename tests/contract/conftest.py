@@ -1,4 +1,4 @@
-"""What tests of the contract may ask for: a statement, run wherever it may stand."""
+"""Fixtures of the contract's tests: a statement, run in every place where it may stand."""
 
 import textwrap
 
@@ -10,7 +10,7 @@ from cassette_import import overdub
 
 @pytest.fixture
 def run_in_every_place(make_program):
-    """Run a statement in every place, each in a context of its own: `{place: context}`."""
+    """Run a statement in every place, each in a new context; return `{place: context}`."""
 
     def run(statement, make_context):
         definitions = [

@@ -109,7 +109,7 @@ def program(make_program):
 
 
 class Where(Context):
-    """Writes down the function of each event and its place, from each kind of hook."""
+    """Records the function of each event and its call site, from each kind of hook."""
 
     def __init__(self):
         super().__init__()
@@ -446,7 +446,7 @@ def test_in_a_context_whose_events_are_few(program):
     assert [(f, site.source) for f, site in ctx.before] == [(operator.add, "math.sin(x) + math.cos(x)")]
 
 
-# ---- where it cannot tell
+# ---- where the call site is unknown
 
 
 def test_outside_of_hooks_it_is_an_error():

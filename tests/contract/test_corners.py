@@ -89,7 +89,7 @@ print(overdub(Context(), leaf, 1))
 
 
 def test_overdub_works_after_a_recursion_error_at_its_entry(tmp_path):
-    """In a process of its own: what is left over disturbs all other tests."""
+    """In a separate process: what the test leaves behind would disturb all other tests."""
     script = tmp_path / "deep.py"
     script.write_text(DEEP)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Errorhooks are told of exactly what the prehook of the event was told, wherever it stands."""
+"""Errorhooks get exactly the arguments that the prehook of the event got, in every place."""
 
 import pytest
 
@@ -93,7 +93,7 @@ PLACES = {
 
 
 class Watching(Context, events=Events.ALL):
-    """Compares what the hooks of an event are told."""
+    """Compares the arguments that the hooks of an event get."""
 
     def __init__(self):
         super().__init__()
@@ -125,7 +125,7 @@ class Outer(Watching):
 
 
 class Names(Context, events=Events.ALL):
-    """Looks at nothing but what was called."""
+    """Its hooks read the callee alone."""
 
     def __init__(self):
         super().__init__()
@@ -174,7 +174,7 @@ def _function(number, code, place):
 
 
 class Refusing(Context):
-    """Raises at the calls of one function, whatever it is called with."""
+    """Raises at the calls of one function, for all arguments."""
 
     def prehook(self, f, *arguments, **keywords):
         if f is list.append:
@@ -182,7 +182,7 @@ class Refusing(Context):
 
 
 class Told(Context):
-    """What is told of failing events."""
+    """Records the arguments of failing events."""
 
     def __init__(self):
         super().__init__()
@@ -193,14 +193,14 @@ class Told(Context):
 
 
 class ToldAlone(Told):
-    """The same, of the function only."""
+    """Records the function of failing events only."""
 
     def errorhook(self, exception, f, *arguments, **keywords):
         self.failed.append(f)
 
 
 class Asking(Refusing):
-    """The same, and looks at the arguments."""
+    """Its prehook reads the arguments as well."""
 
     def prehook(self, f, *arguments, **keywords):
         self.count = len(arguments)

@@ -144,7 +144,7 @@ def test_overload_is_called_in_every_place(statement, run_in_every_place):
 
 @pytest.fixture
 def import_in(make_package):
-    """Import a module with a statement at its top level in a context, and give the context."""
+    """Import a module with a statement at its top level in a context, and return the context."""
 
     def run(statement, ctx):
         name = make_package(textwrap.dedent(SETUP) + f"\n\nmade = make()\n{UNPACK}\n{statement}\n")

@@ -1,4 +1,4 @@
-"""SPEC, "Hooks": when they run, what they are given, and which of them are meant."""
+"""SPEC, "Hooks": when they run, which arguments they get, and which of them match."""
 
 import contextlib
 import functools
@@ -15,7 +15,7 @@ from cassette_import import Context, Events, overdub, recurse
 
 
 class Calls(Context, events=Events.CALLS):
-    """Writes down the calls, operators left out, as the prehook sees them."""
+    """Records the calls, without operators, as the prehook gets them."""
 
     def __init__(self):
         super().__init__()
@@ -45,7 +45,7 @@ def identity(x):
 
 @pytest.fixture
 def Log():
-    """A context type that writes down all that happens to a call, in the order in which it happens."""
+    """A context type that records which hooks of a call run, in order."""
 
     class Log(Context, events=Events.CALLS):
         log = []
@@ -1574,7 +1574,7 @@ def test_overload_registered_while_a_function_runs_counts_from_the_next_call_on(
 
 
 def registers_while_it_runs(Own):
-    """What `math.sin` gives in a function of the context before and after it is overloaded there."""
+    """Return the results of `math.sin` in a function of the context before and after it is overloaded there."""
 
     def root():
         before = math.sin(0.0)

@@ -8,7 +8,7 @@ from cassette_import import Context, Events, overdub
 
 
 class Operators(Context, events=Events.OPERATORS):
-    """Writes down the operators, calls left out."""
+    """Records the operators, without calls."""
 
     def __init__(self):
         super().__init__()
@@ -19,7 +19,7 @@ class Operators(Context, events=Events.OPERATORS):
 
 
 class Matrix:
-    """Knows `@`."""
+    """Implements `@`."""
 
     def __matmul__(self, other):
         return "matmul"
@@ -31,7 +31,7 @@ class Matrix:
 
 
 class Mutable:
-    """Changes in place: what the augmented assignments give back is the left operand itself."""
+    """Changes in place: the augmented assignments return the left operand itself."""
 
     def __init__(self):
         self.done = []
@@ -45,7 +45,7 @@ class Mutable:
 
 
 def run(program, *args):
-    """Give the value of `program(*args)` and the operators that it used."""
+    """Return the value of `program(*args)` and the operators that it used."""
     ctx = Operators()
     return overdub(ctx, program, *args), ctx.seen
 

@@ -1,4 +1,4 @@
-"""Passes: what they are given, what they may return, and how what they return runs."""
+"""Passes: what they get, what they may return, and how the returned code runs."""
 
 import ast
 import asyncio
@@ -115,7 +115,7 @@ def program(make_program):
 
 
 def in_place_of(f, make):
-    """A pass that gives what `make` makes for one function, and all others back."""
+    """Return a pass that replaces one function by the result of `make` and leaves all others unchanged."""
 
     def changed(context_type, reflection):
         return make(reflection) if reflection.function.__name__ == f else reflection.tree
@@ -137,7 +137,7 @@ class PlusToTimes(ast.NodeTransformer):
 
 
 def multiply(context_type, reflection):
-    """Makes a product of every sum."""
+    """Replaces every addition by a multiplication."""
     return PlusToTimes().visit(reflection.tree)
 
 

@@ -128,7 +128,7 @@ CONTROL = {
 
 
 def show(x):
-    """A text for what an event is given, without addresses."""
+    """Return an argument of an event as text, without addresses."""
     if isinstance(x, dict) and "__name__" in x:
         return "globals"
     if isinstance(x, (list, tuple)):
@@ -180,7 +180,7 @@ STATEMENTS = [
 
 
 def without(seen, baseline):
-    """What was seen, but for what is seen without the statement."""
+    """Return the recorded events except those of the place without the statement."""
     rest = list(seen)
     for event in baseline:
         rest.remove(event)
@@ -309,7 +309,7 @@ def test_names_in_class_bodies_with_comprehensions_are_what_they_are(make_progra
                 last = i
             assert (A.inner, A.other, A.last) == ([1], 1, 1)
     """
-    # 3.12 deletes `i` from the namespace when somebody looks at the frame's `f_locals`: so nobody does.
+    # 3.12 deletes `i` from the namespace when code reads the frame's `f_locals`; so no code here reads it.
     loads = [] if sys.version_info[:2] == (3, 12) else ["load_global (globals, 'G')"]
     assert seen_in(make_program, ShownNames, source) == loads
 

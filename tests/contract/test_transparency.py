@@ -1,7 +1,7 @@
 """SPEC, section 4: a program notices neither that it is installed nor a context that changes nothing.
 
 Each program runs plain first, and then again from a fresh copy of its module in one of the ways below; what
-`main()` gives or raises, tracebacks down to the columns included, has to be the same.
+`main()` returns or raises, tracebacks down to the columns included, has to be the same.
 """
 
 import importlib
@@ -161,7 +161,7 @@ WAYS = [
 
 
 def observe(way, load):
-    """What comes out of a program: the value, or the exception with all that it shows."""
+    """Return the outcome of a program: the value, or the exception with its traceback and notes."""
     try:
         return "value", repr(way(load))
     except BaseException as error:  # KeyboardInterrupt and SystemExit are observations too

@@ -1,4 +1,4 @@
-"""SPEC, "Contexts" and "The verbs": entering a context, leaving it, and what the verbs mean."""
+"""SPEC, "Contexts" and "The verbs": entering a context, leaving it, and the verbs."""
 
 import asyncio
 import concurrent.futures
@@ -1029,7 +1029,7 @@ def test_generator_made_inside_and_advanced_outside_is_outside(program, Recorder
 
 @pytest.fixture
 def a_context_was_entered(Recorder):
-    """Before the first context of a process, generators run plain to their end: nothing asks for them yet."""
+    """Generators that begin before the first context of a process run plain to their end."""
     with Recorder():
         pass
 

@@ -1,4 +1,4 @@
-"""The benchmarks run, and make their table. How fast anything is, is not for tests to say."""
+"""The benchmarks run and print their tables. No test checks a speed."""
 
 import os
 import re

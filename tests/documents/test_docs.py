@@ -79,7 +79,7 @@ def programs(document: Path) -> list[Block]:
 
 
 def commands(document: Path) -> Iterator[str]:
-    """What the ```console blocks of a document have after the prompt and our program's name."""
+    """Return the arguments of `python -m cassette_import` in the ```console blocks of a document."""
     for block in blocks(document):
         if block.language == "console":
             joined = block.text.replace("\\\n", " ")

@@ -1,4 +1,4 @@
-"""Each example runs as it stands, from anywhere, and shows what its docstring promises."""
+"""Each example runs unchanged, from any folder, and prints what its docstring describes."""
 
 import math
 import re
@@ -27,7 +27,7 @@ PAGES = "25 pages, 22551 characters\n"
 
 
 def shown(example, folder):
-    """What an example prints; it has to end well, and to complain of nothing."""
+    """Return the output of an example; it has to end with status 0 and without messages."""
     outcome = run(EXAMPLES / example, folder=folder)
     assert (outcome.status, outcome.stderr) == (0, "")
     return outcome.stdout
@@ -38,7 +38,7 @@ def needs(package):
 
 
 def calls_of(function, file, table):
-    """How often a function was called, by the table of a profile."""
+    """Return how often a function was called, by the table of a profile."""
     row = re.search(rf"^ *(\d+)\S* .*\b{file}:\d+\({function}\)$", table, re.MULTILINE)
     assert row is not None, table
     return int(row[1])

@@ -1,4 +1,4 @@
-"""The list of known limits names tests that there are."""
+"""The list of known limits names tests that exist."""
 
 import subprocess
 import sys

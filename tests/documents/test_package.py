@@ -1,4 +1,4 @@
-"""The package itself: its names are imported when they are asked for, and all of them can be had."""
+"""The package itself: its names are imported on first access, and all of them can be imported."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""The documentation as a site: it is built without complaint, everything is in it, and it asks nobody for anything."""
+"""The documentation as a site: it is built without warnings, has every page, and requests nothing from other hosts."""
 
 import re
 import subprocess

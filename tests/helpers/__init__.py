@@ -1,1 +1,1 @@
-"""What several tests need: processes, contexts that count, comparisons."""
+"""Helpers of several tests: contexts, processes, comparisons with plain runs."""

@@ -1,4 +1,4 @@
-"""A headless Chromium to look at pages with, driven through its own pipe: nothing but the standard library."""
+"""A headless Chromium that shows pages to tests, driven through its pipe with the standard library alone."""
 
 import itertools
 import json
@@ -15,15 +15,15 @@ PATIENCE = 60
 
 
 def browser_program():
-    """Where Chromium is; the test is skipped if it is nowhere."""
+    """Return the path of Chromium; skip the test if there is none."""
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
-        pytest.skip("there is no Chromium to look at pages with")
+        pytest.skip("there is no Chromium to show pages")
     return found
 
 
 class Page:
-    """One page in a browser of its own; `console` has what was complained about, `requests` what was asked for."""
+    """One page in a separate browser; `console` has its errors and warnings, `requests` the addresses it requested."""
 
     def __init__(self, url, profile_folder, size=(1200, 800)):
         to_browser, self._write = os.pipe()
@@ -70,7 +70,7 @@ class Page:
         return answer["result"].get("value")
 
     def middle(self, selector):
-        """The middle of the first element that is meant."""
+        """Return the middle of the first element that the selector matches."""
         where = f"(({json.dumps(selector)}))"
         return self.evaluate(
             f"(() => {{ const box = document.querySelector({where}).getBoundingClientRect();"
@@ -94,11 +94,11 @@ class Page:
             self._ask("Input.dispatchKeyEvent", type=kind, key=name, code=name)
 
     def type(self, text):
-        """Type into what has the focus."""
+        """Type into the element that has the focus."""
         self._ask("Input.insertText", text=text)
 
     def screenshot(self):
-        """What is to be seen, as the base64 of a PNG."""
+        """Return a screenshot, as the base64 of a PNG."""
         return self._ask("Page.captureScreenshot", format="png")["data"]
 
     def _ask(self, method, **parameters):

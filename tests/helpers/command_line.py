@@ -1,4 +1,4 @@
-"""Running programs in processes of their own: by plain Python, and by `python -m cassette_import`."""
+"""Runs programs in separate processes: by plain Python, and by `python -m cassette_import`."""
 
 import os
 import re
@@ -16,7 +16,7 @@ PROJECT = Path(__file__).parents[2]
 
 
 class Outcome(NamedTuple):
-    """What a program leaves behind; addresses, which differ from run to run, are taken out."""
+    """Exit status and output of a program; addresses, which differ from run to run, are removed."""
 
     status: int
     stdout: str
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
 
 
 def environment(**variables):
-    """The environment of a test's child process: we are importable, and nothing else is set that matters."""
+    """Return the environment of a test's child process: this package is importable, and no other option is set."""
     others = ("PYTEST_", "PYTHON", "COV_", "CASSETTE_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     return {

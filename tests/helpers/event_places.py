@@ -137,7 +137,7 @@ PLACES = {
     """,
 }
 
-# What a place calls by itself, besides the statement.
+# The calls of each place other than those of the statement.
 OF_THE_PLACE = {
     "nested function": ["g"],
     "generator": ["g"],
@@ -149,7 +149,7 @@ OF_THE_PLACE = {
 
 
 def show(x):
-    """A text for what an event is given, without addresses."""
+    """Return an argument of an event as text, without addresses."""
     if isinstance(x, dict):
         return "{" + ", ".join(f"{key!r}: {show(value)}" for key, value in x.items()) + "}"
     if isinstance(x, list):

@@ -1,4 +1,4 @@
-"""Something outside for programs to talk to: an HTTP server, whose answers are never the same twice."""
+"""An HTTP server for programs that make external calls; each of its answers is different."""
 
 import contextlib
 import http.server
@@ -16,7 +16,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/plain")
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
-        with contextlib.suppress(OSError):  # nobody waits any more
+        with contextlib.suppress(OSError):  # the client has closed the connection
             self.wfile.write(text.encode())
 
     def log_message(self, *arguments):
@@ -25,7 +25,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def serving():
-    """A server that is gone after the block; gives its address."""
+    """Run a server during the block; yield its address."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.numbers = itertools.count(1)
     server.released = threading.Event()

@@ -1,4 +1,4 @@
-"""Wrappers of tagged values in what the garbage collector knows: a program's own objects must hold none."""
+"""Wrappers of tagged values in objects of the garbage collector: a program's own objects must hold none."""
 
 import contextlib
 import gc

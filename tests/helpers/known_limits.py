@@ -1,7 +1,7 @@
-"""Tests of what is promised and not kept yet, each with its reason; `docs/transparency.md` tells more.
+"""Tests of promises that are not fulfilled yet, each with its reason; `docs/transparency.md` has the details.
 
-They run, and are expected to fail: an entry names tests exactly, with the versions of Python that it is true of, and
-goes away with its limit. `tests/documents/test_known_limits.py` checks that there are such tests.
+They run and are expected to fail. An entry names tests exactly, with the versions of Python that it applies to, and
+is removed with its limit. `tests/documents/test_known_limits.py` checks that the named tests exist.
 """
 
 import itertools
@@ -11,31 +11,35 @@ from collections.abc import Iterable, Iterator
 VERSION = sys.version_info[:2]
 OLDEST = VERSION < (3, 12)
 IS_3_12 = VERSION == (3, 12)
-TELLS_OF_HIDDEN = (3, 12) <= VERSION < (3, 15)
+REPORTS_HIDDEN = (3, 12) <= VERSION < (3, 15)
 
 FRAMES = "frame.f_locals of a function in an intercepting context shows temporaries with names that start with @"
-SLOTS = "what a pass gets of contextslot() in a generator or coroutine is a variable of it, whose name starts with @"
-LATER = "annotations that are evaluated when they are asked for find the wrappers in a function's variables"
-LINES = "where errorhooks are told, a tracer is told of the line of a `with` or `try` once more after an exception"
+SLOTS = (
+    "the result of contextslot() in a generator or coroutine is one of its variables, with a name that starts with @"
+)
+LATER = "annotations with deferred evaluation read the wrappers in a function's variables"
+LINES = "where there are errorhooks, a tracer gets the line event of a `with` or `try` once more after an exception"
 JUMPS = "on 3.12, generators and coroutines give a tracer more line events of the same line when hooks run"
 DYING = "after an exception, temporaries of its event live until the next event or the end of the function"
-KEEPING = "what hooks look at lives until they have looked, and operands die in another order"
-TAGGING = (
-    "a call in a context that tags values takes frames of its own, and what it is made with lives until it is over"
+KEEPING = "what hooks read lives until they return, and operands die in another order"
+TAGGING = "a call in a context with tagging has additional frames, and its arguments live until it returns"
+REPEATED = "on 3.11, where values are tagged, a tracer gets the line event of an intercepted event once more"
+LAMBDAS = (
+    "in a lambda, and in a comprehension of 3.11, events with hooks that read arguments may have an additional frame"
 )
-REPEATED = "on 3.11, where values are tagged, a tracer is told once more of the line of an event"
-LAMBDAS = "in a lambda, and in a comprehension of 3.11, events that hooks look at may take a frame of their own"
 COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
-PROFILERS = "profilers and tracers in C may see hidden frames return, which they pair with other calls"
-CODE = "code that has met a context is another code object, and wants the names that we keep in builtins"
-SPLATS = "a call with splats is made from a hidden frame, to which profilers ascribe calls of C functions"
-BOUND = "sys.monitoring is told of the bound method that is called, not of its function and receiver"
-RECURSIVE = "on 3.11, the message of a RecursionError says where the last call was made from, which may be a hook"
-ORIGINS = "on 3.11, the origin of a coroutine, and faulthandler everywhere, look at hidden frames too"
-UNWINDING = "an exception that leaves a hidden frame is told to tracers as a return of the frame that is seen"
-LOOPS = "loops that have met a context that sees their steps run in hidden frames, which tracers and profilers notice"
+PROFILERS = "profilers and tracers in C may see returns of hidden frames, which they pair with other calls"
+CODE = "code that has run in a context is another code object and reads cassette_import's names in builtins"
+SPLATS = "a call with splats is made from a hidden frame, to which profilers attribute calls of C functions"
+BOUND = "sys.monitoring gets the bound method that is called, not its function and receiver"
+RECURSIVE = "on 3.11, the message of a RecursionError names the caller of the last call, which may be a hook"
+ORIGINS = "the origin of a coroutine on 3.11, and faulthandler on all versions, include hidden frames"
+UNWINDING = "an exception that leaves a hidden frame is reported to tracers as a return of the visible frame"
+LOOPS = (
+    "loops run in hidden frames once their steps were events of a context; tracers and profilers notice these frames"
+)
 BRANCHES = "coverage misses the end of a loop whose steps are events"
-ASKING = "where a context was entered earlier, generators and coroutines ask at each call whether there is one"
+ASKING = "where a context was entered earlier, generators and coroutines check at each call whether a context is active"
 INSERTED = "in a module whose assertions pytest rewrites, the operators and calls that pytest inserts are events too"
 
 HOOKED = (
@@ -89,7 +93,7 @@ LINES_AND_BRANCHES = ("lines", "branches")
 RECURSION = "recursion_through_{}_goes_as_deep_as_without_a_context"
 
 _LIMITS: list[tuple[str, Iterable[str], bool]] = [
-    # What is promised.
+    # What SPEC promises.
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
     (FRAMES, same(["locals_under_another_name"], HOOKED), True),
     (COLUMNS, same(["assertions"], [*HOOKED, *WITH_TAGS]), OLDEST),
@@ -136,7 +140,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
         VERSION >= (3, 14),
     ),
     (SLOTS, same(["state_of_a_generator"], WITH_TAGS[1:]), True),
-    # What tools find.
+    # What tools report.
     (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, READING]), True),
     (CODE, ["test_programs.py::test_N1_code_that_has_run_in_a_context_runs_with_builtins_of_the_program"], True),
     (
@@ -151,7 +155,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (LOOPS, tool(["cprofile_call_counts"], [AFTER, NOOP, READING]), OLDEST),
     (PROFILERS, tool(["cprofile_call_counts_by_caller"], [NOOP, READING]), True),
     (BRANCHES, process(COVERAGE, WITH_CONTEXT, ["ctrace"], LINES_AND_BRANCHES), OLDEST),
-    (UNWINDING, process(COVERAGE, ["reading"], ["ctrace", "pytrace"], LINES_AND_BRANCHES), TELLS_OF_HIDDEN),
+    (UNWINDING, process(COVERAGE, ["reading"], ["ctrace", "pytrace"], LINES_AND_BRANCHES), REPORTS_HIDDEN),
     (UNWINDING, tool(["sys_settrace_exceptions_on_their_way"], [NOOP, READING]), not OLDEST),
     (UNWINDING, process(STEPS, WITH_CONTEXT, ["steps_through_an_exception"]), not OLDEST),
     (ORIGINS, tool(["asyncio_debug_mode"], [NOOP, READING]), OLDEST),
@@ -162,7 +166,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (INSERTED, ["test_pytest.py::test_P1_what_pytest_inserts_is_no_event"], True),
     (JUMPS, process(SHOWS, ["noop"], ["breaks_in_a_generator"]), IS_3_12),
     (JUMPS, process(STEPS, ["noop"], ["steps_into_generators"]), IS_3_12),
-    (UNWINDING, process(STEPS, ["reading"], ["steps_into_generators"]), TELLS_OF_HIDDEN),
+    (UNWINDING, process(STEPS, ["reading"], ["steps_into_generators"]), REPORTS_HIDDEN),
 ]
 
 KNOWN_LIMITS: dict[str, str] = {test: reason for reason, tests, is_so in _LIMITS if is_so for test in tests}

@@ -1,4 +1,4 @@
-"""Runs of pytest with our plugin, in a process of their own."""
+"""Runs pytest with cassette_import's plugin in a separate process."""
 
 import re
 import textwrap
@@ -13,7 +13,7 @@ def write(folder, name, source):
 
 
 def run_pytest(*words, folder, plugins=(), **variables):
-    """Run pytest with our plugin, with those named, and with no others."""
+    """Run pytest with cassette_import's plugin, with the named plugins, and with no others."""
     loaded = [word for plugin in ("cassette_import.frontends.pytest_plugin.hooks", *plugins) for word in ("-p", plugin)]
     return run(
         *("-m", "pytest", "-p", "no:cacheprovider", *loaded, *words),
@@ -24,6 +24,6 @@ def run_pytest(*words, folder, plugins=(), **variables):
 
 
 def outcomes(done):
-    """What pytest says in its last line."""
+    """Return the counts in pytest's last line."""
     line = done.stdout.strip().splitlines()[-1]
     return {kind: int(count) for count, kind in re.findall(r"(\d+) (passed|failed|errors?|skipped)", line)}

@@ -1,4 +1,4 @@
-"""Runs a program plain and installed, and compares what its `main()` gives."""
+"""Runs a program plain and installed, and compares the results of its `main()`."""
 
 import importlib
 import re
@@ -33,7 +33,7 @@ WAYS = [inactive, after_a_context, in_noop, in_a_context_that_reads_arguments]
 
 
 def observe(way, main):
-    """What comes out, without addresses."""
+    """Return the value or the exception of a run, without addresses."""
     try:
         kind, text = "value", repr(way(main))
     except Exception as error:
@@ -42,7 +42,7 @@ def observe(way, main):
 
 
 def assert_same(way, source, make_package):
-    """The program gives installed what it gives plain."""
+    """Check that the installed program has the result of the plain one."""
 
     def load():
         sys.modules.pop(name, None)
@@ -50,7 +50,7 @@ def assert_same(way, source, make_package):
 
     name = make_package(source)
     plain = load()
-    if way is after_a_context:  # whatever a program keeps, it has it from two runs
+    if way is after_a_context:  # a program that stores state runs twice in both cases
         plain()
     expected = observe(inactive, plain)
     main = load()
@@ -59,7 +59,7 @@ def assert_same(way, source, make_package):
 
 
 def assert_same_when_imported_in(context, source, make_package):
-    """The same, with the module level overdubbed too."""
+    """Check the same where the module level is overdubbed too."""
     name = make_package(source)
     expected = observe(inactive, importlib.import_module(name).main)
     del sys.modules[name]

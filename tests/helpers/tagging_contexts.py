@@ -1,4 +1,4 @@
-"""Contexts that tag values and change nothing: one tags none, the other all arguments of all functions.
+"""Contexts with tagging that change nothing: one tags no values, the other all arguments of all functions.
 
 They are importable on their own, so that the suites of packages can be run in them.
 """

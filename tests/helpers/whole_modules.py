@@ -25,7 +25,7 @@ class Replacing(Context):
 
 
 class ChosenFunctions(Context):
-    """ChosenFunctions functions only: calls are guarded."""
+    """Overloads of chosen functions only: calls are guarded."""
 
 
 @ChosenFunctions.overdub.register(len)
@@ -124,15 +124,15 @@ def _differences(code, plain):
         yield f"free names are {code.co_freevars}, not {plain.co_freevars}"
     if code.co_flags != plain.co_flags:
         yield f"flags are {code.co_flags:#x}, not {plain.co_flags:#x}"
-    ours = [name for name in code.co_varnames if not name.startswith("@")]
-    if set(ours) != set(plain.co_varnames) or ours[: plain.co_argcount] != list(plain.co_varnames[: plain.co_argcount]):
-        yield f"names of variables are {ours}, not {plain.co_varnames}"
+    names = [name for name in code.co_varnames if not name.startswith("@")]
+    if set(names) != set(plain.co_varnames) or names[: plain.co_argcount] != [*plain.co_varnames[: plain.co_argcount]]:
+        yield f"names of variables are {names}, not {plain.co_varnames}"
     if set(code.co_cellvars) != set(plain.co_cellvars):
         yield f"cells are {code.co_cellvars}, not {plain.co_cellvars}"
 
 
 def _strange_positions(code, plain, node):
-    """Instructions at positions where the program has nothing: no node and no plain instruction.
+    """Find instructions at positions where the program has neither a node nor a plain instruction.
 
     An instruction that rewriting adds may stand at the beginning of a node, and is no longer than the node.
     """
@@ -156,8 +156,8 @@ def _spans(plain, node):
         if isinstance(part, ast.DictComp) and part.value is not None:  # each pair, which is no node; from 3.15 on `**`
             yield (part.key.lineno, part.key.col_offset), (part.value.end_lineno, part.value.end_col_offset)
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-            # What is called over several lines stands, to the compiler, where its name does: unless it is a function of
-            # a module that is imported, and the name of the module is no event.
+            # The compiler positions a call over several lines at the name of its callee, unless the callee is a
+            # function of an imported module and the name of the module is no event.
             name = part.func
             yield (name.end_lineno, name.end_col_offset - len(name.attr)), (part.end_lineno, part.end_col_offset)
     for part in _all_code(plain):

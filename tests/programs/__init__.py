@@ -1,1 +1,1 @@
-"""Programs that know nothing of contexts, and tests that run them plain and overdubbed."""
+"""Unmodified programs, and tests that run them plain and overdubbed."""

@@ -36,7 +36,7 @@ REDUCTIONS = ("sum", "mean", "prod", "var", "std", "max", "min", "cumsum")
 
 
 def called(name, **keywords):
-    """What calls a function of NumPy by its name."""
+    """Return a function that calls NumPy's function of this name."""
     return lambda *given: getattr(np, name)(*given, **keywords)
 
 

@@ -1,4 +1,4 @@
-"""A small Flask application that knows nothing of taint: some of its views are vulnerable."""
+"""A small unmodified Flask application: some of its views are vulnerable."""
 
 import os
 import shlex

@@ -1,7 +1,7 @@
-"""Programs that Hypothesis makes up run in contexts as they run plain: the same effects in the same order, the same
+"""Programs that Hypothesis generates run in contexts as they run plain: the same effects in the same order, the same
 results, the same exceptions from the same places.
 
-`CASSETTE_TEST_EXAMPLES` says how many programs are made, if not a few; `CASSETTE_TEST_SEED` chooses others.
+`CASSETTE_TEST_EXAMPLES` sets the number of programs (4 by default); `CASSETTE_TEST_SEED` chooses others.
 """
 
 import contextlib
@@ -94,7 +94,7 @@ _PATH = {}
 
 
 def load(source, name):
-    """A module of this text, in its own file."""
+    """Return a module of this text, in a separate file."""
     file = _PATH["folder"] / f"{name}.py"
     file.write_text(source, encoding="utf-8")
     sys.modules.pop(name, None)
@@ -109,7 +109,7 @@ def execute(module):
 
 
 def observe(load_module, run):
-    """All that is observed of a program, from its import to its end."""
+    """Return all observed operations of a program, from its import to its end."""
     observed.start()
     module = load_module()
     with warnings.catch_warnings():
@@ -129,7 +129,7 @@ def run_plain(module):
 
 
 def differences(source, ways=WAYS):
-    """In which ways a program behaves otherwise than plain, with the first thing that is not the same."""
+    """Return the ways in which a program behaves differently from plain, with the first difference."""
     expected = observe(lambda: load(source, "generated_plain"), run_plain)
     expected = [line.replace("generated_plain", "generated") for line in expected]
     found = {}
@@ -143,7 +143,7 @@ def differences(source, ways=WAYS):
 
 
 def run_in(source, entered):
-    """What is observed of a program that is installed, and imported before the contexts are entered."""
+    """Return the observed operations of a program that is installed, and imported before the contexts are entered."""
 
     def run(module):
         execute(module)

@@ -25,7 +25,7 @@ class TaggingAll(Context, tagging=True):
 
 
 class Spreading(TaggingAll, tagging=True):
-    """Every argument of every call is tagged, and all that is computed of it."""
+    """Every argument of every call is tagged, and all values that are computed from it."""
 
     def computed(self, value, f, *args, **kwargs):
         return "m"
@@ -54,7 +54,7 @@ def test_odd_program_behaves_as_without_a_context(program, context_type, make_pa
 
 @pytest.mark.filterwarnings("ignore::cassette_import.CassetteWarning")
 def test_S7_an_expression_too_deep_to_be_rewritten_runs_all_the_same(make_package):
-    # How deep is too deep depends on the version; what is left alone is said in a warning.
+    # How deep is too deep depends on the version; a warning names the functions that are left alone.
     program = importlib.import_module(make_package("def main():\n    return " + " + ".join(["int(1)"] * 900)))
     install([program.__name__])
     with ReadsCalls():

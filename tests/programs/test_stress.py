@@ -1,4 +1,4 @@
-"""Eight threads and two hundred tasks enter, leave, register, reload and start others, each in contexts of its own.
+"""Eight threads and two hundred tasks enter, leave, register, reload and start others, each in separate contexts.
 
 Each event has a number of its own, and whoever makes it knows which contexts are to see it: those that are active,
 or those of them that inherit, if it happens in a thread, job or task that was started for it. At the end, each context
@@ -50,7 +50,7 @@ REGISTERED = [operator.sub, operator.xor, operator.or_, operator.and_, operator.
 
 
 def context_types():
-    """New ones, with a hook method, a targeted hook and an overload; those whose name says so inherit."""
+    """Return new context types: with a hook method, a targeted hook and an overload."""
 
     class Watching(Context):
         def __init__(self):
@@ -82,7 +82,7 @@ def context_types():
 
 
 class World:
-    """What all actors share."""
+    """The state that all actors share."""
 
     def __init__(self, program, pool):
         self.program = program
@@ -100,7 +100,7 @@ class World:
             self.expected[ctx].append(number)
 
     def registration(self, kind):
-        """A hook of a new kind for an operator that nobody else uses; the operator, None if there are no more."""
+        """Register a hook for an operator that no other actor uses; return the operator, None if there are no more."""
         with self.lock:
             function = next(self.registered, None)
             if function is not None:
@@ -118,7 +118,7 @@ class World:
 
 
 class Actor:
-    """Does one thing after the other, at random; the same things for the same seed."""
+    """Does random actions one after the other; the same actions for the same seed."""
 
     def __init__(self, world, seed):
         self.world = world
@@ -158,7 +158,7 @@ class Actor:
             self.world.expect(number, [*self.active, ctx])
 
     def advance_elsewhere(self):
-        """A generator of a context of its own is begun here and goes on in a job."""
+        """A generator of a new context is started here and continues in a job."""
         if not self.active:
             ctx, number = self.new_context(), next(self.world.numbers)
             iterator = overdub(ctx, self.world.program.numbers, number)
@@ -266,7 +266,7 @@ class TaskActor(Actor):
 
 @pytest.fixture
 def quick_switches():
-    """Have threads interrupt each other more often."""
+    """Make threads switch more often."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield

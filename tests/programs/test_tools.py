@@ -1,4 +1,4 @@
-"""Tools of the standard library, used by a program on itself, find what they find in the plain program.
+"""Tools of the standard library, used by a program on itself, report the same as in the plain program.
 
 Each program runs plain and then, from a fresh copy of its module, installed: with no context active, in
 `Noop`, and in a context whose hooks read their arguments. `tests/programs/test_tools_processes.py` does the
@@ -87,7 +87,7 @@ RECURSIONS = """
             sys.setrecursionlimit(old)
 """
 MOST_FRAMES_MISSING = 8
-"""By how much less deep a recursion may get, however deep that is: `docs/transparency.md` says so."""
+"""By how much less deep a recursion may get, for every limit: see `docs/transparency.md`."""
 
 
 @pytest.mark.parametrize("go", ["function", "A().method", "A().__add__", "closure", "lambdas", "generators"])

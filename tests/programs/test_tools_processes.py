@@ -1,6 +1,6 @@
-"""Tools that start, drive or measure whole processes find in an installed package what they find in a plain one.
+"""Tools that start, drive or measure whole processes report the same of an installed package as of a plain one.
 
-The same program is run in processes of its own: plain, installed with no context active, in `Noop`, and in a
+The same program runs in separate processes: plain, installed with no context active, in `Noop`, and in a
 context whose hooks read their arguments. `tests/programs/test_tools.py` does this for tools that a
 program uses on itself.
 """
@@ -17,7 +17,7 @@ import pytest
 from helpers import contexts
 from helpers.command_line import Outcome, run
 
-# What it says about itself must not depend on the way: a debugger shows its lines, and faulthandler its frames.
+# Its lines must not depend on the way: a debugger shows its lines, and faulthandler its frames.
 DRIVER = """
     import contextlib, os, sys
     way = os.environ["WAY"]
@@ -136,7 +136,7 @@ STEPS = {
 
 
 def debugged(done):
-    """What a session shows, without the lines of the driver and of what lies below it."""
+    """Return the output of a debugging session, without the lines of the driver and of the frames below it."""
     assert "Traceback" not in done.stderr
     session = done.stdout[done.stdout.index("(Pdb) ") :].partition("The program finished")[0]
     return re.sub(r"(?m)^.*driver\.py.*\n|^  .*(runpy|bdb|pdb).*\n", "", session)
@@ -382,7 +382,7 @@ def test_processes_are_forked_and_spawned_from_the_program(way, project):
     assert python(way, "-W", "ignore", "driver.py") == expected
 
 
-# ---- what the interpreter says when it stops
+# ---- messages of the interpreter when it stops
 
 
 @parametrize_ways

@@ -144,7 +144,7 @@ def program(make_program):
 
 
 def often(function, *arguments):
-    """Call a function often enough for every guard to have learned its callee, or to be given up."""
+    """Call a function until every guard has learned its callee or given up."""
     for _ in range(12):
         result = function(*arguments)
     return result

@@ -9,7 +9,7 @@ from cassette_import.runtime.dispatch.hook_analysis import only_stores, reads_no
 
 
 class Hooks(Context):
-    """Hooks of many kinds, each under a name of its own."""
+    """Hooks of many kinds, each under a different name."""
 
     number = 0
 
@@ -153,7 +153,7 @@ class Reading(Context):
     def reads_keywords(self, f, *args, **kwargs):
         self.calls.append(kwargs)
 
-    def hands_on(self, f, *args, **kwargs):
+    def passes_on(self, f, *args, **kwargs):
         return f(*args)
 
     def writes(self, f, *args, **kwargs):
@@ -173,7 +173,7 @@ class Reading(Context):
         for argument in args:
             self.calls.append(argument)
 
-    def asks_locals(self, f, *args, **kwargs):
+    def calls_locals(self, f, *args, **kwargs):
         self.calls.append(locals())
 
     def names_one(self, f, x, *args, **kwargs):
@@ -192,7 +192,17 @@ def test_a_hook_that_reads_no_arguments_is_argument_free(name):
 
 
 READING = [
-    *("reads", "reads_keywords", "hands_on", "writes", "deletes", "closes_over", "comprehends", "loops", "asks_locals"),
+    *(
+        "reads",
+        "reads_keywords",
+        "passes_on",
+        "writes",
+        "deletes",
+        "closes_over",
+        "comprehends",
+        "loops",
+        "calls_locals",
+    ),
     *("names_one", "takes_none", "takes_a_keyword"),
 ]
 

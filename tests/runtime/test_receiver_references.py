@@ -1,4 +1,4 @@
-"""C methods find the same number of references to their receiver: NumPy's `resize` counts them, and may refuse."""
+"""C methods see the same number of references to their receiver: NumPy's `resize` counts them, and may refuse."""
 
 import importlib
 import sys

@@ -1,1 +1,1 @@
-"""Cassette.jl's own tests, told in Python: each test keeps the number and the name that it has there."""
+"""Cassette.jl's tests, translated to Python: each test keeps its number and its name."""

@@ -1,4 +1,4 @@
-"""The programs of the scenarios about whole programs, passes and iteration. Nothing in this file knows of contexts."""
+"""Unaware programs of the scenarios about whole programs, passes and iteration."""
 
 import functools
 import math

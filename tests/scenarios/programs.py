@@ -1,4 +1,4 @@
-"""The programs that the scenarios run. Nothing in this file knows of contexts."""
+"""The unaware programs that the scenarios run."""
 
 import functools
 import math

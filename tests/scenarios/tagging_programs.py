@@ -1,4 +1,4 @@
-"""The programs of the tagging scenarios. Nothing in this file knows of contexts."""
+"""The unaware programs of the tagging scenarios."""
 
 import math
 from dataclasses import dataclass

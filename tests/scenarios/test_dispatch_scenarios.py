@@ -89,7 +89,7 @@ def test_12_compctx_async_comprehension(programs, Recorder):
 
 
 class TraceCtx(Context):
-    """Builds the tree of calls in its metadata, with nothing but an overload for everything."""
+    """Builds the tree of calls in its metadata, with one overload for every call."""
 
     def overdub(self, f, *args, **kwargs):
         subtrace = []

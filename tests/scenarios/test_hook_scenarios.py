@@ -1,4 +1,4 @@
-"""Scenarios 5, 6, 9, 10, 15 and 18: hooks see what happens, in order, and can be replaced."""
+"""Scenarios 5, 6, 9, 10, 15 and 18: hooks run for each event, in order, and can be replaced."""
 
 from numbers import Number
 from operator import add, getitem, iadd, mul, pow, sub, truediv
@@ -191,7 +191,7 @@ def test_15_worldctx_late_hooks_reach_old_contexts_and_functions(programs):
 
 
 class HookTrace(Context):
-    """Builds the tree of calls with a stack, which only works when every call that begins is seen to end."""
+    """Builds the tree of calls with a stack, which requires that every prehook has its posthook."""
 
     def __init__(self):
         super().__init__()

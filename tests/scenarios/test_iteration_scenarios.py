@@ -1,4 +1,4 @@
-"""Scenario 31 of Cassette.jl: overloads of what loops, splats and unpacking imply."""
+"""Scenario 31 of Cassette.jl: overloads of the functions that loops, splats and unpacking call implicitly."""
 
 import pytest
 

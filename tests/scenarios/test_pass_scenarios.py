@@ -1,4 +1,4 @@
-"""Scenarios 13 and 14: passes that look at every function, and passes that replace one."""
+"""Scenarios 13 and 14: passes that inspect every function, and passes that replace one."""
 
 import ast
 import math

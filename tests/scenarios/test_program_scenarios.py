@@ -1,4 +1,4 @@
-"""Scenarios 20, 21, 24, 26, 27, 32 and 33: whole programs behave as they do, whatever is looked at."""
+"""Scenarios 20, 21, 24, 26, 27, 32 and 33: whole programs behave the same in every context that changes nothing."""
 
 import bisect
 import heapq

@@ -1,4 +1,4 @@
-"""Scenarios 19, 22, 28 and 34: what overdubbing makes of a function, and passes that have a say in it."""
+"""Scenarios 19, 22, 28 and 34: the code that overdubbing generates for a function, and passes that change it."""
 
 import ast
 import os
@@ -65,7 +65,7 @@ def test_22_inmodulectx_context_pass_and_state_live_in_another_module(make_packa
 
 
 class Slice(Context):
-    """Threads a callback through every call and every return; `log` only adds to it."""
+    """Passes a callback through every call and every return; `log` only adds to it."""
 
     def __init__(self):
         super().__init__(metadata=[])

@@ -37,7 +37,7 @@ class Moving(Context, tagging=True):
 
 
 class Arithmetic(Context, tagging=True):
-    """Metadata goes the way of the values through `+` and `*`."""
+    """Metadata follows the values through `+` and `*`."""
 
     def metadatatype(self, kind):
         return float if issubclass(kind, (int, float)) else None

@@ -547,7 +547,7 @@ def test_too_high_a_cost_does_not_subtract_all_time(program, monkeypatch):
 
 
 def test_one_function_with_too_high_a_cost_does_not_lower_the_costs_of_all_others(monkeypatch):
-    """A program has hundreds of functions, and always one such."""
+    """A program has hundreds of functions, and always one of this kind."""
     now = 0.0
     for module in (profile_context, overhead_subtraction):
         monkeypatch.setattr(module, "perf_counter", lambda: now)

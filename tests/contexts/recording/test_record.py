@@ -83,7 +83,7 @@ class Outside:
 
 @pytest.fixture
 def both(tmp_path):
-    """Run a function recorded and replayed; return what it gave both times."""
+    """Run a function recorded and replayed; return both results."""
 
     def run(function, *arguments, mask=(), **answers):
         file = str(tmp_path / "it.cassette")

@@ -22,7 +22,7 @@ OUTSIDE = {}
 
 
 class Request(collections.abc.Coroutine):
-    """What aiohttp's `get` gives: to be awaited, or entered with `async with`, or made a task."""
+    """The result of aiohttp's `get`: it can be awaited, entered with `async with`, or made a task."""
 
     def __init__(self, coroutine):
         self._coroutine = coroutine
@@ -58,7 +58,7 @@ def request(name):
 
 @pytest.fixture
 def both(tmp_path):
-    """Run a function recorded and replayed; return what it gave both times, and the text of the recording."""
+    """Run a function recorded and replayed; return both results and the text of the recording."""
 
     def run(function, *arguments, mask=(), **answers):
         file = tmp_path / "it.cassette"
@@ -151,7 +151,7 @@ def ask(number):
 
 
 def asks_for_ever(asked, enough, daemon):
-    """Start a thread that asks again and again, and wait until it has asked often enough."""
+    """Start a thread that makes external calls repeatedly, and wait until it has made enough of them."""
 
     def work():
         for number in itertools.count():

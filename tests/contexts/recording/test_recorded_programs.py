@@ -17,7 +17,7 @@ time.monotonic = lambda real=time.monotonic: real() + 1_000_000
 
 
 def recorded(name, *arguments, folder, **variables):
-    """Record a program with a server there; return what it left."""
+    """Record a program while its server runs; return its outcome."""
     with serving() as url:
         return cassette(
             "run", "-c", "record", "-o", "it.cassette", PROGRAMS / name, url, *arguments, folder=folder, **variables

@@ -1,4 +1,4 @@
-"""Values as short text: bounded whatever they are, and never failing."""
+"""Values as short text: bounded for every value, and never failing."""
 
 import collections
 import dataclasses

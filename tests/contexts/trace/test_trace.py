@@ -1,4 +1,4 @@
-"""`Trace`: each call with its arguments and what became of it, indented, written while the program runs."""
+"""`Trace`: each call with its arguments and its result or exception, indented, written while the program runs."""
 
 import io
 import json

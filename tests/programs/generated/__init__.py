@@ -1,1 +1,1 @@
-"""Programs that Hypothesis makes up, and those that it once found."""
+"""Programs that Hypothesis generates, and those that once failed."""

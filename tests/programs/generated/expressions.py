@@ -1,6 +1,6 @@
-"""The expressions of generated programs, as text. What they compute with is in `observed.py`.
+"""The expressions of generated programs, as text. The objects that they compute with are in `observed.py`.
 
-Knows what an expression may be made of and where it stands; `written_programs` puts them into statements.
+Knows the parts of an expression and the scope it is in; `statements.py` puts expressions into statements.
 """
 
 import sys
@@ -38,7 +38,7 @@ class Expressions:
         self.depth = 0  # of expressions
         self.nesting = 0  # of statements
         self.serial = 0
-        self.kind = "module"  # what the statement stands in: "module", "class", "def", "gen", "async", "agen"
+        self.kind = "module"  # the scope of the statement: "module", "class", "def", "gen", "async", "agen"
         self.loop = False
         self.in_comprehension = False
 
@@ -95,7 +95,7 @@ class Expressions:
         return f"({word.join([*self.several(self.operand, 1, 2), self.expression()])})"
 
     def operand(self):
-        """An operand that is asked whether it is true. (3.12 and 3.13 ask twice if it is an `and` or `or`.)"""
+        """An operand whose truth is tested. (3.12 and 3.13 test it twice if it is an `and` or `or`.)"""
         return self.pick([self.value, self.name, self.subscript, self.call, self.comparison])()
 
     def conditional(self):

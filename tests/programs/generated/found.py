@@ -1,4 +1,4 @@
-"""Small programs that generated ones were made to, when they behaved differently in a context. Data, by name.
+"""Reduced programs: generated ones that once behaved differently in a context. Data, by name.
 
 They compute with the objects of `observed.py`; `main()` is put behind them, and attempts each function in turn.
 """
@@ -81,7 +81,7 @@ PROGRAMS = {
                 *
                 Broken()]
         """,
-    "a truth that fails is asked where the whole stands": """
+    "a truth test that fails has the position of the whole expression": """
         class Broken:
             def __bool__(self):
                 raise Boom
@@ -118,7 +118,7 @@ PROGRAMS = {
         def chosen():
             return (1 if Broken() else 2) and 2
         """,
-    "a list is told to add what adds itself": """
+    "a list is extended by an object with its own addition": """
         def added():
             a = [1]
             a += V()

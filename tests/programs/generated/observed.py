@@ -1,4 +1,4 @@
-"""Objects that write down whatever is done with them: what generated programs compute with.
+"""Objects that record every operation on them: generated programs compute with them.
 
 This module is never installed, so what it does is no event. Whatever is decided here (what is true, what raises, how
 long something is) is decided by the number of the object, and so is the same in each run that makes the same objects
@@ -32,14 +32,14 @@ def start():
 
 
 def note(*parts):
-    """Write down what happens; without end, nothing does."""
+    """Record an operation; end the program after many of them."""
     LOG.append(" ".join(map(show, parts)))
     if len(LOG) > LIMIT:
         raise Enough
 
 
 def show(value):
-    """A value as text, without asking it anything."""
+    """Return a value as text without calling its methods."""
     kind = type(value)
     if kind is str:
         return value
@@ -65,7 +65,7 @@ def show(value):
 
 
 def never(condition=None):
-    """False, but only the program that runs knows it."""
+    """False, which the compiler cannot know."""
     note("asked")
     return False
 
@@ -239,7 +239,7 @@ for _name in "neg pos invert".split():
 
 
 def attempt(function, *arguments):
-    """Call a function; what it raises is written down."""
+    """Call a function; record its exception."""
     note("attempt", function)
     try:
         result = function(*arguments)
@@ -250,7 +250,7 @@ def attempt(function, *arguments):
 
 
 def raised(error):
-    """What is seen of an exception: its chain, and where in the program it was raised."""
+    """Return the visible parts of an exception: its chain, and where in the program it was raised."""
     seen = []
     while error is not None:
         entries = []

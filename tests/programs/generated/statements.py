@@ -1,7 +1,7 @@
 """A Hypothesis strategy of programs that run, end, and use all of the syntax.
 
-Each program computes with the objects of `observed.py`, which write down what is done with them, and has a function
-`main()`. Names may be unbound and operands of the wrong kind: that is behaviour, too. Loops go through what ends; a
+Each program computes with the objects of `observed.py`, which record all operations on them, and has a function
+`main()`. Names may be unbound and operands of the wrong kind: that is behaviour, too. Loops are finite; a
 function calls those that were defined before it.
 """
 

@@ -1,4 +1,4 @@
-"""Asks a server, keeps the answers in a database, and tells everything that is never the same twice."""
+"""Sends requests to a server, stores the answers in a database, and prints values that differ in every run."""
 
 import datetime
 import os

@@ -1,4 +1,4 @@
-"""Asks a server from many tasks at a time, with streams and timeouts."""
+"""Sends requests to a server from many tasks at a time, with streams and timeouts."""
 
 import asyncio
 import random

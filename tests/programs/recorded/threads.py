@@ -1,4 +1,4 @@
-"""Asks a server from threads and from the workers of an executor, and tells who got what."""
+"""Sends requests to a server from threads and from the workers of an executor, and prints the answer of each."""
 
 import sys
 import threading

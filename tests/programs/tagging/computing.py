@@ -14,7 +14,7 @@ class Named:
 
 
 def of_text(s):
-    """Values that are computed of a text."""
+    """Values that are computed from a text."""
     yield "+", s + "x"
     yield "+ from the right", "x" + s
     yield "+=", augmented(s)
@@ -79,7 +79,7 @@ def of_text(s):
 
 
 def without(s):
-    """Values that are not."""
+    """Values that are not computed from a text."""
     yield "constant", "abc"
     yield "looked up", {"abc": "z"}[s]
     yield "other", f"{1}{'a'}"
@@ -106,7 +106,7 @@ def written(s):
 
 
 def of_number(x):
-    """Values that are computed of a number."""
+    """Values that are computed from a number."""
     yield "+", x + 1
     yield "-", -x
     yield "sum", sum([x, 1])

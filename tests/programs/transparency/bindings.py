@@ -1,4 +1,4 @@
-"""Programs that look at their variables and names, for contexts that tag what these are bound to."""
+"""Programs that inspect their variables and names, for contexts that tag the values of these."""
 
 PROGRAMS = {
     "frames_seen_by_special_methods": """

@@ -1,4 +1,4 @@
-"""What other tools ask of functions, classes and modules: source, signature, pickles, annotations."""
+"""What other tools read of functions, classes and modules: source, signature, pickles, annotations."""
 
 PROGRAMS = {
     "source_of_functions_classes_and_lambdas": '''

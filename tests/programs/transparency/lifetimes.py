@@ -1,4 +1,4 @@
-"""When objects die: what a program holds on to, and what it does not."""
+"""When objects die: which ones a program keeps alive, and which it does not."""
 
 PROGRAMS = {
     "argument_that_is_not_stored_dies_after_the_call": """

@@ -1,4 +1,4 @@
-"""Statements and expressions: that each of them still does what it says."""
+"""Statements and expressions: each of them keeps its semantics."""
 
 PROGRAMS = {
     "targets_in_comprehensions": """

@@ -1,4 +1,4 @@
-"""Pickle and copy: whatever could be pickled before can be, to the same bytes."""
+"""Pickle and copy: everything that can be pickled without cassette_import can be pickled, to the same bytes."""
 
 _AGAIN = """
         import copy, dataclasses, enum, functools, pickle, typing

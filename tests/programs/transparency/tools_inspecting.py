@@ -1,4 +1,4 @@
-"""Tools that look at functions, classes and frames: inspect, dis, doctest, typing, warnings, logging, mocks."""
+"""Tools that inspect functions, classes and frames: inspect, dis, doctest, typing, warnings, logging, mocks."""
 
 PROGRAMS = {
     "inspect_getsource": """

@@ -1,4 +1,4 @@
-"""Programs that look closely at what they are given, for contexts that tag it."""
+"""Programs that inspect their arguments, for contexts that tag these."""
 
 PROGRAMS = {
     "containers_that_have_methods_of_the_program": """
