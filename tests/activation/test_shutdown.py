@@ -1,5 +1,6 @@
 """Functions that run when the interpreter ends behave and print as in a plain run."""
 
+import functools
 import inspect
 import textwrap
 
@@ -189,16 +190,33 @@ PROGRAMS = {
 }
 
 
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory):
+    """Return a function that writes a program once and returns its folder."""
+
+    @functools.cache
+    def write(program):
+        folder = tmp_path_factory.mktemp("ending")
+        (folder / "ending.py").write_text(textwrap.dedent(PROGRAMS[program]))
+        return folder
+
+    return write
+
+
+@functools.cache
+def run_plain(folder, starts):
+    """Run the plain program once for all tests that compare with it; it starts this many times."""
+    (folder / "plain.py").write_text("import ending\n" + "ending.start()\n" * starts)
+    return run("plain.py", folder=folder)
+
+
 @pytest.mark.parametrize("inside", INSIDE)
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_program_ends_as_it_does_plain(program, inside, tmp_path):
+def test_program_ends_as_it_does_plain(program, inside, folder_of):
     """V14."""
-    (tmp_path / "ending.py").write_text(textwrap.dedent(PROGRAMS[program]))
-    (tmp_path / "plain.py").write_text(
-        f"import ending\n{'ending.start()' if inside == 'left' else ''}\nending.start()\n"
-    )
-    (tmp_path / "main.py").write_text(CONTEXTS + textwrap.dedent(MAIN).format(inside=INSIDE[inside]))
-    assert run("main.py", folder=tmp_path) == run("plain.py", folder=tmp_path)
+    folder = folder_of(program)
+    (folder / "main.py").write_text(CONTEXTS + textwrap.dedent(MAIN).format(inside=INSIDE[inside]))
+    assert run("main.py", folder=folder) == run_plain(folder, starts=2 if inside == "left" else 1)
 
 
 def test_functions_of_atexit_are_in_the_context_that_is_active(tmp_path):

@@ -4,6 +4,7 @@ P1 (a module that is imported earlier), P3 and P5 are also in `test_finder.py` a
 the markers and xdist in `test_pytest_plugin.py`.
 """
 
+import functools
 import json
 import re
 import shutil
@@ -156,9 +157,8 @@ WAYS = {
 }
 
 
-@pytest.fixture
-def project(tmp_path):
-    """A package with tests inside of it, and a helper module that the conftest has pytest rewrite."""
+def write_project(folder):
+    """Write a package with tests inside of it, and a helper module that the conftest makes pytest rewrite."""
     files = {
         "shop/__init__.py": "",
         "shop/checks.py": HELPERS,
@@ -167,17 +167,35 @@ def project(tmp_path):
         "conftest.py": "import pytest\npytest.register_assert_rewrite('shop.checks')\n",
     }
     for name, source in files.items():
-        path = tmp_path / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(source).lstrip("\n"))
-    shutil.copy(contexts.__file__, tmp_path)
-    return tmp_path
+    shutil.copy(contexts.__file__, folder)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project for one test, which may change it."""
+    return write_project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared_project(tmp_path_factory):
+    """A project for all tests that do not change it."""
+    return write_project(tmp_path_factory.mktemp("project"))
 
 
 def run_pytest(project, *words, plugins=(), runner=("-m", "pytest"), **variables):
     loaded = [word for plugin in ("cassette_import.frontends.pytest_plugin.hooks", *plugins) for word in ("-p", plugin)]
     words = *runner, "-p", "no:cacheprovider", *loaded, *words
     return run(*words, folder=project, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **variables)
+
+
+@functools.cache
+def run_plain(project, *words, **more):
+    """Run pytest without overdubbing, once for all tests that compare their run with it."""
+    return run_pytest(project, *words, **more)
 
 
 def failures(done):
@@ -190,13 +208,13 @@ def failures(done):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("style", ["long", "native"])
-def test_P1_failed_assertions_are_explained_in_an_overdubbed_module_as_in_a_plain_one(way, style, project):
-    plain = run_pytest(project, "-vv", f"--tb={style}", "shop")
+def test_P1_failed_assertions_are_explained_in_an_overdubbed_module_as_in_a_plain_one(way, style, shared_project):
+    plain = run_plain(shared_project, "-vv", f"--tb={style}", "shop")
     packages = "--cassette-packages=shop", "--cassette-report=report.json"
-    ours = run_pytest(project, "-vv", f"--tb={style}", *packages, *WAYS[way], "shop")
+    overdubbed = run_pytest(shared_project, "-vv", f"--tb={style}", *packages, *WAYS[way], "shop")
     assert "where 4 = double(2)" in plain.stdout or style == "native"
     assert "At index 1 diff: 4 != 5" in plain.stdout
-    assert failures(ours) == failures(plain)
+    assert failures(overdubbed) == failures(plain)
 
 
 @pytest.mark.parametrize("way", ["noop", "reading", "profile"])
@@ -264,11 +282,11 @@ def test_P1_what_pytest_inserts_is_no_event(project):
 
 
 @pytest.mark.parametrize("way", ["inactive", "noop"])
-def test_P1_assertions_without_rewriting_stay_bare(way, project):
+def test_P1_assertions_without_rewriting_stay_bare(way, shared_project):
     words = "--assert=plain", "--tb=short", "shop"
-    plain = run_pytest(project, *words)
+    plain = run_plain(shared_project, *words)
     assert "where 4" not in plain.stdout
-    assert failures(run_pytest(project, "--cassette-packages=shop", *WAYS[way], *words)) == failures(plain)
+    assert failures(run_pytest(shared_project, "--cassette-packages=shop", *WAYS[way], *words)) == failures(plain)
 
 
 @pytest.mark.parametrize("way", ["inactive", "noop"])
@@ -294,25 +312,25 @@ def test_P2_a_package_that_the_conftest_imports_is_overdubbed(project):
 
 
 P4 = {
-    "pytest": (("-m", "pytest"), [], []),
-    "coverage": (("-m", "coverage", "run", "--include=shop/*", "-m", "pytest"), [], []),
-    "xdist": (("-m", "pytest"), ["xdist.plugin"], ["-n2"]),
+    "pytest": (("-m", "pytest"), (), ()),
+    "coverage": (("-m", "coverage", "run", "--include=shop/*", "-m", "pytest"), (), ()),
+    "xdist": (("-m", "pytest"), ("xdist.plugin",), ("-n2",)),
 }
 
 
 @pytest.mark.parametrize("tools", P4)
 @pytest.mark.parametrize("way", ["inactive", "noop"])
-def test_P4_together_with_coverage_and_xdist_tests_fail_as_without_a_context(way, tools, project):
+def test_P4_together_with_coverage_and_xdist_tests_fail_as_without_a_context(way, tools, shared_project):
     runner, plugins, options = P4[tools]
     if tools != "pytest":
         pytest.importorskip(tools)
 
-    def failed(*words):
-        done = run_pytest(project, *options, *words, "--tb=short", "shop", runner=runner, plugins=plugins)
+    def failed(start, *words):
+        done = start(shared_project, *options, *words, "--tb=short", "shop", runner=runner, plugins=plugins)
         assert done.status == 1, done.stderr
         found = failures(done).partition("= short test summary")[0]
         # Workers finish in any order, so that any of them may be the last one.
         parts = re.split(r"(?m)^_{3,}", found.partition("\n")[2])
         return sorted(re.sub(r"\[gw\d\].*\n", "", part).strip(" _=\n") for part in parts)
 
-    assert failed("--cassette-packages=shop", *WAYS[way]) == failed()
+    assert failed(run_pytest, "--cassette-packages=shop", *WAYS[way]) == failed(run_plain)
