@@ -1,6 +1,7 @@
 """Writes `files.md`: every module of the package with the first sentence of its docstring.
 
-Run it after a module was added, moved or described anew: ``python docs/map_of_files.py``. A test compares the result.
+Run it after adding or moving a module, or changing its docstring: ``python docs/map_of_files.py``. A test compares the
+page with the files.
 """
 
 import ast

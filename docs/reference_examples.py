@@ -1,6 +1,6 @@
-"""For the reference on the site: examples in docstrings become blocks of code.
+"""An extension of griffe for the reference on the site: it makes blocks of code from the examples in docstrings.
 
-griffe takes them for such in sections of their own only; elsewhere, `>>>` would be a quotation in Markdown.
+griffe itself recognises examples only in a section `Examples`. In other places, Markdown takes `>>>` for a quotation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class ReferenceExamples(griffe.Extension):
     """Puts fences around the examples of every docstring."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Called for each object that is read."""
+        """Fence the examples of an object; griffe calls this for each one."""
         if obj.docstring is not None:
             obj.docstring.value = _EXAMPLE.sub(_fenced, obj.docstring.value)
 
