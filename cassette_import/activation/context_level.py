@@ -10,7 +10,7 @@ from typing import Any
 from cassette_import.activation.keys import Key
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape
-from cassette_import.runtime.dispatch.bound_hooks import bind_hook, is_argument_free, overload_finder, target_events
+from cassette_import.runtime.dispatch.bound_hooks import bind_hook, ignores_arguments, overload_finder, target_events
 from cassette_import.runtime.dispatch.event_plan import Level
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.hook_functions import HOOKS, KINDS
@@ -80,7 +80,7 @@ class ContextLevel:
         return (self.key.events if takes_all else Events.NONE) | self._tagged | of_targets
 
     @property
-    def watched(self) -> Events:
+    def has_errorhooks(self) -> Events:
         """The kinds of events whose exceptions an errorhook may get."""
         return self.key.events | self.target_events if self.tables["errorhook"] else Events.NONE
 
@@ -92,5 +92,5 @@ class ContextLevel:
         return ContextShape(
             events if any(hooks) else Events.NONE,
             *hooks,
-            without_arguments=tuple(kind for kind in HOOKS if is_argument_free(self.tables[kind])),
+            without_arguments=tuple(kind for kind in HOOKS if ignores_arguments(self.tables[kind])),
         )

@@ -22,9 +22,9 @@ from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.bound_hooks import (
-    argument_free_hook,
     bind_hook,
-    is_argument_free,
+    hook_without_arguments,
+    ignores_arguments,
     no_hook,
     overload_finder,
     single_overloads,
@@ -129,8 +129,8 @@ class StackVariant:
         for which, hook in hooks:
             name, table = self.names.hook(which, level.number, kind), level.tables[f"{which}hook"]
             NAMES[name] = hook or no_hook
-            if level.wants(kind) and is_argument_free(table):
-                hook = argument_free_hook(table, level.number, level.key.context_type)
+            if level.wants(kind) and ignores_arguments(table):
+                hook = hook_without_arguments(table, level.number, level.key.context_type)
                 NAMES[symbols.without_arguments(name)] = hook
 
     def _bind_calls(self) -> None:
@@ -198,7 +198,7 @@ class StackVariant:
             targets=targets & ~everything,
             primitives=primitives,
             overloads=overloads,
-            watched=_union(level.watched for level in levels),
+            has_errorhooks=_union(level.has_errorhooks for level in levels),
             passes=any(level.key.passes for level in levels),
             tagging=self.tagging,
             argument_free=argument_free,

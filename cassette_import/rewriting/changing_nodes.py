@@ -31,6 +31,6 @@ def changing_kinds(shapes: Sequence[Shape]) -> frozenset[type[ast.AST]] | None:
             if event not in _BY_EVENT:
                 return None
             kinds |= _BY_EVENT[event]
-    if any(shape.watched for shape in shapes):
+    if any(shape.has_errorhooks for shape in shapes):
         kinds |= {ast.Try, ast.TryStar}
     return frozenset(kinds)

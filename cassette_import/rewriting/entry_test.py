@@ -14,14 +14,14 @@ from cassette_import.rewriting.trees.node_builder import At
 
 
 class Surroundings(NamedTuple):
-    """What stands around a function."""
+    """The surroundings of a function."""
 
     class_name: str | None = None
     """The class whose private names it uses."""
     free_names: tuple[str, ...] = ()
     """The names of the functions around it that it uses."""
-    file: str = ""
-    """A short name of its file (`symbols.unit_of`)."""
+    file_digest: str = ""
+    """A digest of the name of its file (`symbols.file_digest`)."""
     objects: frozenset[str] = frozenset()
     """The names that its module assigns."""
 

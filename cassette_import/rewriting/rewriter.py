@@ -37,7 +37,7 @@ from cassette_import.rewriting.trees.scopes import (
     split_docstring,
     survey,
 )
-from cassette_import.rewriting.trees.traversal import LEVEL, children, rebuild
+from cassette_import.rewriting.trees.traversal import DEPTH, children, rebuild
 
 NOOVERDUB = "_nooverdub"
 """The attribute of a node that stays as a pass made it: nothing in it becomes an event."""
@@ -132,7 +132,9 @@ class _Rewriter:
             around = self.surroundings
             for mode in (Mode.CALLEE, Mode.BARE):
                 temporaries = mode is Mode.CALLEE
-                guarded[mode] = GuardedForm(self.shapes[0].prefix, around.file, around.objects, True, temporaries)
+                guarded[mode] = GuardedForm(
+                    self.shapes[0].prefix, around.file_digest, around.objects, True, temporaries
+                )
         self.callee = {
             (mode, in_branch): CalleeForm(self.shapes, mode is Mode.CALLEE, in_branch, guarded.get(mode))
             for mode in (Mode.CALLEE, Mode.BARE, Mode.CLASS_BODY)
@@ -201,7 +203,7 @@ class _Rewriter:
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
-            if not bare and shape.watched:
+            if not bare and shape.has_errorhooks:
                 unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.read_by_handlers))]
                 branch = [at.put(ast.Assign(unbound, at.constant(None))), self._with_handler(at, branch, shape)]
             if not bare:
@@ -227,7 +229,7 @@ class _Rewriter:
         return [
             at.put(ast.Assign([at.store(temporaries.context(number))], self._context(at, number)))
             for number, context in enumerate(shape.contexts)
-            if context.prehook or context.posthook or shape.watched
+            if context.prehook or context.posthook or shape.has_errorhooks
         ]
 
     def _context(self, at: At, number: int) -> ast.expr:
@@ -249,7 +251,7 @@ class _Rewriter:
         value: ast.expr = node.body
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
-            plain = bare or shape.watched  # there is no `try` in an expression
+            plain = bare or shape.has_errorhooks  # there is no `try` in an expression
             if shape.tagging:
                 rest = [] if bare else parameters(at, node)
                 copies[number] = at.pick(
@@ -278,11 +280,11 @@ class _Rewriter:
         if self.kept is not None and not hasattr(node, self.kept):
             return node
         inlined = InlinedForm(
-            shape or self.shapes[0], self.surroundings.file, self.surroundings.objects, self.read_by_handlers
+            shape or self.shapes[0], self.surroundings.file_digest, self.surroundings.objects, self.read_by_handlers
         )
 
-        def leave(node: ast.AST, mode: Mode, level: int) -> Any:
-            return self._leave(node, mode, shape, inlined, level)
+        def leave(node: ast.AST, mode: Mode, depth: int) -> Any:
+            return self._leave(node, mode, shape, inlined, depth)
 
         return rebuild(node, mode, self._enter, leave)
 
@@ -293,7 +295,7 @@ class _Rewriter:
         inside = modes_inside(node, mode)
         return inside if self.kept is None else [child for child in inside if hasattr(child[2], CHANGING)]
 
-    def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, level: int) -> Any:
+    def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, depth: int) -> Any:
         if hasattr(node, NOOVERDUB):
             return node
         form: Form = inlined if mode is Mode.INLINED else self.callee[mode, shape is not None]
@@ -303,17 +305,17 @@ class _Rewriter:
             # One copy of a nested function is rewritten; `skeleton.graft` puts its code in the place of the others.
             elsewhere = shape is not None and shape is not self.shapes[0]
             made = node if self.keep_functions or elsewhere else self.function(node, self._nested_bodies(node))
-            if level:
-                setattr(made, LEVEL, level)  # of its defaults' temporaries
+            if depth:
+                setattr(made, DEPTH, depth)  # of its defaults' temporaries
             return made
         if isinstance(node, ast.ClassDef):
             node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             _make_names_global(node)
             return node
-        if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.watched:
+        if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.has_errorhooks:
             # The errorhook runs before the program catches the exception or cleans up.
             node.body = [self._with_handler(At(node.body[0]), node.body, inlined.shape)]
-        return _replaced(node, form, level)
+        return _replaced(node, form, depth)
 
 
 def _has_events(function: Function) -> bool:
@@ -335,18 +337,18 @@ def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: 
     return [*rest, *(insert_unwrapping(statement, shapes, names) for statement in block)]
 
 
-def _replaced(node: ast.AST, form: Form, level: int) -> Any:
-    """What takes the place of a node whose parts are rewritten. Expressions carry the level of their temporaries."""
+def _replaced(node: ast.AST, form: Form, depth: int) -> Any:
+    """What takes the place of a node whose parts are rewritten. Expressions carry the depth of their temporaries."""
     if isinstance(node, _SPLATTING):
         splats(node)
-    result: Any = expression(node, form, level) if isinstance(node, ast.expr) else node
+    result: Any = expression(node, form, depth) if isinstance(node, ast.expr) else node
     if result is node:
-        result = rewritten_statement(node, form, level)
+        result = rewritten_statement(node, form, depth)
     made = result[0] if isinstance(result, list) and isinstance(node, ast.comprehension) else result
     if isinstance(made, ast.AST) and not isinstance(made, ast.stmt):
-        level += result is not node or type(node) in _CHANGED_IN_PLACE
-        if level:
-            setattr(made, LEVEL, level)
+        depth += result is not node or type(node) in _CHANGED_IN_PLACE
+        if depth:
+            setattr(made, DEPTH, depth)
     return result
 
 

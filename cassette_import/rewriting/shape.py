@@ -63,7 +63,7 @@ class Shape:
         Names of primitives (``operator.add``) that are intercepted even if their kind is not.
     overloads:
         Kinds of events in which an overload may take the place of the function.
-    watched:
+    has_errorhooks:
         Kinds of events for which some context has an errorhook.
     passes:
         Whether passes make a body for it.
@@ -79,7 +79,7 @@ class Shape:
     targets: Events = Events.NONE
     primitives: frozenset[str] = field(default_factory=frozenset)
     overloads: Events = Events.NONE
-    watched: Events = Events.NONE
+    has_errorhooks: Events = Events.NONE
     passes: bool = False
     tagging: bool = False
     argument_free: Events = Events.NONE
@@ -101,7 +101,7 @@ class Shape:
     @property
     def guarded(self) -> bool:
         """Whether only calls of chosen functions are intercepted, so that guards serve (`forms.guarded`)."""
-        if self.passes or self.everything or self.primitives or self.watched or self.tagging:
+        if self.passes or self.everything or self.primitives or self.has_errorhooks or self.tagging:
             return False
         return bool(self.targets | self.overloads) and not (self.targets | self.overloads) & ~Events.CALLS
 

@@ -51,7 +51,7 @@ GET_ACTIVATION: Final = "@get"
 """Returns what is active in this thread and task."""
 ENTER_FUNCTION: Final = "@enter"
 """Returns the instrumented function when a trampoline is called."""
-ONLY_ARGUMENT_FREE: Final = "@blindly"
+ONLY_ARGUMENT_FREE: Final = "@only_free"
 """True as long as no active context has hooks of calls that read arguments."""
 PASS_FAILED: Final = "@pass_failed"
 """Raises the error of a pass."""
@@ -96,7 +96,7 @@ TYPE: Final = "@type"
 ID: Final = "@id"
 GLOBALS: Final = "@globals"
 LOCALS: Final = "@locals"
-TYPES: Final = "@kinds"
+TYPES: Final = "@types"
 """Types of callees (`node_builder.KINDS`)."""
 SPLIT: Final = "@split"
 """Splits a callee into its function and the arguments that it carries."""
@@ -159,7 +159,7 @@ def pick_anywhere(kind: Events) -> str:
 
 def argument_free_hooks_anywhere(when: When, kind: Events) -> str:
     """Calls the argument-free hooks of whichever context is active."""
-    return f"@blind{when}.{int(kind)}"
+    return f"@free{when}.{int(kind)}"
 
 
 def whole_types(name: str) -> str:
@@ -185,7 +185,7 @@ def variant_prefix(number: int) -> str:
 
 
 def wildcard_prefix(events: Events) -> str:
-    """The prefix of the variant that stands for whichever context wants these kinds of events."""
+    """The prefix of the wildcard variant for these kinds of events."""
     return f"@any{int(events)}"
 
 
@@ -227,20 +227,20 @@ class VariantNames:
         return f"{self.prefix}.names"
 
     def target_functions(self, with_keywords: bool) -> str:
-        """The functions that are targets, or that may be given one as a callback."""
+        """The functions that are targets, or that may get one as a callback."""
         return f"{self.prefix}.functions{_KEYWORDS if with_keywords else ''}"
 
     def function_types(self, anywhere: bool) -> str:
         """The types whose instances need no call of `learn` to know that they are no targets."""
-        return f"{self.prefix}.kinds{_ANYWHERE if anywhere else ''}"
+        return f"{self.prefix}.types{_ANYWHERE if anywhere else ''}"
 
     def hook(self, when: When, level: int, kind: Events) -> str:
         """The prehook or posthook of the context at a level of the stack: ``@7.pre0.1``."""
         return f"{self.prefix}.{when}{level}.{int(kind)}"
 
     def argument_free_hook(self, when: When, level: int, kind: Events) -> str:
-        """The same hook for an event whose hooks are all argument-free: it returns the value that it is given."""
-        return f"{self.prefix}.blind{when}{level}.{int(kind)}"
+        """The same hook for an event whose hooks are all argument-free: it returns the value that it gets."""
+        return f"{self.prefix}.free{when}{level}.{int(kind)}"
 
     def hook_with_arity(self, name: str) -> tuple[str, int] | None:
         """Parse a name that `with_arity` built: the name of the hook, and the number of its arguments."""
@@ -284,12 +284,12 @@ _DOTS_OF_HOOK: Final = 2
 
 
 def with_arity(hook: str, count: int) -> str:
-    """A hook for call sites that give it so many arguments: ``@7.pre0.1.2``."""
+    """A hook for call sites that pass it so many arguments: ``@7.pre0.1.2``."""
     return f"{hook}.{count}"
 
 
 def without_arguments(hook: str) -> str:
-    """A hook for call sites that give it no arguments of the event."""
+    """A hook for call sites that pass it no arguments of the event."""
     return f"{hook}.alone"
 
 
@@ -308,7 +308,7 @@ class GuardKind(enum.Enum):
     """What a guard holds, as its name spells it."""
 
     CALLEE = "g"  # a callee that is a name of its own
-    OF_MODULE = "m"  # a callee that stands in a module: `os.path.join`
+    OF_MODULE = "m"  # an attribute of a module: `os.path.join`
     CLASS = "c"  # a class that is the receiver of a method
     TYPES = "t"  # types of receivers of a method
     TYPES_OF_SUPER = "u"  # types of instances whose method is looked up by `super()`
@@ -326,8 +326,8 @@ class Guard:
     """Whether the call has keyword arguments or splats."""
     anywhere: bool
     """Whether its code may run while another variant is active."""
-    unit: str
-    """A short name of the file (`unit_of`). The same text is the same callee in one file, mostly."""
+    file_digest: str
+    """A digest of the name of the file. The same text is the same callee in one file, mostly."""
     path: tuple[str, ...]
     """The names by which the callee is reached (``os``, ``path``, ``join``).
 
@@ -336,9 +336,9 @@ class Guard:
 
     @property
     def key(self) -> str:
-        """The guard's name without the prefix of its variant: what rewritten code gives to `learn`."""
+        """The guard's name without the prefix of its variant: what rewritten code passes to `learn`."""
         flags = f"{_KEYWORDS if self.keywords else ''}{_ANYWHERE if self.anywhere else ''}"
-        return f"{self.kind.value}{flags}.{self.unit}.{'.'.join(self.path)}"
+        return f"{self.kind.value}{flags}.{self.file_digest}.{'.'.join(self.path)}"
 
     @classmethod
     def parse(cls, key: str) -> Guard | None:
@@ -347,22 +347,22 @@ class Guard:
         kind, flags = _GUARD_KINDS.get(letters[:1]), letters[1:]
         if kind is None or not rest or flags not in _GUARD_FLAGS:
             return None
-        unit, _, path = rest.partition(".")
-        return cls(kind, _KEYWORDS in flags, _ANYWHERE in flags, unit, tuple(path.split(".")))
+        digest, _, path = rest.partition(".")
+        return cls(kind, _KEYWORDS in flags, _ANYWHERE in flags, digest, tuple(path.split(".")))
 
 
 _GUARD_FLAGS: Final = ("", _KEYWORDS, _ANYWHERE, _KEYWORDS + _ANYWHERE)
 
 
-def unit_of(filename: str) -> str:
-    """A short name of a file, for its guards."""
+def file_digest(filename: str) -> str:
+    """A digest of the name of a file, for the names of its guards."""
     return hashlib.sha256(filename.encode()).hexdigest()[:6]
 
 
 # ---- names that no code loads
 
 CONTEXT_SLOT: Final = "@contextslot"
-"""Stands for the active context until the tree that a pass returned is taken over."""
+"""A placeholder for the active context until the tree that a pass returned is taken over."""
 
 SKELETON_SCOPE: Final = "@scope"
 """The function around a function that is compiled by itself."""
@@ -370,7 +370,7 @@ SKELETON_SCOPE: Final = "@scope"
 
 # ---- names for readers
 
-_HOOK: Final = re.compile(r"(blind)?(pre|post)(\d+)\.(\d+)$")
+_HOOK: Final = re.compile(r"(free)?(pre|post)(\d+)\.(\d+)$")
 _KIND: Final = re.compile(r"(^|\.)(\d+)$")
 
 

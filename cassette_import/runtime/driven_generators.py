@@ -16,23 +16,23 @@ SUSPENDABLE: Final = {GeneratorType: "gi_frame", CoroutineType: "cr_frame", Asyn
 """The types of objects that can be advanced, and the attribute that holds their frame until they have ended."""
 
 
-class Course:
-    """What is active in one generator or coroutine while it is advanced, by whatever thread or task.
+class DrivenBody:
+    """The body of one generator or coroutine, and what is active while it runs, in any thread or task.
 
     `here` is what was active when its body was suspended last: it may have entered further contexts.
     """
 
-    __slots__ = ("activation", "frame", "here", "inner")
+    __slots__ = ("activation", "frame_attribute", "here", "inner")
 
     def __init__(self, inner: Any, activation: Activation) -> None:
         self.inner = inner
-        self.frame = SUSPENDABLE[type(inner)]
+        self.frame_attribute = SUSPENDABLE[type(inner)]
         self.activation = activation
         self.here = activation
 
     @hidden
     def run(self, step: Callable[..., Any], *arguments: Any) -> Any:
-        """Advance it."""
+        """Run a step of the body in its activation."""
         raised = True
         token = ACTIVE.set(self.here)
         try:
@@ -43,7 +43,7 @@ class Course:
             self.here = ACTIVE.get()
             ACTIVE.reset(token)
             # An asynchronous generator raises also when it yields, and any when it is advanced by two threads at once.
-            if raised and getattr(self.inner, self.frame) is None:
+            if raised and getattr(self.inner, self.frame_attribute) is None:
                 self.activation.end()
 
     @hidden
@@ -56,84 +56,84 @@ class Course:
 class _Driven:
     """What the proxies of generators, coroutines and asynchronous generators share."""
 
-    def __init__(self, inner: Any, course: Course) -> None:
+    def __init__(self, inner: Any, body: DrivenBody) -> None:
         self._inner = inner
-        self._course = course
+        self._body = body
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
 class DrivenGenerator(_Driven, Generator[Any, Any, Any]):
-    """A generator that is advanced on a course of its own; also what awaiting a driven coroutine gives."""
+    """A generator that is advanced in an activation of its own. Awaiting a driven coroutine returns one too."""
 
     @hidden
     def __next__(self) -> Any:
-        return self._course.run(self._inner.send, None)
+        return self._body.run(self._inner.send, None)
 
     @hidden
     def send(self, value: Any) -> Any:
-        return self._course.run(self._inner.send, value)
+        return self._body.run(self._inner.send, value)
 
     @hidden
     def throw(self, *exception: Any) -> Any:
-        return self._course.run(self._inner.throw, *exception)
+        return self._body.run(self._inner.throw, *exception)
 
     @hidden
     def close(self) -> None:
-        self._course.close()
+        self._body.close()
 
 
 class DrivenCoroutine(_Driven, Coroutine[Any, Any, Any]):
-    """A coroutine that is advanced on a course of its own.
+    """A coroutine that is advanced in an activation of its own.
 
     Its methods are not those of `DrivenGenerator`, for which tagging has rules.
     """
 
     @hidden
     def send(self, value: Any) -> Any:
-        return self._course.run(self._inner.send, value)
+        return self._body.run(self._inner.send, value)
 
     @hidden
     def throw(self, *exception: Any) -> Any:
-        return self._course.run(self._inner.throw, *exception)
+        return self._body.run(self._inner.throw, *exception)
 
     @hidden
     def close(self) -> None:
-        self._course.close()
+        self._body.close()
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return DrivenGenerator(self._inner, self._course)
+        return DrivenGenerator(self._inner, self._body)
 
 
 class DrivenAsyncGenerator(_Driven, AsyncGenerator[Any, Any]):
-    """An asynchronous generator that is advanced on a course of its own."""
+    """An asynchronous generator that is advanced in an activation of its own."""
 
     def __anext__(self) -> Any:
-        return DrivenAwaitable(self._inner.__anext__(), self._course)
+        return DrivenAwaitable(self._inner.__anext__(), self._body)
 
     def asend(self, value: Any) -> Any:
-        return DrivenAwaitable(self._inner.asend(value), self._course)
+        return DrivenAwaitable(self._inner.asend(value), self._body)
 
     def athrow(self, *exception: Any) -> Any:
-        return DrivenAwaitable(self._inner.athrow(*exception), self._course)
+        return DrivenAwaitable(self._inner.athrow(*exception), self._body)
 
     def aclose(self) -> Any:
-        return DrivenAwaitable(self._inner.aclose(), self._course)
+        return DrivenAwaitable(self._inner.aclose(), self._body)
 
 
 class DrivenAwaitable:
-    """What advancing an asynchronous generator gives."""
+    """The awaitable that a step of an asynchronous generator returns."""
 
-    def __init__(self, inner: Any, course: Course) -> None:
+    def __init__(self, inner: Any, body: DrivenBody) -> None:
         self._inner = inner
-        self._course = course
+        self._body = body
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        return DrivenGenerator(self._inner, self._course)
+        return DrivenGenerator(self._inner, self._body)
 
 
-_PROXIES: Final[dict[type, Callable[[Any, Course], Any]]] = {
+_PROXIES: Final[dict[type, Callable[[Any, DrivenBody], Any]]] = {
     GeneratorType: DrivenGenerator,
     CoroutineType: DrivenCoroutine,
     AsyncGeneratorType: DrivenAsyncGenerator,
@@ -142,4 +142,4 @@ _PROXIES: Final[dict[type, Callable[[Any, Course], Any]]] = {
 
 def drive(suspendable: Any, activation: Activation) -> Any:
     """Wrap a generator, coroutine or asynchronous generator so that its body runs in an activation."""
-    return _PROXIES[type(suspendable)](suspendable, Course(suspendable, activation))
+    return _PROXIES[type(suspendable)](suspendable, DrivenBody(suspendable, activation))

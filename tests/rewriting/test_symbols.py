@@ -14,7 +14,7 @@ NAMES = VariantNames("@7")
 PACKAGE = pathlib.Path(cassette_import.__file__).parent
 PATHS = [("len",), ("os", "path", "join"), ("12", "4", "run")]
 GUARDS = [
-    Guard(kind, keywords, anywhere, symbols.unit_of("a.py"), path)
+    Guard(kind, keywords, anywhere, symbols.file_digest("a.py"), path)
     for kind, keywords, anywhere, path in itertools.product(GuardKind, (False, True), (False, True), PATHS)
 ]
 SPELLED_HERE = {"symbols.py", "temporaries.py"}

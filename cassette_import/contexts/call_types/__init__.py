@@ -4,6 +4,6 @@ Knows hooks, frames, and how types are written; must not know any other context,
 """
 
 from cassette_import.contexts.call_types.context import CallTypes
-from cassette_import.contexts.call_types.sites import Outcome, Shape, Site
+from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 
-__all__ = ["CallTypes", "Outcome", "Shape", "Site"]
+__all__ = ["CallTypes", "Outcome", "Site", "TypeShape"]

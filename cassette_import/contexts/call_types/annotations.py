@@ -20,7 +20,7 @@ from types import (
 )
 from typing import Any, Final
 
-from cassette_import.contexts.call_types.sites import Shape
+from cassette_import.contexts.call_types.sites import TypeShape
 
 __all__ = ["Annotations"]
 
@@ -69,7 +69,7 @@ class Annotations:
         self.imports: set[str] = set()
         """The modules that the annotations written so far need."""
 
-    def union(self, shapes: Iterable[Shape]) -> str:
+    def union(self, shapes: Iterable[TypeShape]) -> str:
         """The annotation of values of several shapes; `Any` if it would be too long."""
         members = sorted({self.shape(shape) for shape in self._merged(shapes)}, key=lambda name: (name == "None", name))
         if not members or len(members) > _MOST_MEMBERS or {"Any", "typing.Any"} & set(members):
@@ -80,7 +80,7 @@ class Annotations:
     def _any(self) -> str:
         return self._imported("typing.Any")
 
-    def _merged(self, shapes: Iterable[Shape]) -> list[Any]:
+    def _merged(self, shapes: Iterable[TypeShape]) -> list[Any]:
         """The shapes with only one shape for lists, one for sets and so on.
 
         `list[int | str]` is more useful than `list[int] | list[str]`.
@@ -100,7 +100,7 @@ class Annotations:
             return [*merged.values(), next(iter(tuples))[0]]
         return [*merged.values(), *tuples]
 
-    def shape(self, shape: Shape) -> str:
+    def shape(self, shape: TypeShape) -> str:
         """The annotation of one shape."""
         if not isinstance(shape, tuple):
             kind = self._types[shape]

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final
 
 from cassette_import import Context, Events
 from cassette_import.contexts.call_types import report
-from cassette_import.contexts.call_types.sites import Outcome, Shape, Site
+from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stubs
 from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.reporting import Writer
@@ -120,11 +120,11 @@ class CallTypes(Context, events=Events.CALLS):
             outcome = None
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
 
-    def _shapes(self, values: Iterable[Any], depth: int) -> tuple[Shape, ...]:
+    def _shapes(self, values: Iterable[Any], depth: int) -> tuple[TypeShape, ...]:
         simple, shape = self._simple, self._shape
         return tuple([id(type(value)) if id(type(value)) in simple else shape(value, depth) for value in values])
 
-    def _shape(self, value: Any, depth: int = _DEPTH) -> Shape:
+    def _shape(self, value: Any, depth: int = _DEPTH) -> TypeShape:
         """The type of a value and the types of its first elements, found without running any code of the program."""
         kind: Any = type(value)
         identity = id(kind)

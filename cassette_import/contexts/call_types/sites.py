@@ -13,12 +13,12 @@ from typing import Any, Final, TypeAlias
 from cassette_import.contexts.common.function_names import display
 from cassette_import.interpreter.callables import python_function
 
-__all__ = ["Outcome", "Shape", "Site"]
+__all__ = ["Outcome", "Site", "TypeShape"]
 
-Shape: TypeAlias = Any
+TypeShape: TypeAlias = Any
 """A type as the `id()` of the class. The shape of a container with known elements is a tuple: the `id()` of its class,
 then the shapes of its elements."""
-Outcome: TypeAlias = tuple[tuple[Shape, ...], tuple[tuple[str, Shape], ...], bool, Shape]
+Outcome: TypeAlias = tuple[tuple[TypeShape, ...], tuple[tuple[str, TypeShape], ...], bool, TypeShape]
 """The types in one call: the shapes of the arguments, the shapes of the keyword arguments by name, whether the call
 raised, and the shape of the result or exception."""
 

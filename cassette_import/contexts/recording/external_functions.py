@@ -9,7 +9,7 @@ import fnmatch
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["BOUNDARY", "ENVIRONMENT", "GENERATOR", "GROUPS", "STARTS", "leading_outside"]
+__all__ = ["BOUNDARY", "ENVIRONMENT", "GENERATOR", "GROUPS", "STARTING_FUNCTIONS", "leading_outside"]
 
 
 def _in(module: str, names: str) -> list[str]:
@@ -139,7 +139,7 @@ ENVIRONMENT: Final = "environment"
 GENERATOR: Final = "random.Random"
 """Calls of its methods are external if the program has not seeded the generator."""
 
-STARTS: Final[dict[str, int]] = {
+STARTING_FUNCTIONS: Final[dict[str, int]] = {
     "threading.Thread.start": 0,
     "concurrent.futures.thread.ThreadPoolExecutor.submit": 1,
     "concurrent.futures._base.Executor.map": 1,

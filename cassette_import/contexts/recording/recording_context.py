@@ -21,7 +21,12 @@ from cassette_import.contexts.recording import environment, proxies
 from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction, BoundaryWatcher
 from cassette_import.contexts.recording.call_sequences import job
 from cassette_import.contexts.recording.encoding import Encoder, shortened
-from cassette_import.contexts.recording.external_functions import ENVIRONMENT, GENERATOR, STARTS, leading_outside
+from cassette_import.contexts.recording.external_functions import (
+    ENVIRONMENT,
+    GENERATOR,
+    STARTING_FUNCTIONS,
+    leading_outside,
+)
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.interpreter.callables import underlying
 from cassette_import.interpreter.hidden_frames import hidden
@@ -77,7 +82,7 @@ class RecordingContext(Context, events=Events.NONE):
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
         self.is_paused = False
-        names = [*leading_outside(self._without), *STARTS, *_STANDARD_INPUT, *self._boundary]
+        names = [*leading_outside(self._without), *STARTING_FUNCTIONS, *_STANDARD_INPUT, *self._boundary]
         self._watcher = BoundaryWatcher(names, self._register)
         self.intercepts_environment = ENVIRONMENT not in self._without
         if self.intercepts_environment:
@@ -239,8 +244,8 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     name = ctx._names.get(id(f))
     if name is None or ctx.is_paused or IN_EXTERNAL_CALL.get():
         return fallback(ctx, f, *args, **kwargs)
-    if name in STARTS:
-        return ctx.start_thread(STARTS[name], f, args, kwargs)
+    if name in STARTING_FUNCTIONS:
+        return ctx.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
     if name == GENERATOR:
         made = fallback(ctx, f, *args, **kwargs)
         if (*args, *kwargs.values()) not in ((), (None,)):

@@ -1,6 +1,6 @@
 """The argument-free form: events whose hooks read nothing but their context, as a counting hook does.
 
-``f(x, y)`` becomes ``@7.blindpost0.1(@c0, f(x, @7.blindpre0.1(@c0, y)))``. The prehook runs when all operands have been
+``f(x, y)`` becomes ``@7.freepost0.1(@c0, f(x, @7.freepre0.1(@c0, y)))``. The prehook runs when all operands have been
 evaluated, the posthook when there is a result, and each returns the value that it is given. The form needs no
 temporaries and no copies of arguments, and method calls stay method calls.
 

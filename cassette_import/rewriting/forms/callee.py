@@ -74,7 +74,7 @@ class CalleeForm:
     def _picked(self, at: At, function: ast.expr, event: Events) -> ast.expr:
         return at.call(at.load(symbols.pick_anywhere(event)), [function])
 
-    def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
+    def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
         """The event of an operation."""
         at, event = operation.place, EVENT_OF[operation.name]
         if event in self._argument_free_kinds:
@@ -89,7 +89,7 @@ class CalleeForm:
         event = EVENT_OF[name]
         return self._argument_free.statement(event, last, statement) if event in self._argument_free_kinds else None
 
-    def call(self, node: ast.Call, level: int) -> ast.expr:
+    def call(self, node: ast.Call, depth: int) -> ast.expr:
         """The event of a call."""
         if not self._calls or is_own_callee(node.func) or is_plain_super(node):
             return node

@@ -66,7 +66,7 @@ class HookedEvents:
         before = self._hooks(at, "pre", event, operands, result)
         steps, later_operands = later if later is not None else ([], operands)
         after = self._hooks(at, "post", event, later_operands, result)
-        if event in self.shape.watched:
+        if event in self.shape.has_errorhooks:
             noted = operands if self._errorhooks_read_no_arguments() else later_operands
             before = self._pending_before(at, event, noted, before)
             steps.append(self._note(at, event, len(self.shape.contexts), self._of_errorhooks(later_operands)))
@@ -76,7 +76,7 @@ class HookedEvents:
 
     def has_no_hooks(self, event: Events) -> bool:
         """Whether no hook is called at a kind of event, but values may be tagged there."""
-        if not self.shape.tagging or event not in TAGGED or event in self.shape.watched:
+        if not self.shape.tagging or event not in TAGGED or event in self.shape.has_errorhooks:
             return False
         return not any(
             event in context.events and (context.prehook or context.posthook) for context in self.shape.contexts
@@ -85,7 +85,7 @@ class HookedEvents:
     def reads_arguments(self, context: ContextShape, hook: str) -> bool:
         """Whether a context has a hook of calls that reads their arguments."""
         if hook == "errorhook":
-            has = Events.CALLS in self.shape.watched
+            has = Events.CALLS in self.shape.has_errorhooks
         else:
             has = Events.CALLS in context.events and (context.prehook if hook == "prehook" else context.posthook)
         return has and hook not in context.without_arguments

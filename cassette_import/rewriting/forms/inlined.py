@@ -79,7 +79,7 @@ class InlinedForm:
 
     # ---- primitives
 
-    def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
+    def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
         """The event of an operation."""
         name, at = operation.name, operation.place
         event = EVENT_OF[name]
@@ -87,24 +87,24 @@ class InlinedForm:
             return self._argument_free.operate(operation)
         values = [slot.get() for slot in operation.slots]
         if self.shape.interest(event, name) is Interest.EVERYTHING:
-            return self._inlined_operation(operation, event, values, level, suffix)
+            return self._inlined_operation(operation, event, values, depth, suffix)
         if operation.late is None:
             return self._runner(at, event, name, operation.arguments(values))
         steps: list[ast.expr] = []
         used: list[str] = []
-        reads = into_temporaries(at, values, temporaries.operands(level, suffix), steps, used)
+        reads = into_temporaries(at, values, temporaries.operands(depth, suffix), steps, used)
         value = self._runner(at, event, name, operation.arguments([read() for read in reads]))
         return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
 
     def _inlined_operation(
-        self, operation: Operation, event: Events, values: list[ast.expr], level: int, suffix: str
+        self, operation: Operation, event: Events, values: list[ast.expr], depth: int, suffix: str
     ) -> ast.expr:
         name, at = operation.name, operation.place
         steps: list[ast.expr] = []
         used: list[str] = []
         only_native = self._events.has_no_hooks(event)
-        reads = into_temporaries(at, values, temporaries.operands(level, suffix), steps, used, only_native)
-        result = temporaries.result(level, suffix)
+        reads = into_temporaries(at, values, temporaries.operands(depth, suffix), steps, used, only_native)
+        result = temporaries.result(depth, suffix)
         if not only_native or tagged_events.helper_after(name) is not None:
             used.insert(0, result)
 
@@ -143,11 +143,11 @@ class InlinedForm:
 
     # ---- calls
 
-    def call(self, node: ast.Call, level: int) -> ast.expr:
+    def call(self, node: ast.Call, depth: int) -> ast.expr:
         """The event of a call."""
         interest = self.shape.interest(Events.CALLS)
         if self.shape.tagging and is_own_callee(node.func):
-            return tagged_events.left(node, temporaries.result(level))
+            return tagged_events.left(node, temporaries.result(depth))
         if interest is Interest.NOTHING or is_own_callee(node.func) or is_plain_super(node):
             return node
         if has(node, DEBUGGER):
@@ -163,7 +163,7 @@ class InlinedForm:
             # Splats: only the call instruction itself gives Python's own errors for f(*1) and repeated keywords.
             node.func = self.decorator(node.func)
             return node
-        return InlinedCall(self._events, node, level).build()
+        return InlinedCall(self._events, node, depth).build()
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator: the callee form, since the interpreter itself makes the call."""

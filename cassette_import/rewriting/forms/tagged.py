@@ -50,11 +50,11 @@ def insert_unwrapping(node: Any, shapes: Iterable[Shape], names: Names = OF_MODU
     return rebuild(node, names, _enter, _leave)
 
 
-def _leave_with_literals(node: Any, names: Names, level: int) -> Any:
+def _leave_with_literals(node: Any, names: Names, depth: int) -> Any:
     constant = isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and bool(node.elts)
     if is_number(node) or (constant and all(has(part, LITERAL) for part in node.elts)):
         setattr(node, _NOOVERDUB, True)
-    return _leave(node, names, level)
+    return _leave(node, names, depth)
 
 
 def parameters(at: At, function: Any) -> list[ast.expr]:
@@ -102,7 +102,7 @@ def _plain(node: Any, field: str) -> None:
         setattr(node, field, _call(At(value), symbols.PLAIN, value))
 
 
-def _leave(node: Any, names: Names, level: int) -> Any:
+def _leave(node: Any, names: Names, depth: int) -> Any:
     if hasattr(node, _NOOVERDUB):
         return node
     kind = type(node)

@@ -74,15 +74,15 @@ def is_event(target: ast.expr, form: Form) -> bool:
     return has(target, GLOBAL) and form.wanted("primitives.store_global")
 
 
-def place(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast.stmt]:
+def place(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast.stmt]:
     """The statements for ``target = value``."""
     at = At(target)
     if not is_event(target, form):
         return [at.put(ast.Assign([target], unpacking(value, target, form)))]
     if not isinstance(target, (ast.Tuple, ast.List)):
-        return _store(target, value, form, level)
+        return _store(target, value, form, depth)
     if form.temporaries:
-        made, stores = into_temporaries(target, form, level)
+        made, stores = into_temporaries(target, form, depth)
         return [at.put(ast.Assign([made], unpacking(value, made, form))), *stores]
     spec = spec_of(target)
     assert spec is not None
@@ -90,16 +90,16 @@ def place(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast
     statements: list[ast.stmt] = [at.put(ast.Expr(kept))]
     for part in target.elts:
         inner = part.value if isinstance(part, ast.Starred) else part
-        statements += place(inner, held(At(part), form, ""), form, level)
+        statements += place(inner, held(At(part), form, ""), form, depth)
     return statements
 
 
-def _store(target: ast.expr, value: ast.expr, form: Form, level: int) -> list[ast.stmt]:
+def _store(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast.stmt]:
     at = At(target)
     plain = at.put(ast.Assign([target], value))
     operation, last = _STORES[type(target)](target, value, plain, at)
     between = form.argument_free_statement(operation.name, last, plain)
-    return between if between is not None else [at.put(ast.Expr(form.operate(operation, level)))]
+    return between if between is not None else [at.put(ast.Expr(form.operate(operation, depth)))]
 
 
 def _store_item(target: ast.Subscript, value: ast.expr, plain: ast.Assign, at: At) -> tuple[Operation, Slot]:
@@ -151,7 +151,7 @@ def _call_of_primitive(
     return lambda read: at.call(at.load(symbols.primitive(name)), arguments(read))
 
 
-def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, list[ast.stmt]]:
+def into_temporaries(target: ast.expr, form: Form, depth: int) -> tuple[ast.expr, list[ast.stmt]]:
     """A target that unpacks into temporaries from the first event on, and the statements that store them in order."""
     stores: list[ast.stmt] = []
     names: list[str] = []
@@ -165,9 +165,9 @@ def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr
             return part
         if not (names or is_event(part, form)):
             return part
-        at, name = At(part), temporaries.unpacked(level, len(names))
+        at, name = At(part), temporaries.unpacked(depth, len(names))
         names.append(name)
-        stores.extend(place(part, at.load(name), form, level + 1))
+        stores.extend(place(part, at.load(name), form, depth + 1))
         return at.store(name)
 
     made = visit(target)
@@ -175,19 +175,19 @@ def into_temporaries(target: ast.expr, form: Form, level: int) -> tuple[ast.expr
     return made, [*stores, at.put(ast.Expr(at.clear(names)))]
 
 
-def bound_by_block(target: ast.expr, form: Form, level: int) -> tuple[ast.expr, list[ast.stmt]]:
+def bound_by_block(target: ast.expr, form: Form, depth: int) -> tuple[ast.expr, list[ast.stmt]]:
     """For the target of a `for` or `with`: the target in its place, and the statements that the block begins with."""
     if form.temporaries:
-        return into_temporaries(target, form, level)
+        return into_temporaries(target, form, depth)
     at = At(target)
     waiting = at.put(ast.Subscript(at.load(symbols.SINK), at.constant(0), ast.Store()))
-    return waiting, place(target, held(at, form, ""), form, level)
+    return waiting, place(target, held(at, form, ""), form, depth)
 
 
 # ---- statements
 
 
-def assign(node: ast.Assign, form: Form, level: int) -> Any:
+def assign(node: ast.Assign, form: Form, depth: int) -> Any:
     if not any(is_event(target, form) for target in node.targets):
         if len(node.targets) == 1:
             node.value = unpacking(node.value, node.targets[0], form)
@@ -195,7 +195,7 @@ def assign(node: ast.Assign, form: Form, level: int) -> Any:
         if not (iterates(form) and any(spec_of(target) for target in node.targets)):
             return node
     if len(node.targets) == 1:
-        return place(node.targets[0], node.value, form, level)
+        return place(node.targets[0], node.value, form, depth)
     at = At(node)
     statements: list[ast.stmt] = []
     last = len(node.targets) - 1
@@ -208,29 +208,29 @@ def assign(node: ast.Assign, form: Form, level: int) -> Any:
             value: ast.expr = at.load(temporaries.VALUE)
         else:
             value = at.call(at.load(symbols.KEPT if number == last else symbols.PEEK), [])
-        statements += place(target, value, form, level)
+        statements += place(target, value, form, depth)
     if form.temporaries:
         statements.append(at.put(ast.Assign([at.store(temporaries.VALUE)], at.constant(None))))
     return statements
 
 
-def annotated(node: ast.AnnAssign, form: Form, level: int) -> Any:
+def annotated(node: ast.AnnAssign, form: Form, depth: int) -> Any:
     """`xs[0]: int = 9`: a statement of its own evaluates the annotation, if it is evaluated, after the store."""
     if node.value is None or not is_event(node.target, form):
         return node
     if isinstance(node.target, ast.Name):
-        stores = place(node.target, node.value, form, level)
+        stores = place(node.target, node.value, form, depth)
         declared = At(node).put(
             ast.AnnAssign(At(node.target).store(node.target.id), node.annotation, None, node.simple)
         )
         return [*stores, declared]
-    stores = place(node.target, node.value, form, level)
+    stores = place(node.target, node.value, form, depth)
     at = At(node)
     nothing = at.put(ast.Subscript(at.constant(None), at.constant(0), ast.Store()))
     return [*stores, at.put(ast.AnnAssign(nothing, node.annotation, None, 0))]
 
 
-def augmented(node: ast.AugAssign, form: Form, level: int) -> Any:
+def augmented(node: ast.AugAssign, form: Form, depth: int) -> Any:
     """`target op= value` as load, operation and store; the parts of the target are evaluated once."""
     name, target = INPLACE[type(node.op)], node.target
     loads = {ast.Subscript: "operator.getitem", ast.Attribute: "getattr", ast.Name: "primitives.load_global"}
@@ -244,24 +244,24 @@ def augmented(node: ast.AugAssign, form: Form, level: int) -> Any:
         if between is not None:
             return between
     at = At(node)
-    before, current, kept = _parts(target, form, level)
+    before, current, kept = _parts(target, form, depth)
     operation: ast.expr = at.call(at.load(symbols.primitive(name)), [current, node.value])
     if form.wanted(name):
         slots = [Slot(operation, "args", 0), Slot(operation, "args", 1)]
-        operation = form.operate(Operation(name, operation, slots), level + 1, "i")
-    statements = [*before, *place(kept, operation, form, level + 2)]
+        operation = form.operate(Operation(name, operation, slots), depth + 1, "i")
+    statements = [*before, *place(kept, operation, form, depth + 2)]
     if before:
         statements.append(at.put(ast.Expr(at.clear([temporaries.OWNER, temporaries.INDEX][: len(before)]))))
     return statements
 
 
-def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], ast.expr, ast.expr]:
+def _parts(target: ast.expr, form: Form, depth: int) -> tuple[list[ast.stmt], ast.expr, ast.expr]:
     """For a target that is read, then written: the statements before, the read, and the target to write to."""
     at = At(target)
     if isinstance(target, ast.Name):
         read = at.load(target.id)
         if has(target, GLOBAL) and form.wanted("primitives.load_global"):
-            return [], form.operate(name_load(read), level), target
+            return [], form.operate(name_load(read), depth), target
         return [], read, target
     before: list[ast.stmt] = []
 
@@ -278,23 +278,23 @@ def _parts(target: ast.expr, form: Form, level: int) -> tuple[list[ast.stmt], as
         if hasattr(target, PRIVATE):
             setattr(load, PRIVATE, attribute_name(target))
             setattr(store, PRIVATE, attribute_name(target))
-        return before, form.operate(attribute_load(load), level) if form.wanted("getattr") else load, store
+        return before, form.operate(attribute_load(load), depth) if form.wanted("getattr") else load, store
     assert isinstance(target, ast.Subscript)
     first, second = twice(target.value, temporaries.OWNER, symbols.KEPT_BELOW)
     index, again = twice(index_value(target.slice), temporaries.INDEX, symbols.KEPT)
     load = at.put(ast.Subscript(first, index, ast.Load()))
     store = at.put(ast.Subscript(second, again, ast.Store()))
-    return before, form.operate(subscript_load(load), level) if form.wanted("operator.getitem") else load, store
+    return before, form.operate(subscript_load(load), depth) if form.wanted("operator.getitem") else load, store
 
 
-def delete(node: ast.Delete, form: Form, level: int) -> Any:
+def delete(node: ast.Delete, form: Form, depth: int) -> Any:
     targets = _flat(node.targets)
     if not any(_deletes(target, form) for target in targets):
         return node
     statements: list[ast.stmt] = []
     for target in targets:
         statements += (
-            _delete_one(target, form, level) if _deletes(target, form) else [At(node).put(ast.Delete([target]))]
+            _delete_one(target, form, depth) if _deletes(target, form) else [At(node).put(ast.Delete([target]))]
         )
     return statements
 
@@ -314,14 +314,14 @@ def _deletes(target: ast.expr, form: Form) -> bool:
     return has(target, GLOBAL) and form.wanted("primitives.delete_global")
 
 
-def _delete_one(target: ast.expr, form: Form, level: int) -> list[ast.stmt]:
+def _delete_one(target: ast.expr, form: Form, depth: int) -> list[ast.stmt]:
     at = At(target)
     operation, last = _DELETIONS[type(target)](target, at)
     if last is not None:
         between = form.argument_free_statement(operation.name, last, at.put(ast.Delete([target])))
         if between is not None:
             return between
-    return [at.put(ast.Expr(form.operate(operation, level)))]
+    return [at.put(ast.Expr(form.operate(operation, depth)))]
 
 
 def _delete_item(target: ast.Subscript, at: At) -> tuple[Operation, Slot | None]:

@@ -29,47 +29,47 @@ from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import clone
 
 
-def expression(node: ast.expr, form: Form, level: int) -> ast.expr:
+def expression(node: ast.expr, form: Form, depth: int) -> ast.expr:
     """What takes the place of an expression."""
     handler = _HANDLERS.get(type(node))
-    return node if handler is None or has(node, LITERAL) else handler(node, form, level)
+    return node if handler is None or has(node, LITERAL) else handler(node, form, depth)
 
 
-def _binary(node: ast.BinOp, form: Form, level: int) -> ast.expr:
+def _binary(node: ast.BinOp, form: Form, depth: int) -> ast.expr:
     name = BINARY[type(node.op)]
     if not form.wanted(name):
         return node
-    return form.operate(Operation(name, node, [Slot(node, "left"), Slot(node, "right")]), level)
+    return form.operate(Operation(name, node, [Slot(node, "left"), Slot(node, "right")]), depth)
 
 
-def _unary(node: ast.UnaryOp, form: Form, level: int) -> ast.expr:
+def _unary(node: ast.UnaryOp, form: Form, depth: int) -> ast.expr:
     if is_number(node):
-        return _number(node, form, level)
+        return _number(node, form, depth)
     name = UNARY[type(node.op)]
-    return form.operate(Operation(name, node, [Slot(node, "operand")]), level) if form.wanted(name) else node
+    return form.operate(Operation(name, node, [Slot(node, "operand")]), depth) if form.wanted(name) else node
 
 
 # ---- comparisons
 
 
-def _compare(node: ast.Compare, form: Form, level: int) -> ast.expr:
+def _compare(node: ast.Compare, form: Form, depth: int) -> ast.expr:
     names = [COMPARE[type(op)] for op in node.ops]
     chain = len(names) > 1
     if not any(map(form.wanted, names)) and not (chain and has(node, TESTED) and form.wanted("operator.truth")):
         return node
     if not chain:
-        return _comparison(node, form, level, "")
+        return _comparison(node, form, depth, "")
     if not form.temporaries:
-        return _bare_chain(node, form, level)
+        return _bare_chain(node, form, depth)
     at = At(node)
-    middles = [temporaries.middle(level, number) for number in range(len(names) - 1)]
+    middles = [temporaries.middle(depth, number) for number in range(len(names) - 1)]
     parts: list[ast.expr] = []
     left = node.left
     for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
         last = number == len(middles)
         made = right if last else At(right).let(middles[number], right)
-        part = _comparison(at.put(ast.Compare(left, [op], [made])), form, level, f"_{number}")
-        parts.append(truth_of(part, form, level, f"_{number}") if has(node, TESTED) else part)
+        part = _comparison(at.put(ast.Compare(left, [op], [made])), form, depth, f"_{number}")
+        parts.append(truth_of(part, form, depth, f"_{number}") if has(node, TESTED) else part)
         if not last:
             left = At(right).load(middles[number])
     value: ast.expr = at.put(ast.BoolOp(ast.And(), parts))
@@ -83,7 +83,7 @@ def _marked(node: ast.Compare, value: ast.expr) -> ast.expr:
     return value
 
 
-def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
+def _bare_chain(node: ast.Compare, form: Form, depth: int) -> ast.expr:
     """Without temporaries, the operand in the middle is kept outside the frame (see `syntax.operand_stack`)."""
     at, tested = At(node), has(node, TESTED)
     parts: list[ast.expr] = []
@@ -91,9 +91,9 @@ def _bare_chain(node: ast.Compare, form: Form, level: int) -> ast.expr:
     for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
         place = At(right)
         made = place.call(place.load(symbols.KEEP), [right]) if number < len(node.ops) - 1 else right
-        parts.append(_comparison(at.put(ast.Compare(left, [op], [made])), form, level, ""))
+        parts.append(_comparison(at.put(ast.Compare(left, [op], [made])), form, depth, ""))
         left = held(place, form, "")
-    value = truth_of(parts[-1], form, level) if tested else parts[-1]
+    value = truth_of(parts[-1], form, depth) if tested else parts[-1]
     for part in reversed(parts[:-1]):
         going_on = at.call(at.load(symbols.CHAIN_TESTED if tested else symbols.CHAIN), [part])
         value = at.either(going_on, value, held(at, form, ""))
@@ -105,35 +105,35 @@ def held(at: At, form: Form, name: str) -> ast.expr:
     return at.load(name) if form.temporaries else at.call(at.load(symbols.KEPT), [])
 
 
-def _comparison(node: ast.Compare, form: Form, level: int, suffix: str) -> ast.expr:
+def _comparison(node: ast.Compare, form: Form, depth: int, suffix: str) -> ast.expr:
     name, at, op = COMPARE[type(node.ops[0])], At(node), node.ops[0]
     if not form.wanted(name):
         return node
     slots = [Slot(node, "left"), Slot(node, "comparators", 0)]
     if name != "operator.contains":
-        return form.operate(Operation(name, node, slots), level, suffix)
+        return form.operate(Operation(name, node, slots), depth, suffix)
     node.ops = [ast.In()]
-    found = form.operate(Operation(name, node, slots, lambda read: read[::-1], late=symbols.CONTAINS), level, suffix)
+    found = form.operate(Operation(name, node, slots, lambda read: read[::-1], late=symbols.CONTAINS), depth, suffix)
     return at.put(ast.UnaryOp(ast.Not(), found)) if isinstance(op, ast.NotIn) else found
 
 
 # ---- parts of objects
 
 
-def _subscript(node: ast.Subscript, form: Form, level: int) -> ast.expr:
+def _subscript(node: ast.Subscript, form: Form, depth: int) -> ast.expr:
     if not isinstance(node.ctx, ast.Load) or not form.wanted("operator.getitem"):
         return node
-    return form.operate(subscript_load(node), level)
+    return form.operate(subscript_load(node), depth)
 
 
 def subscript_load(node: ast.Subscript) -> Operation:
     return Operation("operator.getitem", node, [Slot(node, "value"), IndexSlot(node, "slice")])
 
 
-def _attribute(node: ast.Attribute, form: Form, level: int) -> ast.expr:
+def _attribute(node: ast.Attribute, form: Form, depth: int) -> ast.expr:
     if not isinstance(node.ctx, ast.Load) or not form.wanted("getattr") or is_own_callee(node):
         return node
-    return form.operate(attribute_load(node), level)
+    return form.operate(attribute_load(node), depth)
 
 
 def attribute_load(node: ast.Attribute) -> Operation:
@@ -159,17 +159,17 @@ def is_own_callee(function: ast.expr) -> bool:
 
 
 def _display(name: str) -> Callable[[Any, Form, int], ast.expr]:
-    def handler(node: Any, form: Form, level: int) -> ast.expr:
+    def handler(node: Any, form: Form, depth: int) -> ast.expr:
         if not isinstance(getattr(node, "ctx", None), (ast.Load, type(None))) or not form.wanted(name):
             return node  # type: ignore[no-any-return]
         if any(isinstance(element, ast.Slice) for element in node.elts):
             return node  # type: ignore[no-any-return]  # an index: `a[b:c, d]`
         if any(isinstance(element, ast.Starred) for element in node.elts):
-            return form.operate(_unpacked(name, node), level)
+            return form.operate(_unpacked(name, node), depth)
         if node.elts and all(has(element, LITERAL) for element in node.elts):
-            return form.operate(_constant(name, node), level)
+            return form.operate(_constant(name, node), depth)
         slots = [Slot(node, "elts", number) for number in range(len(node.elts))]
-        return form.operate(Operation(name, node, slots), level)
+        return form.operate(Operation(name, node, slots), depth)
 
     return handler
 
@@ -188,7 +188,7 @@ def _unpacked(name: str, node: ast.expr) -> Operation:
     return Operation(name, node, [Itself(node)], arguments, lambda read: read[0], whole=True)
 
 
-def _dict(node: ast.Dict, form: Form, level: int) -> ast.expr:
+def _dict(node: ast.Dict, form: Form, depth: int) -> ast.expr:
     name = "primitives.build_dict"
     if not form.wanted(name):
         return node
@@ -198,12 +198,12 @@ def _dict(node: ast.Dict, form: Form, level: int) -> ast.expr:
             at = At(node)
             return [at.put(ast.Starred(at.call(at.load(symbols.PAIRS), read), ast.Load()))]
 
-        return form.operate(Operation(name, node, [Itself(node)], pairs, lambda read: read[0], whole=True), level)
+        return form.operate(Operation(name, node, [Itself(node)], pairs, lambda read: read[0], whole=True), depth)
     slots = [Slot(node, field, number) for number in range(len(node.keys)) for field in ("keys", "values")]
-    return form.operate(Operation(name, node, slots), level)
+    return form.operate(Operation(name, node, slots), depth)
 
 
-def _string(node: ast.JoinedStr, form: Form, level: int) -> ast.expr:
+def _string(node: ast.JoinedStr, form: Form, depth: int) -> ast.expr:
     if not form.wanted("primitives.build_string"):
         return node
     at = At(node)
@@ -213,18 +213,18 @@ def _string(node: ast.JoinedStr, form: Form, level: int) -> ast.expr:
     def native(read: Expressions) -> ast.expr:
         return at.call(at.load(symbols.primitive("primitives.build_string")), read)
 
-    return form.operate(Operation("primitives.build_string", node, [*slots], native=native, whole=True), level)
+    return form.operate(Operation("primitives.build_string", node, [*slots], native=native, whole=True), depth)
 
 
-def _template(node: Any, form: Form, level: int) -> ast.expr:
+def _template(node: Any, form: Form, depth: int) -> ast.expr:
     name = "primitives.build_template"
-    return form.operate(_unpacked(name, node), level) if form.wanted(name) else node
+    return form.operate(_unpacked(name, node), depth) if form.wanted(name) else node
 
 
-def _number(node: ast.expr, form: Form, level: int) -> ast.expr:
+def _number(node: ast.expr, form: Form, depth: int) -> ast.expr:
     if not is_number(node) or not form.wanted("primitives.number"):
         return node
-    made = form.operate(Operation("primitives.number", node, [], lambda _: [node]), level)
+    made = form.operate(Operation("primitives.number", node, [], lambda _: [node]), depth)
     setattr(made, KNOWN, True)
     return made
 
@@ -232,13 +232,13 @@ def _number(node: ast.expr, form: Form, level: int) -> ast.expr:
 # ---- names of modules
 
 
-def _name(node: ast.Name, form: Form, level: int) -> ast.expr:
+def _name(node: ast.Name, form: Form, depth: int) -> ast.expr:
     if not isinstance(node.ctx, ast.Load) or not form.wanted("primitives.load_global"):
         return node
     if has(node, OF_CLASS):
         at = At(node)
         return at.call(at.load(symbols.CLASS_NAME), [at.constant(global_name(node))])
-    return form.operate(name_load(node), level) if has(node, GLOBAL) else node
+    return form.operate(name_load(node), depth) if has(node, GLOBAL) else node
 
 
 def name_load(node: ast.Name) -> Operation:
@@ -259,7 +259,7 @@ def namespace(at: At) -> ast.expr:
 # ---- truth
 
 
-def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "", at: At | None = None) -> ast.expr:
+def truth_of(node: ast.expr, form: Form, depth: int, suffix: str = "", at: At | None = None) -> ast.expr:
     """The truth of an expression as a `bool`. `at` is where it is tested, if not where the expression stands."""
     if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or has(node, KNOWN) or _is_debug(node):
         return node  # the compiler knows it
@@ -275,37 +275,37 @@ def truth_of(node: ast.expr, form: Form, level: int, suffix: str = "", at: At | 
         return here.either(condition, here.constant(True), here.constant(False))
 
     operation = Operation("operator.truth", node, [operand], native=native, settled=settled, at=at)
-    return form.operate(operation, level, suffix + "t")
+    return form.operate(operation, depth, suffix + "t")
 
 
 def _is_debug(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "__debug__"
 
 
-def _conditional(node: ast.IfExp, form: Form, level: int) -> ast.expr:
-    node.test = truth_of(node.test, form, level)
+def _conditional(node: ast.IfExp, form: Form, depth: int) -> ast.expr:
+    node.test = truth_of(node.test, form, depth)
     if has(node, TESTED):
-        node.body = truth_of(node.body, form, level, "b")
-        node.orelse = truth_of(node.orelse, form, level, "o")
+        node.body = truth_of(node.body, form, depth, "b")
+        node.orelse = truth_of(node.orelse, form, depth, "o")
     return node
 
 
-def _connected(node: ast.BoolOp, form: Form, level: int) -> ast.expr:
+def _connected(node: ast.BoolOp, form: Form, depth: int) -> ast.expr:
     if not form.wanted("operator.truth") or has(node, CAPTURED):
         return node
     if has(node, TESTED):
-        node.values = [truth_of(value, form, level, f"_{number}") for number, value in enumerate(node.values)]
+        node.values = [truth_of(value, form, depth, f"_{number}") for number, value in enumerate(node.values)]
         return node
-    at, is_and, name = At(node), isinstance(node.op, ast.And), temporaries.deciding(level)
+    at, is_and, name = At(node), isinstance(node.op, ast.And), temporaries.deciding(depth)
     value = node.values[-1]
     for operand in reversed(node.values[:-1]):
         kept = held(at, form, name)
-        condition = _decided(operand, is_and, name, form, level, at)
+        condition = _decided(operand, is_and, name, form, depth, at)
         value = at.either(condition, value, kept) if is_and else at.either(condition, kept, value)
     return at.pick([value, at.clear([name])], 0) if form.temporaries else value
 
 
-def _decided(node: ast.expr, is_and: bool, name: str, form: Form, level: int, at: At) -> ast.expr:
+def _decided(node: ast.expr, is_and: bool, name: str, form: Form, depth: int, at: At) -> ast.expr:
     """The truth of an operand; if it decides over the whole, its value is kept. Each part is tested once.
 
     The interpreter tests it where the whole stands, which is `at`.
@@ -313,28 +313,28 @@ def _decided(node: ast.expr, is_and: bool, name: str, form: Form, level: int, at
     if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
         here = At(node)
         if isinstance(node.op, ast.And) is is_and:
-            node.values = [_decided(value, is_and, name, form, level, here) for value in node.values]
+            node.values = [_decided(value, is_and, name, form, depth, here) for value in node.values]
         else:
             node.values = [
-                *(_asked(value, form, level, here) for value in node.values[:-1]),
-                _decided(node.values[-1], is_and, name, form, level, here),
+                *(_asked(value, form, depth, here) for value in node.values[:-1]),
+                _decided(node.values[-1], is_and, name, form, depth, here),
             ]
         return node
     if form.temporaries:
-        return truth_of(at.let(name, node), form, level)
+        return truth_of(at.let(name, node), form, depth)
     return at.call(at.load(symbols.AND if is_and else symbols.OR), [node])
 
 
-def _asked(node: ast.expr, form: Form, level: int, at: At) -> ast.expr:
+def _asked(node: ast.expr, form: Form, depth: int, at: At) -> ast.expr:
     """The truth of an operand whose value is not needed."""
     if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
-        node.values = [_asked(value, form, level, At(node)) for value in node.values]
+        node.values = [_asked(value, form, depth, At(node)) for value in node.values]
         return node
-    return truth_of(node, form, level, at=at)
+    return truth_of(node, form, depth, at=at)
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], ast.expr]] = {
-    ast.Call: lambda node, form, level: form.call(node, level),
+    ast.Call: lambda node, form, depth: form.call(node, depth),
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
     ast.Compare: _compare,

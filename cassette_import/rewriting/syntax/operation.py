@@ -124,10 +124,10 @@ class Form(Protocol):
     def is_argument_free(self, name: str) -> bool:
         """Whether the hooks of the primitive `name` are argument-free."""
 
-    def operate(self, operation: Operation, level: int, suffix: str = "") -> ast.expr:
-        """The event of an operation. `level` tells how deeply events nest in its operands."""
+    def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
+        """The event of an operation. `depth` tells how deeply events nest in its operands."""
 
-    def call(self, node: ast.Call, level: int) -> ast.expr:
+    def call(self, node: ast.Call, depth: int) -> ast.expr:
         """The event of a call."""
 
     def decorator(self, node: ast.expr) -> ast.expr:

@@ -21,23 +21,23 @@ _LOOPS_BEGIN_AT_THEIR_STATEMENT = sys.version_info < (3, 13)
 """Whether a traceback shows the whole loop, not its iterable, when the iterable has no iterator."""
 
 
-def statement(node: ast.AST, form: Form, level: int) -> Any:
+def statement(node: ast.AST, form: Form, depth: int) -> Any:
     """What takes the place of a node: a node, or a list of statements."""
     handler = _HANDLERS.get(type(node))
-    return node if handler is None else handler(node, form, level)
+    return node if handler is None else handler(node, form, depth)
 
 
 # ---- tests
 
 
-def _tested(node: ast.If | ast.While | ast.Assert, form: Form, level: int) -> ast.stmt:
-    node.test = truth_of(node.test, form, level)
+def _tested(node: ast.If | ast.While | ast.Assert, form: Form, depth: int) -> ast.stmt:
+    node.test = truth_of(node.test, form, depth)
     return node
 
 
-def _case(node: ast.match_case, form: Form, level: int) -> ast.match_case:
+def _case(node: ast.match_case, form: Form, depth: int) -> ast.match_case:
     if node.guard is not None:
-        node.guard = truth_of(node.guard, form, level)
+        node.guard = truth_of(node.guard, form, depth)
     return node
 
 
@@ -55,9 +55,9 @@ def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) 
     return at.call(at.load(symbols.LOOP), [iterable, *extra]) if assignments.iterates(form) else iterable
 
 
-def _for(node: ast.For | ast.AsyncFor, form: Form, level: int) -> ast.stmt:
+def _for(node: ast.For | ast.AsyncFor, form: Form, depth: int) -> ast.stmt:
     if assignments.is_event(node.target, form):
-        node.target, first = assignments.bound_by_block(node.target, form, level)
+        node.target, first = assignments.bound_by_block(node.target, form, depth)
         node.body = [*first, *node.body]
     iterable = node.iter
     node.iter = _loop(iterable, node.target, form, isinstance(node, ast.AsyncFor))
@@ -66,7 +66,7 @@ def _for(node: ast.For | ast.AsyncFor, form: Form, level: int) -> ast.stmt:
     return node
 
 
-def _comprehensions(node: Any, form: Form, level: int) -> Any:
+def _comprehensions(node: Any, form: Form, depth: int) -> Any:
     """A comprehension; its clauses, which are rewritten before it, have no position."""
     if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
         for generator in node.generators:
@@ -90,12 +90,12 @@ def _calls(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 
-def _comprehension(node: ast.comprehension, form: Form, level: int) -> Any:
-    ifs = [truth_of(condition, form, level, f"_{number}") for number, condition in enumerate(node.ifs)]
+def _comprehension(node: ast.comprehension, form: Form, depth: int) -> Any:
+    ifs = [truth_of(condition, form, depth, f"_{number}") for number, condition in enumerate(node.ifs)]
     if not assignments.is_event(node.target, form):
         node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), ifs
         return node
-    node.target, first = assignments.bound_by_block(node.target, form.bare, level)
+    node.target, first = assignments.bound_by_block(node.target, form.bare, depth)
     node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), []
     clauses = [node]
     for stored in first:
@@ -111,14 +111,14 @@ def _comprehension(node: ast.comprehension, form: Form, level: int) -> Any:
     return clauses
 
 
-def _starred(node: ast.Starred, form: Form, level: int) -> ast.Starred:
+def _starred(node: ast.Starred, form: Form, depth: int) -> ast.Starred:
     if isinstance(node.ctx, ast.Load) and assignments.iterates(form):
         at = At(node)
         node.value = at.call(at.load(symbols.SPLAT), [node.value])
     return node
 
 
-def _yield_from(node: ast.YieldFrom, form: Form, level: int) -> ast.YieldFrom:
+def _yield_from(node: ast.YieldFrom, form: Form, depth: int) -> ast.YieldFrom:
     if assignments.iterates(form):
         at = At(node)
         node.value = at.call(at.load(symbols.DELEGATE), [node.value])
@@ -128,64 +128,64 @@ def _yield_from(node: ast.YieldFrom, form: Form, level: int) -> ast.YieldFrom:
 # ---- values that control flow passes on
 
 
-def _passed(name: str, value: ast.expr, form: Form, level: int) -> ast.expr:
+def _passed(name: str, value: ast.expr, form: Form, depth: int) -> ast.expr:
     """A value that control flow passes on; the value of the event takes its place."""
-    return form.operate(Operation(name, value, [Itself(value)], native=lambda read: read[0], whole=True), level)
+    return form.operate(Operation(name, value, [Itself(value)], native=lambda read: read[0], whole=True), depth)
 
 
-def _without_value(name: str, node: ast.stmt, form: Form, level: int) -> list[ast.stmt]:
+def _without_value(name: str, node: ast.stmt, form: Form, depth: int) -> list[ast.stmt]:
     at = At(node)
     plain = at.call(at.load(symbols.primitive(name)), [])
-    return [at.put(ast.Expr(form.operate(Operation(name, plain, []), level))), node]
+    return [at.put(ast.Expr(form.operate(Operation(name, plain, []), depth))), node]
 
 
-def _return(node: ast.Return, form: Form, level: int) -> Any:
+def _return(node: ast.Return, form: Form, depth: int) -> Any:
     name = "primitives.return_value"
     if not form.wanted(name):
         return node
     if node.value is None:
-        return _without_value(name, node, form, level)
-    node.value = _passed(name, node.value, form, level)
+        return _without_value(name, node, form, depth)
+    node.value = _passed(name, node.value, form, depth)
     return node
 
 
-def _yield(node: ast.Yield, form: Form, level: int) -> ast.expr:
+def _yield(node: ast.Yield, form: Form, depth: int) -> ast.expr:
     if form.wanted("primitives.yield_value"):
-        node.value = _passed("primitives.yield_value", node.value or At(node).constant(None), form, level)
+        node.value = _passed("primitives.yield_value", node.value or At(node).constant(None), form, depth)
     return node
 
 
-def _await(node: ast.Await, form: Form, level: int) -> ast.expr:
+def _await(node: ast.Await, form: Form, depth: int) -> ast.expr:
     if form.wanted("primitives.await_value"):
-        node.value = _passed("primitives.await_value", node.value, form, level)
+        node.value = _passed("primitives.await_value", node.value, form, depth)
     return node
 
 
-def _raise(node: ast.Raise, form: Form, level: int) -> Any:
+def _raise(node: ast.Raise, form: Form, depth: int) -> Any:
     name = "primitives.raise_exception"
     if not form.wanted(name):
         return node
     if node.exc is None:
-        return _without_value(name, node, form, level)
+        return _without_value(name, node, form, depth)
     if node.cause is None or form.is_argument_free(name):
-        node.exc = _passed(name, node.exc, form, level)
+        node.exc = _passed(name, node.exc, form, depth)
         return node
     at = At(node.cause)
     cause = at.let(temporaries.CAUSE, node.cause) if form.temporaries else at.call(at.load(symbols.KEEP), [node.cause])
     operands = [Itself(node.exc), Itself(cause)]
-    node.exc = form.operate(Operation(name, node.exc, [*operands], native=lambda read: read[0]), level)
+    node.exc = form.operate(Operation(name, node.exc, [*operands], native=lambda read: read[0]), depth)
     node.cause = held(at, form, temporaries.CAUSE)
     return node
 
 
-def _with(node: ast.With | ast.AsyncWith, form: Form, level: int) -> ast.stmt:
+def _with(node: ast.With | ast.AsyncWith, form: Form, depth: int) -> ast.stmt:
     asynchronous = isinstance(node, ast.AsyncWith)
     names = ("enter_async_context", "exit_async_context") if asynchronous else ("enter_context", "exit_context")
     managed = any(form.wanted(f"primitives.{name}") for name in names)
     stored = [item.optional_vars is not None and assignments.is_event(item.optional_vars, form) for item in node.items]
     if len(node.items) > 1 and any(stored):  # the first target is stored before the second manager is made
         inner = At(node).put(type(node)(node.items[1:], node.body))
-        node.items, node.body = node.items[:1], [_with(inner, form, level)]
+        node.items, node.body = node.items[:1], [_with(inner, form, depth)]
         stored = stored[:1]
     for item, is_stored in zip(node.items, stored, strict=True):
         if managed:
@@ -193,7 +193,7 @@ def _with(node: ast.With | ast.AsyncWith, form: Form, level: int) -> ast.stmt:
             helper = symbols.MANAGED_ASYNC if asynchronous else symbols.MANAGED
             item.context_expr = at.call(at.load(helper), [item.context_expr])
         if item.optional_vars is not None and is_stored:
-            item.optional_vars, first = assignments.bound_by_block(item.optional_vars, form, level)
+            item.optional_vars, first = assignments.bound_by_block(item.optional_vars, form, depth)
             node.body = [*first, *node.body]
     return node
 
@@ -201,13 +201,13 @@ def _with(node: ast.With | ast.AsyncWith, form: Form, level: int) -> ast.stmt:
 # ---- imports
 
 
-def _import(node: ast.Import, form: Form, level: int) -> Any:
+def _import(node: ast.Import, form: Form, depth: int) -> Any:
     if not form.wanted("primitives.import_name") or getattr(node, "is_lazy", False):
         return node
     at = At(node)
     statements: list[ast.stmt] = []
     for alias in node.names:
-        module = _module(at, alias.name, None, 0, form, level)
+        module = _module(at, alias.name, None, 0, form, depth)
         first, *rest = alias.name.split(".")
         if alias.asname is not None:
             for part in rest:
@@ -216,12 +216,12 @@ def _import(node: ast.Import, form: Form, level: int) -> Any:
     return statements
 
 
-def _import_from(node: ast.ImportFrom, form: Form, level: int) -> Any:
+def _import_from(node: ast.ImportFrom, form: Form, depth: int) -> Any:
     if not form.wanted("primitives.import_name") or node.module == "__future__" or getattr(node, "is_lazy", False):
         return node
     at = At(node)
     names = tuple(alias.name for alias in node.names)
-    module = _module(at, node.module or "", names, node.level, form, level)
+    module = _module(at, node.module or "", names, node.level, form, depth)
     if names == ("*",):
         return [at.put(ast.Expr(module)), node]
     statements: list[ast.stmt] = [at.put(ast.Expr(at.call(at.load(symbols.KEEP), [module])))]
@@ -232,13 +232,13 @@ def _import_from(node: ast.ImportFrom, form: Form, level: int) -> Any:
     return statements
 
 
-def _module(at: At, name: str, names: tuple[str, ...] | None, above: int, form: Form, level: int) -> ast.expr:
+def _module(at: At, name: str, names: tuple[str, ...] | None, above: int, form: Form, depth: int) -> ast.expr:
     def arguments(read: list[ast.expr]) -> list[ast.expr]:
         constants = [at.constant(name), namespace(at), at.constant(None), at.constant(names), at.constant(above)]
         return [*constants]
 
     plain = at.call(at.load(symbols.primitive("primitives.import_name")), arguments([]))
-    return form.operate(Operation("primitives.import_name", plain, [], arguments), level)
+    return form.operate(Operation("primitives.import_name", plain, [], arguments), depth)
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[Any, Form, int], Any]] = {

@@ -119,7 +119,7 @@ def _shallow(node: ast.AST) -> ast.AST:
 class _Frame:
     """A node that is being rebuilt, and its place."""
 
-    __slots__ = ("entered", "field", "index", "level", "node", "parent", "spread", "state")
+    __slots__ = ("depth", "entered", "field", "index", "node", "parent", "spread", "state")
 
     def __init__(self, node: ast.AST, state: Any, parent: _Frame | None, field: str, index: int | None) -> None:
         self.node = node
@@ -128,7 +128,7 @@ class _Frame:
         self.field = field
         self.index = index
         self.entered = False
-        self.level = 0
+        self.depth = 0
         self.spread = False  # whether several statements take the place of one
 
 
@@ -147,7 +147,7 @@ def rebuild(
     enter:
         Returns the children of a node to visit, each with its state.
     leave:
-        Called when the children of a node have been replaced, with the highest level of these (see `level_of`). It
+        Called when the children of a node have been replaced, with the greatest depth of these (see `depth_of`). It
         returns what takes the place of the node: a node, or a list of nodes for a statement in a list of statements
         or a clause of a comprehension.
     """
@@ -166,7 +166,7 @@ def rebuild(
         node, parent = frame.node, frame.parent
         if frame.spread:
             _flatten(node)
-        replacement = leave(node, frame.state, frame.level)
+        replacement = leave(node, frame.state, frame.depth)
         if parent is None:
             return replacement
         if replacement is not node:
@@ -175,19 +175,19 @@ def rebuild(
             else:
                 getattr(parent.node, frame.field)[frame.index] = replacement
                 parent.spread = parent.spread or replacement.__class__ is list
-        level = max(map(level_of, replacement), default=0) if replacement.__class__ is list else level_of(replacement)
-        if level > parent.level:
-            parent.level = level
+        depth = max(map(depth_of, replacement), default=0) if replacement.__class__ is list else depth_of(replacement)
+        if depth > parent.depth:
+            parent.depth = depth
     return replacement
 
 
-def level_of(node: Any) -> int:
+def depth_of(node: Any) -> int:
     """How deeply events nest in an expression."""
-    return getattr(node, LEVEL, 0)
+    return getattr(node, DEPTH, 0)
 
 
-LEVEL = "_level"
-"""The attribute of an expression that holds its level if that is not 0."""
+DEPTH = "_depth"
+"""The attribute of an expression that holds its depth if that is not 0."""
 
 
 def _flatten(node: ast.AST) -> None:

@@ -71,15 +71,15 @@ def _handler_before_method(table: Table, wants_kind: bool, method: _Hook | None)
     return choose
 
 
-def is_argument_free(table: Table) -> bool:
+def ignores_arguments(table: Table) -> bool:
     """Whether a hook does not read the arguments of calls: it is a method that never does, or there is none."""
     if table.method is None:
         return not table.handlers
     return not table.handlers and reads_no_arguments(table.method, LEADING[table.kind])
 
 
-def argument_free_hook(table: Table, level: int, context_type: type) -> _Hook:
-    """A hook that `is_argument_free`, for call sites that do not pass it the arguments."""
+def hook_without_arguments(table: Table, level: int, context_type: type) -> _Hook:
+    """A hook that `ignores_arguments`, for call sites that do not pass it the arguments."""
     if table.method is None:
         return no_hook
     leading = LEADING[table.kind]

@@ -109,7 +109,7 @@ class EventRunner:
             return found
 
         prehooks, posthooks = missing("prehook", self.prehooks), missing("posthook", self.posthooks)
-        errorhooks = [] if self.plan.kind in shape.watched else self.errorhooks
+        errorhooks = [] if self.plan.kind in shape.has_errorhooks else self.errorhooks
         event = make_event(self.plan, self.call, None, prehooks, posthooks, errorhooks)
 
         @hidden

@@ -82,7 +82,7 @@ class LeafCall:
 
     @hidden
     def with_computed_metadata(self, value: Any) -> Any:
-        """A value that was computed of the arguments, with the metadata that the contexts give it."""
+        """A value that was computed of the arguments, with the metadata that the contexts compute for it."""
         return computed_metadata.with_computed_metadata(
             self.activation, self.function, self.arguments, self.keywords, value
         )
@@ -101,7 +101,7 @@ class LeafCall:
         return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
 
 
-Handler = Callable[[LeafCall], Any]
+RuleFunction = Callable[[LeafCall], Any]
 
 
 @hidden
@@ -112,5 +112,5 @@ def without_wrappers(keywords: dict[str, Any]) -> dict[str, Any]:
 
 @hidden
 def without_rule(call: LeafCall) -> Any:
-    """The handler of a leaf without a rule: its result is plain, unless a context gives it metadata."""
+    """The rule function of a leaf without a rule: its result is plain, unless a context computes metadata for it."""
     return call.with_computed_metadata(call.native_then_drop_stale())

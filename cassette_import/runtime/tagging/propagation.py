@@ -1,8 +1,8 @@
 """How a call is made that no overload takes, where values may be tagged.
 
 Overdubbed Python functions get wrapped arguments. Every other callee is a leaf: it gets plain arguments and returns a
-plain value, unless `rules` has a handler for it. Knows activations, wrappers, and how a rule is found; must not know
-what the rules do. The names in this module are all that dispatch uses of tagging.
+plain value, unless `rules` has a rule function for it. Knows activations, wrappers, and how a rule is found; must not
+know what the rules do. The names in this module are all that dispatch uses of tagging.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ def propagate(
             return callee(*arguments, **keywords)
         found = RULES.get(key)
         if found is not None:
-            handler = found[1]
+            rule_function = found[1]
         elif is_a(function, type):
-            handler = construct
+            rule_function = construct
         else:
-            handler = RULES_OF_TYPES.get(id(type(function)), without_rule)
-        return handler(LeafCall(activation, store, callee, function, leading, arguments, keywords))
+            rule_function = RULES_OF_TYPES.get(id(type(function)), without_rule)
+        return rule_function(LeafCall(activation, store, callee, function, leading, arguments, keywords))
     finally:
         LOCAL.returned, LOCAL.wants_wrapped = returned, wants_wrapped
 

@@ -1,6 +1,7 @@
-"""The table of rules: from a function to the handler that is called in place of the function.
+"""The table of rules: from a function to the rule function that is called instead of it.
 
-A rule is registered by the decorator of its handler, in the file of `rules/` that is named after the kind of leaf:
+A rule is registered by the decorator of its rule function, in the file of `rules/` that is named after the kind of
+leaf:
 
     @rule(list.pop, deque.pop, deque.popleft)
     def pop(call: LeafCall) -> Any: ...
@@ -14,21 +15,21 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from cassette_import.runtime.tagging.fast_path import PlainIf, any_arguments, apply_always
-from cassette_import.runtime.tagging.leaf_call import Handler
+from cassette_import.runtime.tagging.leaf_call import RuleFunction
 
 
 class Rule(NamedTuple):
     """The rule of one function."""
 
     function: Any
-    handler: Handler
+    rule_function: RuleFunction
 
 
 RULES: Final[dict[int, Rule]] = {}
 """The rules of functions, by the identity of the function."""
 
-RULES_OF_TYPES: Final[dict[int, Handler]] = {}
-"""The handlers for callable objects, by the identity of their type: `operator.itemgetter`, for example."""
+RULES_OF_TYPES: Final[dict[int, RuleFunction]] = {}
+"""The rule functions for callable objects, by the identity of their type: `operator.itemgetter`, for example."""
 
 
 def rule(
@@ -36,16 +37,16 @@ def rule(
     while_untagged: bool = False,
     plain_if: PlainIf | None = None,
     returns_method_result: bool = False,
-) -> Callable[[Handler], Handler]:
-    """Register the handler of some functions.
+) -> Callable[[RuleFunction], RuleFunction]:
+    """Register the rule function of some functions.
 
     Parameters
     ----------
     *functions:
-        The functions. Those that do the same to metadata share a handler.
+        The functions. Those that do the same to metadata share a rule function.
     while_untagged:
-        Whether the handler is called although nothing is tagged: functions that keep or call callbacks, which may tag
-        the first value.
+        Whether the rule function is called although nothing is tagged: functions that keep or call callbacks, which
+        may tag the first value.
     plain_if:
         The same, except for arguments for which this condition holds.
     returns_method_result:
@@ -53,23 +54,23 @@ def rule(
         Without `plain_if` the plain call does the same with any arguments as long as nothing is tagged.
     """
 
-    def register(handler: Handler) -> Handler:
+    def register(rule_function: RuleFunction) -> RuleFunction:
         for function in functions:
-            RULES[id(function)] = Rule(function, handler)
+            RULES[id(function)] = Rule(function, rule_function)
             if returns_method_result:
                 apply_always(function, plain_if or any_arguments, returns_method_result=True)
             elif while_untagged or plain_if is not None:
                 apply_always(function, plain_if, returns_method_result=False)
-        return handler
+        return rule_function
 
     return register
 
 
-def rule_of_type(kind: type) -> Callable[[Handler], Handler]:
-    """Register the handler of all callable objects of a type."""
+def rule_of_type(kind: type) -> Callable[[RuleFunction], RuleFunction]:
+    """Register the rule function of all callable objects of a type."""
 
-    def register(handler: Handler) -> Handler:
-        RULES_OF_TYPES[id(kind)] = handler
-        return handler
+    def register(rule_function: RuleFunction) -> RuleFunction:
+        RULES_OF_TYPES[id(kind)] = rule_function
+        return rule_function
 
     return register

@@ -15,7 +15,9 @@ def test_all_files_of_rules_are_imported():
 
 
 def test_each_handler_is_defined_in_a_file_of_rules():
-    assert {rule.handler.__module__ for rule in rules.RULES.values()} <= {module.__name__ for module in rules.MODULES}
+    assert {rule.rule_function.__module__ for rule in rules.RULES.values()} <= {
+        module.__name__ for module in rules.MODULES
+    }
 
 
 def test_functions_whose_rules_apply_always_have_rules():
@@ -34,4 +36,4 @@ def test_functions_whose_rules_apply_always_have_rules():
 def test_the_rule_of_a_function_is_in_the_file_of_its_kind(function, file):
     rule = rules.RULES[id(function)]
     assert rule.function == function
-    assert rule.handler.__module__ == f"{rules.__name__}.{file}"
+    assert rule.rule_function.__module__ == f"{rules.__name__}.{file}"

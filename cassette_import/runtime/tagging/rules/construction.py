@@ -20,7 +20,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 @hidden
 def construct(call: LeafCall) -> Any:
-    """The handler of all classes that have no rule: attributes keep the metadata of the arguments they are made of."""
+    """The rule function of all classes that have no rule: attributes keep the metadata of the arguments."""
     names = _parameters(call.function)
     if names is None:
         return without_rule(call)
