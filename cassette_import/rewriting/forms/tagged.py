@@ -78,18 +78,22 @@ def _is_call_of(node: ast.Call, name: str) -> bool:
 def _enter(node: ast.AST, names: Names) -> list[tuple[str, int | None, ast.AST, Names]]:
     if hasattr(node, _NOOVERDUB):
         return []
-    skip: tuple[str, ...] = ("body", "returns", "type_params") if isinstance(node, FUNCTIONS) else ()
-    if isinstance(node, ast.match_case):
-        skip = ("pattern",)
-    elif isinstance(node, (ast.AnnAssign, ast.arg)):
-        skip = ("annotation",)
-    elif type(node).__name__ == "TypeAlias":
-        skip = ("value", "type_params")
     of_class = isinstance(node, ast.ClassDef)
     return [
         (name, index, child, _OF_CLASS if of_class and name == "body" else names)
-        for name, index, child in children(node, skip)
+        for name, index, child in children(node, _UNVISITED.get(node.__class__, ()))
     ]
+
+
+_UNVISITED: Final[dict[type[ast.AST], tuple[str, ...]]] = {
+    **dict.fromkeys(FUNCTIONS, ("body", "returns", "type_params")),
+    ast.match_case: ("pattern",),
+    ast.AnnAssign: ("annotation",),
+    ast.arg: ("annotation",),
+}
+"""The fields of nodes that the walk leaves out."""
+if hasattr(ast, "TypeAlias"):  # 3.12
+    _UNVISITED[ast.TypeAlias] = ("value", "type_params")
 
 
 def _call(at: At, name: str, value: ast.expr) -> ast.expr:

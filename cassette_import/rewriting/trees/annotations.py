@@ -13,7 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting.symbols import is_symbol
 from cassette_import.rewriting.trees.node_builder import is_plain_super
-from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, SURVEY, Function, fresh_survey
+from cassette_import.rewriting.trees.scopes import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    SURVEY,
+    Function,
+    block_names,
+    fresh_survey,
+)
 from cassette_import.rewriting.trees.traversal import children, parts
 
 TESTED: Final = "_tested"
@@ -58,7 +65,7 @@ class _Scope(NamedTuple):
     local_names: frozenset[str]  # of the function and those around it, not of the module
     body_of_class: bool = False
     first_parameter: str | None = None
-    bound: frozenset[str] = frozenset()  # what a class body binds
+    bound: frozenset[str] = frozenset()  # what a class body assigns to
     declared: frozenset[str] = frozenset()  # what it declares `global`
     opaque: bool = False  # whether reading its namespace would change it
 
@@ -138,7 +145,9 @@ def _inside_class(node: ast.ClassDef, scope: _Scope) -> _Inside:
     # There, reading `f_locals` deletes names from the namespace that comprehensions in the body have as well.
     opaque = _COMPREHENSIONS_HIDE and any(isinstance(part, COMPREHENSIONS) for part in ast.walk(node))
     opaque = opaque or (_CELLS_HIDE and _binds_class(node.body))
-    inner = _Scope(node.name.lstrip("_") or None, names, True, None, *_names_of_class(node), opaque)
+    own = block_names(node.body)
+    bound, declared = frozenset(own.assigned), frozenset(own.declared)
+    inner = _Scope(node.name.lstrip("_") or None, names, True, None, bound, declared, opaque)
     bases = scope._replace(local_names=names)
     return [(child, inner if field == "body" else bases) for field, _, child in children(node)]
 
@@ -161,22 +170,6 @@ _SCOPES: Final[dict[type[ast.AST], Callable[[Any, _Scope], _Inside]]] = {
     ast.ClassDef: _inside_class,
     **dict.fromkeys(COMPREHENSIONS, _inside_comprehension),
 }
-
-
-def _names_of_class(node: ast.ClassDef) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a class body assigns to by itself, and those that it declares `global`."""
-    bound: set[str] = set()
-    declared: set[str] = set()
-    work: list[ast.AST] = list(node.body)
-    while work:
-        part = work.pop()
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            bound.add(part.id)
-        elif isinstance(part, ast.Global):
-            declared.update(part.names)
-        elif part.__class__ not in _SCOPES:
-            work += parts(part)
-    return frozenset(bound), frozenset(declared)
 
 
 def _binds_class(block: list[ast.stmt]) -> bool:

@@ -6,8 +6,8 @@ Knows trees; must not know events.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Final, NamedTuple
 
 from cassette_import.rewriting.trees.traversal import children, parts
 from cassette_import.rewriting.trees.traversal import clone as clone  # imported from here by users of scopes
@@ -90,7 +90,7 @@ class _SurveyWalk:
 
     def _visit_definition(self, node: ast.AST) -> None:
         """A function or class in the function: what is in its body belongs to that."""
-        self.bound |= _bound_by(node)
+        self.bound.update(_NAMES_BOUND[node.__class__](node))
         self._work += [child for _, _, child in children(node, skip=("body",))]
 
     def _visit_call(self, node: ast.Call) -> None:
@@ -112,7 +112,7 @@ class _SurveyWalk:
         self.declares = True
 
     def _visit_binding(self, node: ast.AST) -> None:
-        self.bound |= _bound_by(node)
+        self.bound.update(_NAMES_BOUND[node.__class__](node))
         self._work += parts(node)
 
     def _visit_suspending(self, node: ast.AST) -> None:
@@ -216,32 +216,108 @@ class ModuleNames(NamedTuple):
 
 def module_names(module: ast.Module) -> ModuleNames:
     """The names that a module binds, found without running it."""
-    assigned: set[str] = set()
-    defined: set[str] = set()
-    imported: set[str] = set()
-    work: list[ast.AST] = list(module.body)
+    names = block_names(module.body)
+    return ModuleNames(frozenset(names.assigned - names.defined - names.imported), frozenset(names.imported))
+
+
+class BlockNames:
+    """The names in the body of a module or class, by the statements that name them. Nested bodies are left out."""
+
+    __slots__ = ("assigned", "declared", "defined", "imported")
+
+    def __init__(self) -> None:
+        self.assigned: set[str] = set()
+        self.declared: set[str] = set()  # `global`
+        self.defined: set[str] = set()
+        self.imported: set[str] = set()
+
+
+def block_names(body: list[ast.stmt]) -> BlockNames:
+    """The names in the body of a module or class."""
+    names = BlockNames()
+    work: list[ast.AST] = list(body)
     while work:
         node = work.pop()
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                assigned.add(node.id)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            imported |= _bound_by(node) - {"*"}
-        elif isinstance(node, _FUNCTIONS_AND_CLASSES):
-            defined |= _bound_by(node)
-        elif not isinstance(node, COMPREHENSIONS):
+        note = _NOTES.get(node.__class__)
+        if note is None:
             work += parts(node)
-    return ModuleNames(frozenset(assigned - defined - imported), frozenset(imported))
+        else:
+            note(names, node)
+    return names
 
 
-def _bound_by(node: ast.AST) -> set[str]:
-    """The names that a node other than a name binds by itself."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {node.name}
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    if isinstance(node, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)):
-        return {node.name} if node.name else set()
-    if isinstance(node, ast.MatchMapping):
-        return {node.rest} if node.rest else set()
-    return set()
+def _note_name(names: BlockNames, node: ast.Name) -> None:
+    if node.ctx.__class__ is not ast.Load:
+        names.assigned.add(node.id)
+
+
+def _note_declaration(names: BlockNames, node: ast.Global) -> None:
+    names.declared.update(node.names)
+
+
+def _note_import(names: BlockNames, node: ast.Import | ast.ImportFrom) -> None:
+    names.imported.update(name for name in names_bound_by(node) if name != "*")
+
+
+def _note_definition(names: BlockNames, node: ast.AST) -> None:
+    names.defined.update(names_bound_by(node))
+
+
+def _note_nothing(names: BlockNames, node: ast.AST) -> None:
+    """The names in a comprehension are its own."""
+
+
+_NOTES: Final[dict[type[ast.AST], Callable[[BlockNames, Any], None]]] = {
+    ast.Name: _note_name,
+    ast.Global: _note_declaration,
+    ast.Import: _note_import,
+    ast.ImportFrom: _note_import,
+    **dict.fromkeys(_FUNCTIONS_AND_CLASSES, _note_definition),
+    **dict.fromkeys(COMPREHENSIONS, _note_nothing),
+}
+
+
+# ---- the names that a node binds by itself, not counting the names that are nodes of their own
+
+
+def names_bound_by(node: ast.AST) -> Iterable[str]:
+    """The names that a node binds by itself: those of definitions, imports, handlers and patterns.
+
+    The targets of assignments and loops are nodes of their own, and are not counted.
+    """
+    names_of = _NAMES_BOUND.get(node.__class__)
+    return () if names_of is None else names_of(node)
+
+
+def _no_name(node: ast.Lambda) -> Iterable[str]:
+    return ()
+
+
+def _name_of_definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterable[str]:
+    return (node.name,)
+
+
+def _names_of_import(node: ast.Import | ast.ImportFrom) -> Iterable[str]:
+    return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+
+
+def _name_of_part(node: ast.MatchAs | ast.MatchStar | ast.ExceptHandler) -> Iterable[str]:
+    return (node.name,) if node.name else ()
+
+
+def _name_of_rest(node: ast.MatchMapping) -> Iterable[str]:
+    return (node.rest,) if node.rest else ()
+
+
+_NAMES_BOUND: Final[dict[type[ast.AST], Callable[[Any], Iterable[str]]]] = {
+    ast.FunctionDef: _name_of_definition,
+    ast.AsyncFunctionDef: _name_of_definition,
+    ast.ClassDef: _name_of_definition,
+    ast.Lambda: _no_name,
+    ast.Import: _names_of_import,
+    ast.ImportFrom: _names_of_import,
+    ast.MatchAs: _name_of_part,
+    ast.MatchStar: _name_of_part,
+    ast.ExceptHandler: _name_of_part,
+    ast.MatchMapping: _name_of_rest,
+}

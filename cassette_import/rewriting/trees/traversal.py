@@ -72,8 +72,8 @@ def clone(node: ast.AST, kept: str | None = None) -> ast.AST:
 
     With `kept`, the copy shares the children of nodes that have no attribute of that name.
     """
-    copy = _shallow(node)
-    work = [copy]
+    work: list[ast.AST] = []
+    copy = _shallow(node, work)
     while work:
         above = work.pop()
         kind = above.__class__
@@ -86,16 +86,9 @@ def clone(node: ast.AST, kept: str | None = None) -> ast.AST:
         for name in fields:
             value = holder.get(name)
             if value.__class__ is list:
-                holder[name] = items = value[:]
-                for index, item in enumerate(items):
-                    if isinstance(item, ast.AST):
-                        items[index] = inner = _shallow(item)
-                        if inner.__class__ not in _LEAVES:
-                            work.append(inner)
+                holder[name] = [_shallow(item, work) if isinstance(item, ast.AST) else item for item in value]
             elif isinstance(value, ast.AST):
-                holder[name] = inner = _shallow(value)
-                if inner.__class__ not in _LEAVES:
-                    work.append(inner)
+                holder[name] = _shallow(value, work)
         if kind in _WITH_FURTHER_LISTS:
             for name, value in holder.items():
                 if value.__class__ is list:
@@ -109,10 +102,13 @@ _WITH_FURTHER_LISTS = (ast.Compare, ast.Global, ast.Nonlocal, ast.Import, ast.Im
 """Nodes with lists of names, or of nodes that traversal leaves out."""
 
 
-def _shallow(node: ast.AST) -> ast.AST:
+def _shallow(node: ast.AST, work: list[ast.AST]) -> ast.AST:
+    """A copy of one node. It is added to `work` unless it is a leaf: its children have to be copied as well."""
     kind = node.__class__
     copy = kind.__new__(kind)
     copy.__dict__.update(node.__dict__)
+    if kind not in _LEAVES:
+        work.append(copy)
     return copy
 
 

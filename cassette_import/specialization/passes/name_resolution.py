@@ -6,13 +6,13 @@ Knows trees, modules and classes. Must not know contexts, or when passes run.
 from __future__ import annotations
 
 import ast
-import functools
+from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.namespaces import module_namespace
-from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function
+from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, names_bound_by
 from cassette_import.rewriting.trees.traversal import children
 
 SCOPE: Final = "_scope"
@@ -142,14 +142,17 @@ def _own_nodes(tree: Function) -> list[ast.AST]:
     return nodes
 
 
-@functools.singledispatch
 def _bindings(node: ast.AST) -> _Bindings:
     """The names that a node binds, each with the expression that it is bound to, or None if there is no such one."""
-    return []
+    bindings_of = _BINDINGS_OF_TARGETS.get(node.__class__)
+    return [(name, None) for name in names_bound_by(node)] if bindings_of is None else bindings_of(node)
 
 
-@_bindings.register
-def _(node: ast.Assign) -> _Bindings:
+def _names_in(node: ast.AST | None) -> _Bindings:
+    return [(part.id, None) for part in ast.walk(node) if isinstance(part, ast.Name)] if node is not None else []
+
+
+def _bindings_of_assignment(node: ast.Assign) -> _Bindings:
     names: _Bindings = [(target.id, node.value) for target in node.targets if isinstance(target, ast.Name)]
     others = (target for target in node.targets if not isinstance(target, ast.Name))
     return names + [
@@ -160,58 +163,38 @@ def _(node: ast.Assign) -> _Bindings:
     ]
 
 
-@_bindings.register(ast.AnnAssign)
-@_bindings.register(ast.NamedExpr)
-def _(node: Any) -> _Bindings:
+def _binding_of_value(node: ast.AnnAssign | ast.NamedExpr) -> _Bindings:
     return [(node.target.id, node.value)] if isinstance(node.target, ast.Name) and node.value is not None else []
 
 
-@_bindings.register(ast.FunctionDef)
-@_bindings.register(ast.AsyncFunctionDef)
-@_bindings.register(ast.ClassDef)
-def _(node: Any) -> _Bindings:
-    return [(node.name, None)]
-
-
-@_bindings.register(ast.Import)
-@_bindings.register(ast.ImportFrom)
-def _(node: Any) -> _Bindings:
-    return [(alias.asname or alias.name.partition(".")[0], None) for alias in node.names]
-
-
-@_bindings.register
-def _(node: ast.AugAssign) -> _Bindings:
+def _binding_of_update(node: ast.AugAssign) -> _Bindings:
     return [(node.target.id, None)] if isinstance(node.target, ast.Name) else []
 
 
-@_bindings.register(ast.For)
-@_bindings.register(ast.AsyncFor)
-@_bindings.register(ast.comprehension)
-def _(node: Any) -> _Bindings:
-    return [(part.id, None) for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+def _bindings_of_loop(node: ast.For | ast.AsyncFor | ast.comprehension) -> _Bindings:
+    return _names_in(node.target)
 
 
-@_bindings.register
-def _(node: ast.withitem) -> _Bindings:
-    parts = ast.walk(node.optional_vars) if node.optional_vars is not None else ()
-    return [(part.id, None) for part in parts if isinstance(part, ast.Name)]
+def _bindings_of_manager(node: ast.withitem) -> _Bindings:
+    return _names_in(node.optional_vars)
 
 
-@_bindings.register
-def _(node: ast.Delete) -> _Bindings:
+def _bindings_of_deletion(node: ast.Delete) -> _Bindings:
     return [(part.id, None) for part in node.targets if isinstance(part, ast.Name)]
 
 
-@_bindings.register(ast.ExceptHandler)
-@_bindings.register(ast.MatchAs)
-@_bindings.register(ast.MatchStar)
-def _(node: Any) -> _Bindings:
-    return [(node.name, None)] if node.name is not None else []
-
-
-@_bindings.register
-def _(node: ast.MatchMapping) -> _Bindings:
-    return [(node.rest, None)] if node.rest is not None else []
+_BINDINGS_OF_TARGETS: Final[dict[type[ast.AST], Callable[[Any], _Bindings]]] = {
+    ast.Assign: _bindings_of_assignment,
+    ast.AnnAssign: _binding_of_value,
+    ast.NamedExpr: _binding_of_value,
+    ast.AugAssign: _binding_of_update,
+    ast.For: _bindings_of_loop,
+    ast.AsyncFor: _bindings_of_loop,
+    ast.comprehension: _bindings_of_loop,
+    ast.withitem: _bindings_of_manager,
+    ast.Delete: _bindings_of_deletion,
+}
+"""Nodes whose targets are nodes of their own. `scopes.names_bound_by` has the others."""
 
 
 def _value_of(node: ast.AST) -> Any:
