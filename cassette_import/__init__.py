@@ -16,7 +16,8 @@ and unaware of it; to run code in a context is to overdub it.
 
 `install` chooses packages, and ``with SinToCos():`` runs a block in a context.
 
-Each name is imported from its module when it is first used, because pytest imports this package in every run.
+Each name is imported from its module when it is first used, because pytest imports this package in every run. The
+packages of `cassette_import` do not import names from here, but from the modules that define them.
 
 PYTEST_DONT_REWRITE: there are no assertions here, and pytest would warn that it cannot rewrite an imported module.
 """
@@ -141,16 +142,18 @@ _DEFINED_IN = {
 _PUBLIC_MODULES = {"primitives": "rewriting.primitives"}
 
 
-# IPython calls these two functions. They import the frontend by its name as a string: the contexts import this package,
-# and with an import statement they would depend on the frontends.
 def load_ipython_extension(shell: Any) -> None:
     """Register the magic commands `%overdub` and `%%overdub`: IPython calls this for ``%load_ext cassette_import``."""
-    _imported("frontends.notebook.magics").load(shell)
+    from cassette_import.frontends.notebook.magics import load
+
+    load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Remove the magic commands: IPython calls this for ``%unload_ext cassette_import``."""
-    _imported("frontends.notebook.magics").unload(shell)
+    from cassette_import.frontends.notebook.magics import unload
+
+    unload(shell)
 
 
 def _imported(name: str) -> Any:

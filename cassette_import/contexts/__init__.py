@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from cassette_import.contexts.noop import Noop
     from cassette_import.contexts.profile import Profile
     from cassette_import.contexts.provenance import Provenance
-    from cassette_import.contexts.recording.record import Record
-    from cassette_import.contexts.recording.replay import Replay
+    from cassette_import.contexts.record import Record
+    from cassette_import.contexts.replay import Replay
     from cassette_import.contexts.substitute import Substitute
     from cassette_import.contexts.taint import Taint
     from cassette_import.contexts.trace import Trace
@@ -57,8 +57,8 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
         "noop": f"{__name__}.noop:Noop",
         "profile": f"{__name__}.profile:Profile",
         "provenance": f"{__name__}.provenance:Provenance",
-        "record": f"{__name__}.recording.record:Record",
-        "replay": f"{__name__}.recording.replay:Replay",
+        "record": f"{__name__}.record:Record",
+        "replay": f"{__name__}.replay:Replay",
         "substitute": f"{__name__}.substitute:Substitute",
         "taint": f"{__name__}.taint:Taint",
         "trace": f"{__name__}.trace:Trace",

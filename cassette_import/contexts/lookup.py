@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from cassette_import import Context
+from cassette_import.activation.context import Context
 from cassette_import.contexts import READY_MADE
 from cassette_import.contexts.common.text import error_line
 

@@ -2,20 +2,29 @@
 
 import ast
 import importlib
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import cassette_import
-
-IMPORTS = {
-    alias.name: statement.module
-    for statement in ast.walk(ast.parse(Path(cassette_import.__file__).read_text(encoding="utf-8")))
-    if isinstance(statement, ast.ImportFrom) and statement.module.startswith("cassette_import")
-    for alias in statement.names
-}
+import cassette_import.contexts
 
 
+def imports_for_type_checkers(module):
+    """The module of each name that a type checker finds in a module which imports its names lazily."""
+    statements = ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
+    (block,) = [one for one in statements if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
+    return {
+        alias.name: statement.module
+        for statement in block.body
+        if statement.module.startswith("cassette_import")
+        for alias in statement.names
+    }
+
+
+ROOT = Path(__file__).parents[2]
+IMPORTS = imports_for_type_checkers(cassette_import)
 DEFINED_HERE = {name for name in cassette_import.__all__ if name.endswith("_ipython_extension")}
 
 
@@ -27,6 +36,43 @@ def test_a_public_name_can_be_imported_from_where_a_type_checker_finds_it(name):
 
 def test_what_a_type_checker_finds_is_public():
     assert set(IMPORTS) <= set(cassette_import.__all__)
+
+
+def test_type_checkers_and_programs_find_the_same_names_in_the_same_modules():
+    lazily = {
+        name: f"cassette_import.{module}"
+        for module, names in cassette_import._DEFINED_IN.items()
+        for name in names.split()
+    }
+    assert set(cassette_import._PUBLIC_MODULES) == {name for name in IMPORTS if name not in lazily}
+    for name, module in cassette_import._PUBLIC_MODULES.items():
+        lazily[name] = f"cassette_import.{module}".rpartition(".")[0]
+    assert lazily == IMPORTS
+
+
+def test_type_checkers_and_programs_find_the_same_contexts_in_the_same_modules():
+    contexts = cassette_import.contexts
+    assert imports_for_type_checkers(contexts) == contexts._MODULES
+    assert {*contexts._MODULES, "READY_MADE"} == {*contexts.__all__}
+
+
+def ancestors_and_self(module):
+    names = module.split(".")
+    return {".".join(names[:count]) for count in range(1, len(names) + 1)}
+
+
+def test_every_ready_made_context_is_in_the_contract_of_independence():
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = configuration["tool"]["importlinter"]["contracts"]
+    (independent,) = [set(one["modules"]) for one in contracts if one["type"] == "independence"]
+    contexts = ROOT / "cassette_import" / "contexts"
+    packages = {f"cassette_import.contexts.{file.parent.name}" for file in contexts.glob("*/__init__.py")}
+    assert packages - {"cassette_import.contexts.common"} <= independent
+    for name, target in cassette_import.contexts.READY_MADE.items():
+        if name == "intervals":
+            pytest.importorskip("flint")
+        context_type = getattr(cassette_import.contexts, target.partition(":")[2])
+        assert ancestors_and_self(context_type.__module__) & independent, name
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():

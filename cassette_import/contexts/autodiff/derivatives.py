@@ -22,10 +22,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cassette_import import NotOverdubbable, overdub
+from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
 from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
 from cassette_import.contexts.autodiff.structures import Inputs, is_number, parts_of, returned, split_outputs
+from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.tagging.wrappers import plain

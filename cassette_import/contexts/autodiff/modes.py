@@ -11,7 +11,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cassette_import import Context, fallback
+from cassette_import.activation.context import Context
+from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.interpreter.callables import split

@@ -15,13 +15,14 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, ClassVar, Final
 
-from cassette_import import Context, Events
+from cassette_import.activation.context import Context
 from cassette_import.contexts.call_types import report
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stubs
 from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
+from cassette_import.rewriting.events import Events
 
 __all__ = ["CallTypes"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from types import FunctionType
 from typing import Any, Final
 
-from cassette_import import installed
 from cassette_import.contexts.call_types.annotations import Annotations
 from cassette_import.contexts.call_types.sites import Outcome, Site
+from cassette_import.importing.installation import installed
 
 __all__ = ["stubs"]
 

@@ -15,7 +15,7 @@ from threading import get_ident
 from types import CodeType, FrameType
 from typing import Any, ClassVar, Final
 
-from cassette_import import Context, Events
+from cassette_import.activation.context import Context
 from cassette_import.contexts.callgraph import formats
 from cassette_import.contexts.callgraph.graph import NOT_PYTHON, Function, Graph
 from cassette_import.contexts.callgraph.svg import svg
@@ -23,6 +23,7 @@ from cassette_import.contexts.common.function_names import described, display
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.interpreter.callables import python_function
+from cassette_import.rewriting.events import Events
 
 __all__ = ["CallGraph"]
 

@@ -1,4 +1,4 @@
 """What several ready-made contexts need: options, targets, names of functions, reports and text.
 
-Knows the public interface of cassette_import, callables and hidden frames; must not know any ready-made context.
+Knows contexts, events, the verbs, callables and hidden frames; must not know any ready-made context.
 """

@@ -8,8 +8,9 @@ from __future__ import annotations
 import types
 from typing import Any, Final, TypeVar
 
-from cassette_import import Context, Events
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.options import parsed_events
+from cassette_import.rewriting.events import Events
 
 __all__ = ["derived_type", "type_with_events"]
 

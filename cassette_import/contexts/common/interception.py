@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Any, ClassVar, Final, TypeVar
 
-from cassette_import import Context, Events, current, recurse
+from cassette_import.activation.context import Context, current
+from cassette_import.activation.verbs import recurse
 from cassette_import.contexts.common.context_types import derived_type
 from cassette_import.contexts.common.targets import ResolvedTarget, by_function
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.events import Events
 
 __all__ = ["TargetedContext"]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from cassette_import import Events
+from cassette_import.rewriting.events import Events
 
 __all__ = ["options_of", "parsed_events"]
 

@@ -11,7 +11,8 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from cassette_import import NO_METADATA, Context, metadata, tag
+from cassette_import.activation.context import Context
+from cassette_import.activation.tagging import NO_METADATA, metadata, tag
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import arb, bounds, working_precision

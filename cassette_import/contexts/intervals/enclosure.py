@@ -14,11 +14,13 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cassette_import import NotOverdubbable, metadata, overdub
+from cassette_import.activation.tagging import metadata
+from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.intervals.context import UNKNOWN
 from cassette_import.contexts.intervals.interval import Interval
 from cassette_import.contexts.intervals.overloads import Intervals
 from cassette_import.contexts.intervals.rules import FOLDS, RULES
+from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from cassette_import import allmetadata, fallback, metadata, tag
+from cassette_import.activation.tagging import allmetadata, metadata, tag
+from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.intervals.context import CONTAINERS, UNKNOWN, Intervals
 from cassette_import.contexts.intervals.interval import NotEnclosed
 from cassette_import.contexts.intervals.rules import CHOICES, DECISIONS, FOLDS, RULES, less, working_precision

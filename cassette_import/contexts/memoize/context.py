@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
-from cassette_import import current, recurse
+from cassette_import.activation.context import current
+from cassette_import.activation.verbs import recurse
 from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets

@@ -13,9 +13,9 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Any, ClassVar, Protocol
 
-from cassette_import import reflect
 from cassette_import.contexts.common.targets import target_name
 from cassette_import.contexts.memoize.cached_results import CachedResult
+from cassette_import.specialization.passes.reflection import reflect
 
 __all__ = ["Folder", "Memory", "Store"]
 

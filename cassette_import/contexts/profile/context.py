@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from cassette_import import Context, Events
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.function_names import described, thread_name
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
@@ -33,6 +33,7 @@ from cassette_import.contexts.profile.call_tree import (
 )
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.rewriting.events import Events
 from cassette_import.specialization.body_compiler import body_compiler
 
 __all__ = ["Profile"]

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from statistics import median
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cassette_import import overdub
+from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.profile import overhead_workloads
 from cassette_import.contexts.profile.call_tree import CallTrees, Node, walk
 

@@ -17,7 +17,9 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, ClassVar, Final, NamedTuple
 
-from cassette_import import NO_METADATA, Context, allmetadata, fallback, metadata, tag
+from cassette_import.activation.context import Context
+from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
+from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, ranges
 from cassette_import.interpreter.hidden_frames import hidden

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Final
 
-from cassette_import import Context, Events, fallback, overdub
+from cassette_import.activation.context import Context
+from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.contexts.recording import environment, proxies
 from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction, BoundaryWatcher
 from cassette_import.contexts.recording.call_sequences import job
@@ -31,6 +32,7 @@ from cassette_import.contexts.recording.masking import Mask
 from cassette_import.interpreter.callables import underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 
 __all__ = ["IN_EXTERNAL_CALL", "RecordingContext", "call_site"]

@@ -13,7 +13,9 @@ from pathlib import PurePath
 from threading import RLock
 from typing import Any, ClassVar, Final
 
-from cassette_import import NO_METADATA, Context, allmetadata, fallback, recurse, untag
+from cassette_import.activation.context import Context
+from cassette_import.activation.tagging import NO_METADATA, allmetadata, untag
+from cassette_import.activation.verbs import fallback, recurse
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.taint.flow import Finding, Flow, Path, merged
 from cassette_import.contexts.taint.names import Attributes, Functions

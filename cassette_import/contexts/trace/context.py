@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import IO, Any, ClassVar, Final
 
-from cassette_import import Context, Events
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import module_of, thread_name
 from cassette_import.contexts.common.options import options_of
@@ -22,6 +22,7 @@ from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.trace.bounded_repr import Shortener
 from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Output, TracedThread, Tree, UnbufferedFile
 from cassette_import.contexts.trace.secret_masking import Secrets
+from cassette_import.rewriting.events import Events
 
 __all__ = ["Trace"]
 

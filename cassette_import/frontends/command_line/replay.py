@@ -9,10 +9,11 @@ import os
 import sys
 import threading
 
-import cassette_import
 from cassette_import.contexts.recording.recording_file import BadRecording, ReplayMismatch, read
 from cassette_import.contexts.recording.replay import Replay
+from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.programs.program import Module, Program, Script
+from cassette_import.importing.installation import install
 
 __all__ = ["replay"]
 
@@ -50,8 +51,8 @@ def replay(path: str) -> int:
     program.prepare()
     if packages:
         try:
-            cassette_import.install(packages, exclude=exclude)
-        except (ModuleNotFoundError, cassette_import.NotOverdubbable) as error:
+            install(packages, exclude=exclude)
+        except (ModuleNotFoundError, NotOverdubbable) as error:
             raise BadRecording(f"{path}: cannot be replayed here: {error}") from error
     return _run(program, context)
 

@@ -12,10 +12,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import cassette_import
-from cassette_import import Context, Installation
+from cassette_import import __version__
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.targets import about_to_run
 from cassette_import.contexts.common.text import error_line
+from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import DEFAULT_CONTEXT, UsageError, contexts_named, settings_of
 from cassette_import.frontends.programs import exit_hooks
@@ -23,6 +24,7 @@ from cassette_import.frontends.programs.program import CannotRun, Module, Progra
 from cassette_import.frontends.reporting.output import CannotWrite, print_texts
 from cassette_import.frontends.subprocesses.family_results import FamilyResults
 from cassette_import.frontends.subprocesses.process_family import ProcessFamily
+from cassette_import.importing.installation import Installation, install
 from cassette_import.specialization import progress
 
 __all__ = ["run"]
@@ -152,8 +154,8 @@ def _installed(program: Program, wanted: settings.Settings, contexts: Sequence[C
     if not packages:
         return []
     try:
-        return [cassette_import.install(packages, exclude=exclude)]
-    except (ModuleNotFoundError, cassette_import.NotOverdubbable) as error:
+        return [install(packages, exclude=exclude)]
+    except (ModuleNotFoundError, NotOverdubbable) as error:
         if wanted.packages is None:  # the user did not name these packages
             return []
         raise UsageError(str(error)) from error
@@ -169,4 +171,4 @@ def _begun_family(
         contexts=wanted.contexts,
     )
     variables = settings.as_environment(shared)
-    return ProcessFamily.begin(cassette_import.__version__, variables, folders, output, wanted.report)
+    return ProcessFamily.begin(__version__, variables, folders, output, wanted.report)

@@ -11,8 +11,9 @@ import difflib
 import importlib
 from typing import Any
 
-from cassette_import import Context, reflect
+from cassette_import.activation.context import Context
 from cassette_import.frontends.command_line.usage import UsageError, contexts_named, print_lines, settings_of
+from cassette_import.specialization.passes.reflection import reflect
 
 __all__ = ["show"]
 

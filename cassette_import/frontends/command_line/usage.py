@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from cassette_import.frontends import settings
 
 if TYPE_CHECKING:
-    from cassette_import import Context
+    from cassette_import.activation.context import Context
 
 __all__ = ["DEFAULT_CONTEXT", "UsageError", "contexts_named", "print_lines", "settings_of", "table"]
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from cassette_import import Context
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, is_streaming, known_formats, summary_of
 from cassette_import.frontends.reporting.output import CannotWrite
 from cassette_import.frontends.reporting.results import RunResults

@@ -16,12 +16,13 @@ from typing import Any, Final
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
-import cassette_import
-from cassette_import import Context
+from cassette_import.activation.context import Context
 from cassette_import.contexts.lookup import UnknownContext, context_named
+from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
 from cassette_import.frontends.notebook.display import CellResults
 from cassette_import.frontends.programs.main_module import overdubbed
+from cassette_import.importing.installation import install
 from cassette_import.specialization.registry import registry
 
 __all__ = ["OverdubMagics", "load", "unload"]
@@ -87,8 +88,8 @@ def _contexts(described: Sequence[str] | None) -> list[Context]:
 def _installed(packages: Sequence[str], exclude: Sequence[str], shell: Any) -> Iterator[None]:
     """Install the packages and the cells of the notebook for the duration of the block."""
     try:
-        installation = cassette_import.install(packages, exclude=exclude)
-    except (ModuleNotFoundError, cassette_import.NotOverdubbable) as error:
+        installation = install(packages, exclude=exclude)
+    except (ModuleNotFoundError, NotOverdubbable) as error:
         raise UsageError(f"%overdub: {error}") from error
     with installation:
         for name in list(linecache.cache):

@@ -13,14 +13,15 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from cassette_import import Context, Installation, NotOverdubbable, install
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, summary_of
 from cassette_import.contexts.common.text import error_line
 from cassette_import.contexts.lookup import UnknownContext, context_named
+from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.reporting.output import CannotWrite, check_folder, write_document
 from cassette_import.frontends.reporting.report import merged, report
 from cassette_import.frontends.settings import names
-from cassette_import.importing.installation import check, install_unchecked
+from cassette_import.importing.installation import Installation, check, install, install_unchecked
 
 __all__ = ["ContextLike", "Packages", "Session"]
 

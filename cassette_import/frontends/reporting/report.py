@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import cassette_import
-from cassette_import import Installation
+from cassette_import import __version__
+from cassette_import.importing.installation import Installation
 from cassette_import.specialization.registry import registry
 
 __all__ = ["merged", "origin_of_main", "report"]
@@ -43,7 +43,7 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
                 "left_alone": dict(entry.left_alone),
             }
     return {
-        "cassette_import": cassette_import.__version__,
+        "cassette_import": __version__,
         "python": sys.version.split()[0],
         "packages": [name for installation in installations for name in installation.packages],
         "exclude": [name for installation in installations for name in installation.exclude],

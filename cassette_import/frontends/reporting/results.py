@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cassette_import import Context, Installation
+from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import (
     UnknownFormat,
     chosen_format,
@@ -28,6 +28,7 @@ from cassette_import.frontends.reporting.output import (
     write_document,
 )
 from cassette_import.frontends.reporting.report import report
+from cassette_import.importing.installation import Installation
 
 if TYPE_CHECKING:
     from cassette_import.frontends.programs.program import Program

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import cassette_import
-from cassette_import import Context
+from cassette_import import __version__
+from cassette_import.activation.context import Context
 from cassette_import.contexts.lookup import context_named, importable_from
 from cassette_import.frontends import settings
 from cassette_import.frontends.programs.exit_hooks import call_before_exit, replace_exit_functions
@@ -24,6 +24,7 @@ from cassette_import.frontends.programs.program import CannotRun, Script
 from cassette_import.frontends.subprocesses.family_results import FamilyResults
 from cassette_import.frontends.subprocesses.process_family import ProcessFamily
 from cassette_import.importing.installation import install_unchecked
+from cassette_import.importing.selection import OURSELVES
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["start"]
@@ -34,7 +35,7 @@ _FORK_SERVER: Final = "from multiprocessing.forkserver import"
 
 def start(described: str) -> None:
     """Join the run that the environment variable describes; do nothing if this process is not the program's."""
-    family = ProcessFamily.join(described, cassette_import.__version__)
+    family = ProcessFamily.join(described, __version__)
     if family is None or _is_own_command() or _code().startswith(_HELPERS):
         return
     try:
@@ -65,7 +66,7 @@ def _is_own_command() -> bool:
     if os.path.basename(sys.argv[0]).startswith("cassette-import"):
         return True
     module = sys.orig_argv[len(sys.orig_argv) - len(sys.argv)] if sys.argv[0] == "-m" else ""
-    return module.removeprefix("-m").partition(".")[0] == cassette_import.__name__
+    return module.removeprefix("-m").partition(".")[0] == OURSELVES
 
 
 def _code() -> str:

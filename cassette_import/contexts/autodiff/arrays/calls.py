@@ -12,10 +12,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy
 
-from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff.arrays.array_memory import owner_of
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
+from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy
 
-from cassette_import import NO_METADATA, NotOverdubbable
+from cassette_import.activation.tagging import NO_METADATA
 from cassette_import.contexts.autodiff.arrays.array_memory import ArrayMemory
 from cassette_import.contexts.autodiff.arrays.calls import (
     HANDLERS,
@@ -34,6 +34,7 @@ from cassette_import.contexts.autodiff.arrays.handlers import movements
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff.structures import is_number
+from cassette_import.errors import NotOverdubbable
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import numpy
 
-from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff.arrays.calls import (
     Array,
     as_array,
@@ -27,6 +26,7 @@ from cassette_import.contexts.autodiff.arrays.handlers.elementwise import elemen
 from cassette_import.contexts.autodiff.arrays.linear_maps import shape_of
 from cassette_import.contexts.autodiff.arrays.rules.elementwise import NUMPY_FUNCTION, PARTIALS
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
+from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.tagging.wrappers import plain
 
 _AUGMENTED: Final = tuple(function for function in NUMPY_FUNCTION if function.__name__.startswith("i"))

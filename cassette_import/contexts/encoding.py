@@ -1,0 +1,9 @@
+"""Serialised values in recordings: `VALUES` lists further classes that are serialised. This is the public module.
+
+The set may be extended: it is the one that `record` uses.
+"""
+
+from cassette_import.contexts.recording.decoding import BadValue, Decoder, located
+from cassette_import.contexts.recording.encoding import VALUES, Encoder, reference, shortened
+
+__all__ = ["VALUES", "BadValue", "Decoder", "Encoder", "located", "reference", "shortened"]

@@ -1,0 +1,59 @@
+"""The import paths that the documentation names: each offers the objects of the module that defines them."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import cassette_import.contexts
+
+DOCUMENTED = {
+    "boundaries": {
+        "recording.boundary_watcher": "boundary",
+        "recording.external_functions": "BOUNDARY ENVIRONMENT GROUPS leading_outside",
+    },
+    "encoding": {
+        "recording.decoding": "BadValue Decoder located",
+        "recording.encoding": "VALUES Encoder reference shortened",
+    },
+    "intervals_rules": {"intervals.rules": "CHOICES DECISIONS FOLDS RULES bounds"},
+    "masking": {"recording.masking": "USUAL_SECRETS Mask"},
+    "named": {"lookup": "ENTRY_POINTS UnknownContext context_named context_types entry_points importable_from"},
+    "record": {"recording.record": "Record"},
+    "replay": {"recording.replay": "Replay"},
+    "taint_rules": {"taint.rules": "SANITIZERS SINKS SOURCES Sanitizer Sink"},
+}
+"""By public module of `cassette_import.contexts`: the modules that define its names."""
+
+
+def of_contexts(name):
+    if name == "intervals_rules":
+        pytest.importorskip("flint")
+    return importlib.import_module(f"cassette_import.contexts.{name}")
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_a_documented_module_offers_the_objects_themselves(name):
+    public = of_contexts(name)
+    for home, names in DOCUMENTED[name].items():
+        for one in names.split():
+            assert getattr(public, one) is getattr(of_contexts(home), one), one
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_a_documented_module_offers_nothing_else(name):
+    names = " ".join(DOCUMENTED[name].values()).split()
+    assert sorted(of_contexts(name).__all__) == sorted(names)
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_a_documented_module_may_be_the_first_import_of_a_program(name):
+    of_contexts(name)
+    subprocess.run([sys.executable, "-c", f"import cassette_import.contexts.{name}"], check=True)
+
+
+def test_the_classes_of_ready_made_contexts_are_in_their_documented_modules():
+    for name, target in cassette_import.contexts.READY_MADE.items():
+        module, _, _ = target.partition(":")
+        assert module == f"cassette_import.contexts.{name.replace('-', '_')}"
