@@ -20,7 +20,7 @@ from cassette_import.activation.keys import Key
 from cassette_import.activation.root_calls import run_root
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
-from cassette_import.importing.post_import import FINDER
+from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
@@ -242,7 +242,7 @@ class Context:
             or self.passes is not defaults.passes
             or self._is_changed
             or self.report_escapes
-            or (WAITING and (not sys.meta_path or sys.meta_path[0] is not FINDER))
+            or (WAITING and (not sys.meta_path or sys.meta_path[0] is not POST_IMPORT))
         ):
             self._enter()
             return self

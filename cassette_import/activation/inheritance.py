@@ -23,7 +23,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.activation.activations import inherited_activation
-from cassette_import.importing.post_import import FINDER
+from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden, hide, unmonitored
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import NAMES
@@ -247,7 +247,7 @@ def _divert_module(name: str, module: ModuleType) -> None:
     divert = WAITING.pop(name, None)
     if name in _awaited:
         _awaited.discard(name)
-        FINDER.forget(name, _divert_module)
+        POST_IMPORT.forget(name, _divert_module)
     if divert is not None:
         divert(module)
 
@@ -257,7 +257,7 @@ def prepare() -> None:
 
     Called when a context is about to be entered.
     """
-    if not WAITING or (_awaited and FINDER.is_first):
+    if not WAITING or (_awaited and POST_IMPORT.is_first):
         return
     for name in list(WAITING):
         module = sys.modules.get(name)
@@ -265,5 +265,5 @@ def prepare() -> None:
             _divert_module(name, module)
         elif name not in _awaited:
             _awaited.add(name)
-            FINDER.when_imported(name, _divert_module)
-    FINDER.come_first()
+            POST_IMPORT.when_imported(name, _divert_module)
+    POST_IMPORT.come_first()

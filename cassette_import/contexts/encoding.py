@@ -1,6 +1,7 @@
 """Serialised values in recordings: `VALUES` lists further classes that are serialised. This is the public module.
 
-The set may be extended: it is the one that `record` uses.
+Programs may add to this set, which is the one that `record` uses. Knows where the names are defined; must not know
+what is recorded.
 """
 
 from cassette_import.contexts.recording.decoding import BadValue, Decoder, located

@@ -1,6 +1,7 @@
-"""The interval rules of operators and functions, as data. This is the public module for them.
+"""The rules of `intervals` for operators and functions, as data. This is the public module for them.
 
-The tables may be extended: they are the ones that `intervals` uses.
+Programs may add to these tables, which are the ones that `intervals` uses. Knows where they are defined; must not know
+when a rule applies.
 """
 
 from cassette_import.contexts.intervals.rules import CHOICES, DECISIONS, FOLDS, RULES, bounds

@@ -1,6 +1,7 @@
 """Contexts by name, as on the command line: `context_named` makes one from a description. This is the public module.
 
-`UnknownContext` is what it raises; `context_types` lists the names.
+It raises `UnknownContext` if there is no such context; `context_types` lists the names. Knows where they are defined;
+must not know any context.
 """
 
 from cassette_import.contexts.lookup import (

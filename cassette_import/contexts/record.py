@@ -1,4 +1,7 @@
-"""`Record`: writes down what external calls return. This is its public module."""
+"""`Record`: the context that records the results of external calls. This is its public module.
+
+Knows where it is defined; must not know how it records.
+"""
 
 from cassette_import.contexts.recording.record import Record
 

@@ -1,4 +1,7 @@
-"""`Replay`: runs a program with the results of a recording. This is its public module."""
+"""`Replay`: the context that answers external calls from a recording. This is its public module.
+
+Knows where it is defined; must not know how it replays.
+"""
 
 from cassette_import.contexts.recording.replay import Replay
 

@@ -1,6 +1,7 @@
 """The built-in sources, sinks and sanitizers of `taint`, as data. This is the public module for them.
 
-The lists may be extended: they are the ones that `taint` uses.
+Programs may add to these lists, which are the ones that `taint` uses. Knows where they are defined; must not know how
+values are followed.
 """
 
 from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink

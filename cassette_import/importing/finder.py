@@ -22,6 +22,7 @@ from cassette_import.errors import CassetteWarning
 from cassette_import.importing.decision import Decision, decide, title_of
 from cassette_import.importing.other_finders import OtherFinders
 from cassette_import.importing.selection import Selection
+from cassette_import.importing.temporary_loader import TemporaryLoader
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.specialization.registry import registry
 
@@ -76,7 +77,7 @@ class Finder:
         else:
             self.add_module(decision)
             if _executes_its_code(loader) and registry.wants_trampolines():
-                spec.loader = _Wrapper(loader, spec, decision)  # type: ignore[assignment]  # it acts as one
+                spec.loader = _CodeProvidingLoader(loader, spec, decision)  # type: ignore[assignment]  # it acts as one
 
     def add_module(self, decision: Decision) -> None:
         """Have the functions of a module overdubbed, which is about to be executed or was executed earlier."""
@@ -156,34 +157,22 @@ class Loader(SourceFileLoader):
             registry.instrument_active()
 
 
-class _Wrapper:
-    """Another tool's loader, while it loads one module in an active context (F5, F6, F8).
-
-    It has the attributes of that loader and no others, and `isinstance` takes it for one. Before the module runs, the
-    original loader takes its place again, so that the module sees that one.
-    """
+class _CodeProvidingLoader(TemporaryLoader):
+    """Another tool's loader, while it loads one module in an active context: it provides the overdubbed code."""
 
     def __init__(self, loader: Any, spec: ModuleSpec, decision: Decision) -> None:
-        self._wrapped, self._spec, self._decision = loader, spec, decision
-
-    @property  # type: ignore[misc]  # it is not assignable
-    def __class__(self) -> Any:
-        return type(self._wrapped)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._wrapped, name)
+        super().__init__(loader, spec)
+        self._decision = decision
 
     @property
     def exec_module(self) -> Callable[[ModuleType], None]:
-        # importlib's own function, which gets the code from `self`: from this wrapper.
+        # importlib's own function, which gets the code from `self`: from this loader.
         return MethodType(type(self._wrapped).exec_module, self)
 
     @property
     def get_code(self) -> _CodeGetter:
-        loader, module = self._wrapped, sys.modules.get(self._spec.name)
-        self._spec.loader = loader
-        if module is not None and vars(module).get("__loader__") is self:
-            module.__loader__ = loader
+        loader = self._wrapped
+        self._restore_loader(sys.modules.get(self._spec.name))
         return finder.code_getter(self._decision, loader.get_code, loader.get_data, trusted=False)
 
 

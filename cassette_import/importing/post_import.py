@@ -1,4 +1,4 @@
-"""Callbacks after imports: `FINDER.when_imported` has a function called each time a module of some name was executed.
+"""Callbacks after imports: `POST_IMPORT` calls functions each time a module of some name was executed.
 
 Knows finders and loaders; must not know what the callbacks do.
 """
@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.importing.other_finders import OtherFinders
+from cassette_import.importing.temporary_loader import TemporaryLoader
 from cassette_import.interpreter.hidden_frames import hidden
 
 Callback: TypeAlias = Callable[[str, ModuleType], None]
@@ -72,28 +73,19 @@ class PostImportFinder:
             callback(name, module)
 
 
-class _NotifyingLoader:
-    """Another loader, while it loads one module. It has the attributes of that loader, and `isinstance` takes it for
-    one. Before the module runs, the original loader takes its place again, so that the module sees that one."""
+class _NotifyingLoader(TemporaryLoader):
+    """Another loader, while it loads one module: it notifies the callbacks afterwards."""
 
     def __init__(self, loader: Any, spec: ModuleSpec, finder: PostImportFinder) -> None:
-        self._wrapped, self._spec, self._finder = loader, spec, finder
-
-    @property  # type: ignore[misc]  # it is not assignable
-    def __class__(self) -> Any:
-        return type(self._wrapped)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._wrapped, name)
+        super().__init__(loader, spec)
+        self._finder = finder
 
     @hidden
     def exec_module(self, module: ModuleType) -> None:
         """Execute the module, then notify the callbacks."""
-        self._spec.loader = self._wrapped
-        if vars(module).get("__loader__") is self:
-            module.__loader__ = self._wrapped
+        self._restore_loader(module)
         self._wrapped.exec_module(module)
         self._finder.notify(self._spec.name, module)
 
 
-FINDER: Final = PostImportFinder()
+POST_IMPORT: Final = PostImportFinder()

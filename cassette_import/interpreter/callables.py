@@ -92,8 +92,8 @@ class CallableProxy:
 
 
 SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}
-"""How `split` splits callables of further types, by the type's identity: tagging adds its wrapper, whose receiver stays
-wrapped."""
+"""How `split` splits callables of further types, by the type's identity. `runtime.tagging.wrappers` adds
+`Tagged`, whose receiver stays wrapped."""
 
 CARRIERS: Final = set(
     map(
@@ -109,10 +109,11 @@ CARRIERS: Final = set(
         ),
     )
 )
-"""The types of callables that carry a function, by identity: a metaclass of the program may have no hash."""
+"""The types of callables that carry a function, by identity: a metaclass of the program may have no hash.
+`runtime.tagging.wrappers` adds `Tagged`."""
 
 WRAPPERS: Final[dict[int, Callable[[Any], Any]]] = {}
-"""What unwraps the instances of a type, by the type's identity: tagging adds its wrapper."""
+"""What unwraps the instances of a type, by the type's identity; `runtime.tagging.wrappers` adds `Tagged`."""
 
 
 def bare(value: Any) -> Any:

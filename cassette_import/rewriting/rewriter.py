@@ -25,7 +25,7 @@ from cassette_import.rewriting.syntax.operation import Form
 from cassette_import.rewriting.syntax.statements import splats
 from cassette_import.rewriting.syntax.statements import statement as rewritten_statement
 from cassette_import.rewriting.temporaries import PENDING
-from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, annotate
+from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, NOOVERDUB, annotate
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import (
     FUNCTIONS,
@@ -38,9 +38,6 @@ from cassette_import.rewriting.trees.scopes import (
     survey,
 )
 from cassette_import.rewriting.trees.traversal import DEPTH, children, rebuild
-
-NOOVERDUB = "_nooverdub"
-"""The attribute of a node that stays as a pass made it: nothing in it becomes an event."""
 
 PASSED = "_passed"
 """The attribute of a nested function's node, in a body that passes made, that holds the body they made of it."""

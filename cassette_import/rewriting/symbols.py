@@ -364,7 +364,7 @@ def file_digest(filename: str) -> str:
 CONTEXT_SLOT: Final = "@contextslot"
 """A placeholder for the active context until the tree that a pass returned is taken over."""
 
-SKELETON_SCOPE: Final = "@scope"
+SKELETON_SCOPE: Final = "@skeleton"
 """The function around a function that is compiled by itself."""
 
 

@@ -41,3 +41,5 @@ class ProvidedNames:
 
 
 PROVIDED: Final = ProvidedNames()
+"""The names that all rewritten code may use. `state`, `bindings` (for `runtime.syntax`), the modules of `tagging` and
+`specialization` that define such names add them when they are imported."""

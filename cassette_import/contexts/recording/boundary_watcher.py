@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
-from cassette_import.importing.post_import import FINDER
+from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.callables import underlying
 
 __all__ = ["BoundaryFunction", "BoundaryWatcher", "boundary"]
@@ -82,7 +82,7 @@ class BoundaryWatcher:
         _watchers.add(self)
         for name in self._missing:
             _watch_modules_of(name)
-        FINDER.come_first()
+        POST_IMPORT.come_first()
         self.report_new()
 
     def lacks(self, name: str) -> bool:
@@ -119,7 +119,7 @@ def _watch_modules_of(name: str) -> None:
     while module:
         if module not in _watched_modules:
             _watched_modules.add(module)
-            FINDER.when_imported(module, _report_functions_of)
+            POST_IMPORT.when_imported(module, _report_functions_of)
         module = module.rpartition(".")[0]
 
 
@@ -129,7 +129,7 @@ def _report_functions_of(name: str, module: ModuleType) -> None:
         watcher.report_new(name)
     if not any(watcher.has_missing_in(name) for watcher in list(_watchers)):
         _watched_modules.discard(name)
-        FINDER.forget(name, _report_functions_of)
+        POST_IMPORT.forget(name, _report_functions_of)
 
 
 def _existing_function(name: str) -> Any:

@@ -30,6 +30,8 @@ class Functions:
 
     def arrived(self) -> list[Any]:
         """The functions that were resolved since the last call."""
+        # The number of modules is compared, because callbacks after imports would not do. A dotted name does not say
+        # which part of it is the module, and a program may put modules into `sys.modules` without importing them.
         if len(sys.modules) == self._modules and not self.awaits_main:
             return []
         self._modules = len(sys.modules)

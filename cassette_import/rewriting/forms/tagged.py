@@ -15,12 +15,10 @@ from typing import Any, Final, NamedTuple
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.trees.annotations import LITERAL, has, is_number
+from cassette_import.rewriting.trees.annotations import LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS
 from cassette_import.rewriting.trees.traversal import children, rebuild
-
-_NOOVERDUB = "_nooverdub"
 
 
 class Names(NamedTuple):
@@ -53,7 +51,7 @@ def insert_unwrapping(node: Any, shapes: Iterable[Shape], names: Names = OF_MODU
 def _leave_with_literals(node: Any, names: Names, depth: int) -> Any:
     constant = isinstance(node, ast.Tuple) and isinstance(node.ctx, ast.Load) and bool(node.elts)
     if is_number(node) or (constant and all(has(part, LITERAL) for part in node.elts)):
-        setattr(node, _NOOVERDUB, True)
+        setattr(node, NOOVERDUB, True)
     return _leave(node, names, depth)
 
 
@@ -76,7 +74,7 @@ def _is_call_of(node: ast.Call, name: str) -> bool:
 
 
 def _enter(node: ast.AST, names: Names) -> list[tuple[str, int | None, ast.AST, Names]]:
-    if hasattr(node, _NOOVERDUB):
+    if hasattr(node, NOOVERDUB):
         return []
     of_class = isinstance(node, ast.ClassDef)
     return [
@@ -107,7 +105,7 @@ def _plain(node: Any, field: str) -> None:
 
 
 def _leave(node: Any, names: Names, depth: int) -> Any:
-    if hasattr(node, _NOOVERDUB):
+    if hasattr(node, NOOVERDUB):
         return node
     kind = type(node)
     bind = None if names.leaving is not None and not names.leaving else _BINDING.get(kind)
@@ -255,7 +253,7 @@ def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> No
     elif any(isinstance(statement, ast.AnnAssign) for statement in node.body):
         at = At(node.body[-1])
         read = at.call(at.load(symbols.ANNOTATIONS), [at.load("__annotations__")])
-        setattr(read, _NOOVERDUB, True)
+        setattr(read, NOOVERDUB, True)
         node.body.append(at.put(ast.Expr(read)))
 
 
@@ -296,7 +294,7 @@ def _hand_over(node: ast.Call, names: Names) -> ast.expr:
 
     def function() -> ast.Name:
         found = at.put(ast.Name(name, ast.Load()))
-        setattr(found, _NOOVERDUB, True)
+        setattr(found, NOOVERDUB, True)
         return found
 
     for index, argument in enumerate(node.args):
@@ -307,7 +305,7 @@ def _hand_over(node: ast.Call, names: Names) -> ast.expr:
     if len(node.args) == 1 and name in ("eval", "exec") and not isinstance(node.args[0], ast.Starred):
         scope = [at.call(at.load(read), []) for read in (symbols.GLOBALS, symbols.LOCALS)]
         given = at.put(ast.Starred(at.call(at.load(symbols.SCOPE), [function(), *scope]), ast.Load()))
-        setattr(given, _NOOVERDUB, True)
+        setattr(given, NOOVERDUB, True)
         node.args.append(given)
     elif not node.args and name in ("locals", "vars"):
         return at.call(at.load(symbols.SNAPSHOT), [function(), node])

@@ -45,6 +45,8 @@ LITERAL: Final = "_literal"
 """A part of something that has to stay as it is written."""
 AROUND: Final = "_around"
 """Of a function, the class whose private names it uses, and the names of the functions around it."""
+NOOVERDUB: Final = "_nooverdub"
+"""The node stays as a pass or `forms.tagged` made it: nothing in it becomes an event."""
 CHANGING: Final = "_changing"
 """There may be an event in the node. All other nodes stay as they are, and branches share them."""
 

@@ -28,6 +28,7 @@ class HookFunctions:
     """The functions that are called as hooks and overloads, by file, name and line.
 
     Each of the `listeners` is called with the original function and its new copy, before the copy is used.
+    `activation.context` adds `specialization.hook_copies.instrument_copy`.
     """
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ class ExemptTypes:
 
 
 EXEMPT_MANAGERS: Final = ExemptTypes()
-"""Context managers that a `with` statement enters and leaves without an event: contexts are such."""
+"""Context managers that a `with` statement enters and leaves without an event: `activation.context` adds `Context`."""
 
 
 def _block_class(enter_name: str, enter: Callable[..., Any], exit_name: str, leave: Callable[..., Any]) -> type:

@@ -29,7 +29,8 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 Cursor = Callable[[Any], Metas | None]
 
 CURSORS: Final[dict[int, Callable[[Any], Cursor | None]]] = {}
-"""For sources of further types, by the identity of the type: a function that makes a cursor, or gives None."""
+"""For sources of further types, by the identity of the type: a function that makes a cursor, or returns None.
+`contexts.autodiff.arrays.modes` adds arrays; this table is empty otherwise."""
 
 LAZY_TYPES: Final = tuple(
     kind

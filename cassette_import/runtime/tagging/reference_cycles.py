@@ -34,7 +34,7 @@ _PAUSE: Final = 20
 """How many times longer than the last search the pause after it is."""
 
 UNFOLLOWED: Final[set[int]] = set(map(id, (FrameType, type(None))))
-"""Types, by identity, whose instances are not followed; the store adds its own."""
+"""Types, by identity, whose instances are not followed; `tagging.shadow_store` adds those of the store."""
 if sys.version_info >= (3, 14):  # what is suspended may hold references that are not counted
     UNFOLLOWED.update(map(id, (GeneratorType, CoroutineType, AsyncGeneratorType)))
 

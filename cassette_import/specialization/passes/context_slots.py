@@ -9,7 +9,7 @@ import ast
 from typing import Any
 
 from cassette_import.rewriting import symbols, temporaries
-from cassette_import.rewriting.rewriter import NOOVERDUB
+from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import Function, is_suspendable
 from cassette_import.specialization.passes.function_nodes import origin_of

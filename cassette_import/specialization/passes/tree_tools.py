@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, overload
 
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.rewriter import NOOVERDUB
+from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, clone
 
