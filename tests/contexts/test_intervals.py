@@ -181,7 +181,7 @@ def test_what_has_no_rule_is_an_error_that_shows_where(program):
         enclosure(program, Interval(0.4, 0.6))
 
 
-def test_what_asks_nothing_of_a_number_is_no_error():
+def test_calls_that_do_not_compute_with_a_number_are_no_error():
     def program(x):
         assert isinstance(x, float)
         assert type(x) is float
@@ -196,7 +196,7 @@ def test_what_asks_nothing_of_a_number_is_no_error():
     assert found.low <= 0.4 < 0.6 <= found.high
 
 
-def test_intervals_stand_in_structures_too():
+def test_intervals_may_be_in_structures():
     found = enclosure(lambda p: {"sum": p["x"] + p["y"][0]}, {"x": Interval(1, 2), "y": [Interval(3, 4)]})
     assert (found["sum"].low, found["sum"].high) == (pytest.approx(4), pytest.approx(6))
 
@@ -223,7 +223,7 @@ def test_branches_with_results_that_no_interval_contains_are_an_error():
         enclosure(lambda x: "small" if x < 0.5 else "large", Interval(0.4, 0.6), splits=1)
 
 
-def test_without_flint_the_command_line_says_what_is_missing(tmp_path):
+def test_without_flint_the_command_line_names_the_missing_package(tmp_path):
     elsewhere = tmp_path / "elsewhere"  # what lies beside the program is the program's
     elsewhere.mkdir()
     (elsewhere / "flint.py").write_text("raise ModuleNotFoundError('no', name='flint')\n")

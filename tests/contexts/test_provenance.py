@@ -20,7 +20,7 @@ TABLE = ["item,price,count", "tea,2.5,3", "cake,4,1", "tea,2.75,2"]
 
 
 def found(program, *arguments):
-    """Each part of what went out with its cells, as text."""
+    """Return each part of the output with its cells, as text."""
     provenance = Provenance()
     overdub(provenance, program, *arguments)
     return [(text, [cell.place for cell in cells]) for line in provenance.lines for text, cells in line.parts]
@@ -48,7 +48,7 @@ def test_each_number_of_the_report_has_its_cells(capsys):
     assert {cell.file for line in provenance.lines for _, cells in line.parts for cell in cells} == {"sales.csv"}
 
 
-def test_what_csv_reader_gives_is_marked_by_line_and_column():
+def test_values_of_csv_reader_have_line_and_column():
     def program():
         for row in csv.reader(TABLE):
             print(row[1])
@@ -56,7 +56,7 @@ def test_what_csv_reader_gives_is_marked_by_line_and_column():
     assert found(program) == [("price", ["B1"]), ("2.5", ["B2"]), ("4", ["B3"]), ("2.75", ["B4"])]
 
 
-def test_cells_of_a_dict_reader_know_the_columns_name():
+def test_cells_of_a_dict_reader_have_the_columns_name():
     provenance = Provenance()
 
     def program():
@@ -161,7 +161,7 @@ def run(tmp_path, *options):
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
 
 
-def test_the_command_line_tells_the_cells(tmp_path):
+def test_the_command_line_prints_the_cells(tmp_path):
     done = run(tmp_path, "provenance:limit=1")
     assert done.stdout.splitlines()[0] == "cake        4.00    24%"
     assert done.stderr.splitlines() == [

@@ -87,7 +87,7 @@ def test_numbers_truth_values_and_none_are_harmless():
     assert findings(program) == []
 
 
-def test_parts_of_what_a_source_gives_are_from_outside():
+def test_parts_of_the_result_of_a_source_are_tainted():
     def program():
         values = given_list()
         taken(values[1][0])
@@ -111,7 +111,7 @@ def test_json_is_followed_into_its_text():
     assert findings(harmless) == []
 
 
-def test_the_path_tells_each_place_from_source_to_sink():
+def test_the_path_has_each_place_from_source_to_sink():
     def quoted(text):
         return "'" + text + "'"
 
@@ -171,14 +171,14 @@ def test_only_the_arguments_that_a_sink_names_matter():
     assert len(findings(program)) == 2
 
 
-def test_a_condition_says_whether_a_call_is_dangerous():
+def test_a_condition_decides_whether_a_call_is_dangerous():
     sink = Sink(f"{__name__}.taken", "SQL", None, lambda arguments, keywords: "other" in keywords)
     taint = Taint([f"{__name__}.given"], [sink])
     assert findings(lambda: taken(given()), taint) == []
     assert len(findings(lambda: taken(given(), other=1), taint)) == 1
 
 
-def test_what_a_sink_gives_is_not_from_outside():
+def test_the_result_of_a_sink_is_not_tainted():
     def program():
         with contextlib.closing(sqlite3.connect(":memory:")) as connection:
             row = connection.execute("SELECT ?", (given(),)).fetchone()
@@ -248,7 +248,7 @@ def test_names_that_are_no_names_are_refused():
 
 
 def requested(path, data=None, kind=None, packages=("programs.taint_application",), **query):
-    """What the application answers to a request over HTTP, and what is found."""
+    """Return the application's answer to a request over HTTP, and the findings."""
     pytest.importorskip("flask")
     from programs import taint_application
     from werkzeug.serving import make_server
@@ -370,7 +370,7 @@ def test_findings_are_written_as_json(tmp_path):
     assert [step["line"] for step in finding["path"]] == [14, 7, 7]
 
 
-def test_without_findings_it_says_so(tmp_path):
+def test_a_run_without_findings_is_reported(tmp_path):
     assert run(tmp_path, "-c", "taint").stderr.strip() == "taint: no untrusted value reached a sink"
 
 

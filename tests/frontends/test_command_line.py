@@ -92,7 +92,7 @@ def test_with_none_the_program_runs_as_it_is(folder):
     assert cassette("run", "-c", "none", "app.py", folder=folder) == (0, "42 []\n", "")
 
 
-def test_a_context_takes_options(folder):
+def test_a_context_accepts_options(folder):
     done = cassette("run", "-c", "trace:depth=1", "app.py", folder=folder)
     assert done.stderr == "main() -> None\ntrace: 1 call, 2 deeper ones not shown\n"
 
@@ -208,7 +208,7 @@ def test_the_package_of_a_module_is_overdubbed_whole(folder):
     assert done.stderr.splitlines()[:3] == ["f()", "  len([]) -> 0", "  -> 0"]
 
 
-def test_given_packages_take_the_place_of_the_programs_own(folder):
+def test_given_packages_replace_the_programs_own(folder):
     write(folder, "app.py", "import colorsys, beside; beside.double(1); colorsys.rgb_to_yiq(1, 1, 1)")
     options = "run", "-c", "trace:events=operators,depth=1", "--report", "report.json"
     done = cassette(*options, "-p", "colorsys", "app.py", folder=folder)
@@ -337,7 +337,7 @@ def test_a_trace_is_in_its_file_up_to_where_the_program_died(folder):
     assert (second, third[:11]) == ("len('abc') -> 3", "posix.kill(")
 
 
-def test_of_several_contexts_the_one_that_knows_the_suffix_writes_the_file(folder):
+def test_of_several_contexts_the_one_with_the_suffix_writes_the_file(folder):
     options = "-c", "own:Counting", "-c", "profile", "-o", "out.count"
     done = cassette("run", *options, "app.py", folder=folder)
     assert int((folder / "out.count").read_text()) >= 3
@@ -425,7 +425,7 @@ def test_a_context_may_have_a_function_that_leaves_as_its_target(folder):
     assert (done.status, done.stdout) == (0, "stays _exit\nhere\n")
 
 
-def test_a_process_that_the_program_forks_tells_nothing(folder):
+def test_a_process_that_the_program_forks_prints_no_results(folder):
     write(
         folder,
         "app.py",
@@ -485,7 +485,7 @@ def test_results_are_printed_on_the_real_standard_error(folder):
     assert cassette("run", "app.py", folder=folder).stderr.startswith("profile: ")
 
 
-def test_the_report_tells_what_was_done_to_each_module_and_function(folder):
+def test_the_report_has_the_state_of_each_module_and_function(folder):
     write(folder, "app.py", "import beside, math\ndef main():\n    return beside.double(2)\nmain()")
     assert cassette("run", "--report", "report.json", "-o", "out.prof", "app.py", folder=folder).status == 0
     report = json.loads((folder / "report.json").read_text())
@@ -668,7 +668,7 @@ def test_primitives_lists_which_syntax_is_which_event(folder):
     assert re.search(r"^OPERATORS +a \+ b +operator\.add$", done.stdout, re.M)
 
 
-def test_doctor_tells_what_is_done_to_each_module_and_why_and_imports_nothing(folder):
+def test_doctor_reports_the_state_of_each_module_with_the_reason_and_imports_nothing(folder):
     package = folder / "package"
     (package / "inner").mkdir(parents=True)
     write(package, "__init__.py", "print('imported')")
@@ -694,7 +694,7 @@ def test_doctor_tells_what_is_done_to_each_module_and_why_and_imports_nothing(fo
     assert f"    file {package / 'fine.py'}\n" in done.stdout
 
 
-def test_doctor_tells_of_modules_that_come_without_source(folder):
+def test_doctor_reports_modules_without_source(folder):
     assert re.match(r"math: left alone: (extension|built-in) module", cassette("doctor", "math", folder=folder).stdout)
     assert cassette("doctor", "sys", folder=folder).stdout.startswith("sys: left alone: built-in module")
 

@@ -76,7 +76,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def run_cells(folder):
-    """Run cells in a shell of its own: what it printed, and for each cell its value and its error."""
+    """Run cells in a new shell; return its output, and the value and the error of each cell."""
 
     def run_them(*cells):
         stdin = json.dumps(["%load_ext cassette_import", *map(textwrap.dedent, cells)])
@@ -215,12 +215,12 @@ kernel.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{c
 nbclient.NotebookClient(notebook, km=kernel, timeout=120, resources={"metadata": {"path": folder}}).execute()
 print(json.dumps([cell.outputs for cell in notebook.cells]))
 """
-"""In a process of its own: the client leaves sockets behind, which complain wherever they are collected."""
+"""In a separate process: the client leaves sockets behind, which issue warnings when they are collected."""
 
 
 @pytest.fixture
 def executed(folder):
-    """Execute a notebook of these cells by a real kernel; the cells, with their outputs."""
+    """Execute a notebook of these cells by a real kernel; return the cells with their outputs."""
     pytest.importorskip("ipykernel")
     pytest.importorskip("nbclient")
 

@@ -101,7 +101,7 @@ PROGRAMS = {
         sys.excepthook = hook
         1 / 0
         """,
-    "goes on in threads and at exit": """
+    "runs in threads and at exit": """
         import atexit, sys, threading, time
         def at_exit():
             print("exit", sys.excepthook is sys.__excepthook__, sys.last_traceback.tb_frame.f_code.co_name)
@@ -216,7 +216,7 @@ PROGRAMS = {
             os._exit(4)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         """,
-    "goes on as another program": """
+    "replaces itself by another program": """
         import os, sys
         print("one", flush=True)
         os.execl(sys.executable, sys.executable, "-c", "import sys; print('two', sys.argv); sys.exit(6)", "x")
@@ -281,7 +281,7 @@ def test_a_script_whose_children_join_runs_as_python_runs_it(program, tmp_path):
         "is interrupted by a signal",
         "has an excepthook",
         "has a syntax error",
-        "goes on in threads and at exit",
+        "runs in threads and at exit",
     ],
 )
 def test_a_module_runs_as_python_runs_it(program, context, tmp_path):
@@ -307,7 +307,7 @@ def test_a_module_in_a_package_runs_as_python_runs_it(name, context, tmp_path):
     assert_no_difference("-m", name, "argument", folder=tmp_path, context=context)
 
 
-def test_a_module_has_the_surroundings_that_python_gives_it(context, tmp_path):
+def test_a_module_has_the_environment_of_a_plain_run(context, tmp_path):
     # The type of the loader is for the tests of the importer to say.
     write(tmp_path, script="import sys; print(sys.argv, sys.path[0], list(globals()), __spec__.name, __file__)")
     assert_no_difference("-m", "script", folder=tmp_path, context=context)
@@ -396,7 +396,7 @@ def test_the_interpreters_own_options_are_obeyed(flags, context, tmp_path):
     assert_no_difference("script.py", folder=tmp_path, context=context, flags=flags)
 
 
-def test_a_program_gets_its_own_modules_although_we_needed_those_of_that_name(context, tmp_path):
+def test_a_program_gets_its_own_modules_although_cassette_import_imported_others_of_that_name(context, tmp_path):
     write(
         tmp_path,
         {
@@ -426,7 +426,7 @@ def test_the_frames_between_python_and_the_program_are_in_no_traceback(module, t
     assert "cassette_import" not in done.stderr
 
 
-def test_a_program_that_catches_an_interrupt_goes_on(context, tmp_path):
+def test_a_program_that_catches_an_interrupt_continues(context, tmp_path):
     write(
         tmp_path,
         script="""
@@ -460,7 +460,7 @@ def test_a_program_that_is_interrupted_dies_of_the_signal(context, tmp_path):
 
 
 def test_what_python_imports_at_its_start_is_what_the_program_gets(tmp_path):
-    """`.pth` files import modules before the script's folder is on the path; those stay, whatever lies there."""
+    """`.pth` files import modules before the script's folder is on the path: the run keeps these modules."""
     site, folder = tmp_path / "site", tmp_path / "program"
     for path, text in {
         site / "sitecustomize.py": "import helper, fractions",

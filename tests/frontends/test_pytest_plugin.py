@@ -37,7 +37,7 @@ def project(tmp_path):
 
 
 def without_ours(text):
-    """What pytest says, without our line in the header, our section, and the time that it took."""
+    """Return pytest's output without cassette_import's line in the header, its section, and the duration."""
     return re.sub(r"cassette_import: .*\n|=+ cassette_import =+\n([^=].*\n)*|=* .* in [\d.]+s =*", "", text)
 
 
@@ -45,7 +45,7 @@ def report_of(folder, name="report.json"):
     return json.loads((folder / name).read_text())
 
 
-def test_the_plugin_does_nothing_and_imports_only_itself_until_an_option_asks_for_it(project):
+def test_the_plugin_does_nothing_and_imports_only_itself_without_an_option(project):
     write(
         project,
         "tests/test_shop.py",
@@ -64,7 +64,7 @@ def test_the_plugin_does_nothing_and_imports_only_itself_until_an_option_asks_fo
     assert "cassette" not in done.stdout
 
 
-def test_packages_are_overdubbed_and_the_header_says_so(project):
+def test_packages_are_overdubbed_and_listed_in_the_header(project):
     done = run_pytest("--cassette-packages=shop", "--cassette-report=report.json", folder=project)
     assert outcomes(done) == {"passed": 1}
     assert "cassette_import: packages shop; context none\n" in done.stdout
@@ -225,7 +225,7 @@ def test_what_cannot_be_had_is_wrong_usage(option, message, project):
     assert "Traceback" not in done.stderr
 
 
-def test_a_marker_gives_a_test_its_own_context_and_packages(project):
+def test_a_marker_sets_the_context_and_packages_of_a_test(project):
     write(
         project,
         "tests/test_shop.py",
@@ -282,7 +282,7 @@ def test_a_marker_gives_a_test_its_own_context_and_packages(project):
 
 
 def test_a_marker_whose_only_argument_is_a_context_type_marks_the_test(project):
-    """Other marks take a class that is their only argument for what is to be marked: the test would be gone."""
+    """Other marks decorate a class that is their only argument: the test would be replaced by it."""
     write(
         project,
         "tests/test_shop.py",
@@ -311,7 +311,7 @@ def test_a_marker_whose_only_argument_is_a_context_type_marks_the_test(project):
     assert outcomes(run_pytest("--strict-markers", folder=project)) == {"passed": 3}
 
 
-def test_what_a_marker_asks_for_in_vain_is_wrong_usage(project):
+def test_a_marker_with_an_unknown_context_or_package_is_wrong_usage(project):
     write(project, "tests/test_shop.py", "import pytest\n@pytest.mark.cassette('nope')\ndef test(): pass\n")
     done = run_pytest(folder=project)
     assert done.status == 4
@@ -414,7 +414,7 @@ def test_the_plugin_can_be_switched_off_by_its_name(project):
 
 
 @pytest.mark.parametrize("options", [(), ("--import-mode=importlib",)])
-def test_a_package_may_be_imported_before_us_by_a_plugin_or_a_conftest(options, project):
+def test_a_package_may_be_imported_earlier_by_a_plugin_or_a_conftest(options, project):
     write(project, "early.py", "import json.scanner")
     write(project, "conftest.py", "import shop\nassert shop.area(1) > 3")
     done = run_pytest(
@@ -441,7 +441,7 @@ def test_a_conftest_may_put_the_folder_of_a_package_on_the_path(project):
     assert report_of(project)["modules"]["till"]["specialised"] == {"pay": ["Noop"]}
 
 
-def test_a_summary_tells_what_was_done_and_where_the_report_is(project):
+def test_the_summary_counts_functions_and_names_the_report(project):
     done = run_pytest(
         *("--cassette-packages=shop", "--cassette-context=noop", "--cassette-report=report.json"), folder=project
     )
@@ -480,7 +480,7 @@ def test_results_of_a_markers_context_are_printed_unless_it_is_an_instance(proje
     assert done.stdout.count("(square)") == 1
 
 
-def test_a_marker_and_the_fixture_take_several_contexts_the_first_one_outermost(project):
+def test_a_marker_and_the_fixture_accept_several_contexts_the_first_one_outermost(project):
     write(
         project,
         "tests/test_shop.py",
@@ -576,7 +576,7 @@ def test_pytest_cov_counts_the_same(project):
     assert counted("--cassette-packages=shop", "--cassette-context=noop") == plain
 
 
-def test_a_module_that_pytest_rewrites_and_we_overdub_has_both(project):
+def test_a_module_that_pytest_rewrites_is_overdubbed_too(project):
     write(project, "conftest.py", "import pytest; pytest.register_assert_rewrite('shop')")
     write(project, "shop/__init__.py", "def check(x):\n    assert abs(x) == [1, x]\n")
     write(project, "tests/test_shop.py", "import shop\ndef test(): shop.check(2)\n")

@@ -34,7 +34,7 @@ def recordings(folder):
 
 
 def values(done):
-    """What the tests have printed."""
+    """Return the values that the tests printed."""
     return VALUES.findall(done.stdout)
 
 
@@ -69,7 +69,7 @@ def test_all_records_anew(project):
     assert values(run_pytest("-s", "--cassette-record=none", folder=project)) == values(second)
 
 
-def test_with_none_a_call_without_a_recording_fails_its_test_and_says_how_to_record_it(project):
+def test_with_none_a_call_without_a_recording_fails_its_test_with_the_command_that_records_it(project):
     write(project, "tests/test_shop.py", "import shop\n\ndef test_a(): shop.ticket()\n\ndef test_b(): pass\n")
     done = run_pytest("--cassette-record=none", folder=project)
     assert outcomes(done) == {"failed": 1, "passed": 1}
@@ -125,7 +125,7 @@ def test_a_test_that_makes_fewer_calls_than_recorded_fails(project):
     assert done.status == 1
 
 
-def test_the_recording_of_a_failed_test_is_not_kept(project):
+def test_the_recording_of_a_failed_test_is_not_stored(project):
     write(
         project,
         "tests/test_shop.py",
@@ -288,7 +288,7 @@ def test_the_paths_of_this_machine_are_not_in_a_recording(project):
     assert str(project) not in text
 
 
-def test_a_marker_records_one_test_and_says_how(project):
+def test_a_marker_with_arguments_records_one_test(project):
     write(
         project,
         "tests/test_shop.py",
@@ -467,7 +467,7 @@ class _Prices(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_a_server_is_asked_while_recording_and_not_afterwards(project):
+def test_a_server_gets_requests_while_recording_and_not_afterwards(project):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Prices)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     write(

@@ -73,7 +73,7 @@ def registry(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def cleanly(monkeypatch):
-    """Bytecode is written (C9); path entries, finders and modules are afterwards as they were."""
+    """Write bytecode (C9); restore path entries, finders and modules after the test."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "meta_path", sys.meta_path[:])
     modules = set(sys.modules)
@@ -161,7 +161,7 @@ def test_F12_never_ourselves():
 
 
 def test_F12_finding_and_loading_import_nothing(finder, registry, made, monkeypatch):
-    importlib.import_module("made.sub")  # what Python itself imports when it is asked for the first time
+    importlib.import_module("made.sub")  # modules that Python itself imports the first time
     for name in ["made", "made.sub"]:
         del sys.modules[name]
     registry.active = True
@@ -179,7 +179,7 @@ def test_F12_finding_and_loading_import_nothing(finder, registry, made, monkeypa
     assert sys.modules["made.sub"].level == "<overdubbed>"
 
 
-def test_F13_what_is_not_meant_is_refused_before_anybody_is_asked(finder, registry):
+def test_F13_names_that_are_not_selected_are_refused_before_other_finders_are_called(finder, registry):
     class Counting:
         asked = []
 
@@ -198,7 +198,7 @@ def test_F13_what_is_not_meant_is_refused_before_anybody_is_asked(finder, regist
 # ---- finding
 
 
-def test_F1_all_finders_behind_are_asked_in_order(finder, made):
+def test_F1_all_finders_behind_are_called_in_order(finder, made):
     class Virtual(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         def find_spec(self, fullname, path=None, target=None):
             if fullname == "made.other":
@@ -216,7 +216,7 @@ def test_F1_all_finders_behind_are_asked_in_order(finder, made):
     assert finder.decisions["made.other"].finder.endswith("Virtual")
 
 
-def test_F1_finders_in_front_are_not_asked_again(finder, made):
+def test_F1_finders_in_front_are_not_called_again(finder, made):
     asked = []
 
     class Front:
@@ -228,7 +228,7 @@ def test_F1_finders_in_front_are_not_asked_again(finder, made):
     assert asked == ["made", "made.sub", "made.other"]
 
 
-def test_F2_two_finders_that_ask_everybody(finder, made):
+def test_F2_two_finders_that_call_all_other_finders(finder, made):
     class Asking:
         """As birdseye and logfire do it."""
 
@@ -283,12 +283,12 @@ def test_F3_entries_may_be_classes_lack_find_spec_and_change_the_list(finder, ma
     assert AsClass not in sys.meta_path
 
 
-def test_F3_without_a_place_on_the_list_everybody_is_asked(finder, made):
+def test_F3_without_a_place_on_the_list_all_finders_are_called(finder, made):
     sys.meta_path.remove(finder)
     assert type(finder.find_spec("made").loader) is Loader
 
 
-def test_F4_the_spec_is_kept_and_only_its_loader_is_new(finder, made):
+def test_F4_the_spec_is_reused_and_only_its_loader_is_new(finder, made):
     specs = []
 
     class Watched:
@@ -306,7 +306,7 @@ def test_F4_the_spec_is_kept_and_only_its_loader_is_new(finder, made):
     after = dict(vars(spec))
     plain, ours = before.pop("loader"), after.pop("loader")
     after.pop("_initializing", None), before.pop("_initializing", None)
-    after["_cached"] = before["_cached"] = spec.cached  # worked out when somebody asks for it
+    after["_cached"] = before["_cached"] = spec.cached  # computed on first access
     assert after == before
     assert (type(plain), type(ours)) == (SourceFileLoader, Loader)
     assert (ours.name, ours.path) == (plain.name, plain.path)
@@ -314,7 +314,7 @@ def test_F4_the_spec_is_kept_and_only_its_loader_is_new(finder, made):
 
 
 def _loads_with(loader_type):
-    """A finder that gives everything that is found to loaders of this type."""
+    """A finder that sets loaders of this type for all modules."""
 
     class Specialist:
         @staticmethod
@@ -361,8 +361,8 @@ def test_F5_what_another_tool_does_to_the_source_is_not_lost(finder, registry, m
     assert "compiles something else" in finder.decisions["made.sub"].reason
 
 
-def test_F5_a_loader_whose_code_is_not_what_its_source_says(finder, registry, made):
-    """It does not tell that it changes anything; still the module level is not made from the source."""
+def test_F5_a_loader_whose_code_differs_from_its_source(finder, registry, made):
+    """The loader has no attribute that declares a change; its code is compared with that of the source."""
 
     class Instrumenting(SourceFileLoader):
         def get_code(self, fullname):
@@ -380,7 +380,7 @@ def test_F6_a_wrapper_has_what_the_loader_has_and_nothing_else(finder, registry,
     seen = []
 
     class Other(importlib.abc.SourceLoader):
-        """A loader of somebody else that gives the source as it is."""
+        """Another package's loader that returns the source unchanged."""
 
         def get_filename(self, fullname):
             return _named(made, "other.py")
@@ -460,7 +460,7 @@ def test_F8_bytecode_in_a_zip_file(finder, registry, made, tmp_path):
     assert registry.admitted == []
 
 
-def test_F9_an_editable_install_is_taken_in(finder, registry, made, tmp_path):
+def test_F9_an_editable_install_is_overdubbed(finder, registry, made, tmp_path):
     editable_wheel = pytest.importorskip("setuptools.command.editable_wheel")
     sys.path.remove(str(tmp_path))  # so that setuptools' finder is the only one that knows it
     (tmp_path / "made_editable_finder.py").write_text(
@@ -570,7 +570,7 @@ def test_C14_code_for_runpy_is_that_of_an_import(finder, registry, made):
     assert runpy.run_module("made", run_name="__main__")["level"] == "<overdubbed>"
 
 
-def test_C14_a_loader_gives_code_for_its_own_module_only(finder, registry, made):
+def test_C14_a_loader_returns_code_of_its_own_module_only(finder, registry, made):
     loader = finder.find_spec("made").loader
     for registry.active in [False, True]:
         with pytest.raises(ImportError, match="cannot handle"):
@@ -652,7 +652,7 @@ def test_S5_the_programs_own_errors_are_not_swallowed(finder, registry, made):
             importlib.import_module("made.sub")
 
 
-def test_S6_a_warning_of_the_compiler_is_given_once(finder, registry, made):
+def test_S6_a_warning_of_the_compiler_is_issued_once(finder, registry, made):
     registry.active = True
     (made / "sub.py").write_text("x = 1 is 1\n")
     with warnings.catch_warnings(record=True) as caught:
@@ -661,7 +661,7 @@ def test_S6_a_warning_of_the_compiler_is_given_once(finder, registry, made):
     assert [warning.category for warning in caught] == [SyntaxWarning]
 
 
-# ---- in a process of its own, against plain Python
+# ---- in a separate process, compared with plain Python
 
 HOOK = """
 import sys
@@ -682,7 +682,7 @@ sys.meta_path.insert(0, finder_module.finder)
 
 
 def _outcomes(folder, program, *options):
-    """What Python prints plain, with the hook, and with the hook in a context; each twice, cold and warm."""
+    """Return Python's output plain, with the hook, and with the hook in a context; each twice, cold and warm."""
     program = textwrap.dedent(program)
     outcomes = []
     for hook in ["", HOOK.format(root=str(ROOT), active=False), HOOK.format(root=str(ROOT), active=True)]:
@@ -822,7 +822,7 @@ def test_locate_imports_nothing(made):
     assert locate("made.nowhere") == locate("made.sub.x") == locate("made_nowhere.x") == (None, "")
 
 
-def test_locate_asks_behind_the_finder_and_records_nothing(finder, registry, made):
+def test_locate_calls_the_finders_behind_and_records_nothing(finder, registry, made):
     spec, found_by = locate("made.sub")
     assert type(spec.loader) is SourceFileLoader
     assert found_by == "PathFinder"

@@ -1,4 +1,4 @@
-"""`install`, `uninstall`, `installed` and reports, against a registry that writes down what it is told."""
+"""`install`, `uninstall`, `installed` and reports, with a fake registry that records the calls of its methods."""
 
 import importlib
 import importlib.util
@@ -56,7 +56,7 @@ class Registry:
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
-    """A new registry and an empty list of installations; afterwards everything is as it was."""
+    """A new registry and an empty list of installations, which are replaced by the earlier ones after the test."""
     fake = Registry()
     finder = finder_module.Finder()
     for module in [finder_module, installation]:
@@ -137,7 +137,7 @@ def test_what_is_no_string_is_a_type_error(wrong):
         "a b",
     ],
 )
-def test_a_name_that_no_finder_knows(made, name):
+def test_a_name_that_no_finder_finds(made, name):
     with pytest.raises(ModuleNotFoundError) as caught:
         install(name)
     assert caught.value.name == name
@@ -158,7 +158,7 @@ def _distribution(folder, name, *modules):
 
 
 @pytest.mark.parametrize("name", ["Made-Distribution", "made_distribution", "made.distribution"])
-def test_a_distribution_is_told_by_its_import_names(made, name):
+def test_the_error_for_a_distribution_has_its_import_names(made, name):
     _distribution(made.parent, "Made-Distribution", "made", "_made")
     _distribution(made.parent, "another-distribution", "another")
     with pytest.raises(ModuleNotFoundError, match=f"'{name}'; the distribution {name} is imported as 'made'$"):
@@ -178,7 +178,7 @@ def test_importlib_metadata_is_imported_for_that_message_only(made):
     subprocess.run(command, check=True, cwd=made.parent)
 
 
-def test_abstract_base_classes_remember_nothing_of_ours(made):
+def test_abstract_base_classes_cache_no_class_of_cassette_import(made):
     program = """
         import collections.abc, sys
         from _abc import _get_dump
@@ -264,8 +264,8 @@ def test_checking_a_name_imports_nothing(made):
     assert not any(name.startswith("made") for name in sys.modules)
 
 
-def test_a_module_that_only_its_package_knows_of(made):
-    """As `six.moves`: there once the package has been executed."""
+def test_a_module_that_only_its_package_finds(made):
+    """As `six.moves`: it exists once the package has been executed."""
     (made / "__init__.py").write_text(
         "import sys, types\nsys.modules['made.moves'] = moves = types.ModuleType('made.moves')\n"
         f"moves.__file__ = {str(made / 'a.py')!r}\n"
@@ -294,7 +294,7 @@ def test_patterns_need_not_match_anything_yet():
 # ---- what is taken in
 
 
-def test_modules_imported_later_are_taken_in(made, registry):
+def test_modules_imported_later_are_overdubbed(made, registry):
     install("made")
     assert registry.admitted == {}
     load("made.a", "made.sub.c")
@@ -306,7 +306,7 @@ def test_modules_imported_later_are_taken_in(made, registry):
     }
 
 
-def test_P3_modules_imported_already_are_taken_in_place(made, registry):
+def test_P3_modules_imported_already_are_overdubbed_in_place(made, registry):
     a, *_ = load("made.a", "made.b", "made.sub.c")
     install(["made.a", "made.sub"])
     assert set(registry.admitted) == {"made.a", "made.sub", "made.sub.c"}
@@ -348,7 +348,7 @@ def test_odd_entries_of_sys_modules(made, registry, monkeypatch):
     ]
 
 
-def test_M2_the_main_module_goes_by_its_importable_name(made, registry, monkeypatch):
+def test_M2_the_main_module_is_selected_by_its_importable_name(made, registry, monkeypatch):
     main = types.ModuleType("__main__")
     main.__spec__ = importlib.util.spec_from_file_location("made.__main__", str(made / "a.py"))
     monkeypatch.setitem(sys.modules, "__main__", main)
@@ -376,7 +376,7 @@ def test_reloading_goes_through_the_finder(made, registry):
 # ---- the finder's place
 
 
-def test_the_finder_is_in_front_once_and_gone_in_the_end(made):
+def test_the_finder_is_in_front_once_and_removed_at_the_end(made):
     before = list(sys.meta_path)
     first = install("made.a")
     assert [_is_finder(entry) for entry in sys.meta_path] == [True] + [False] * len(before)
@@ -425,7 +425,7 @@ def test_uninstalling_dismisses_exactly_what_was_admitted(made, registry):
     installation.uninstall()
     uninstall(["made.a"])
     assert len(registry.dismissed) == 3
-    assert registry.dismissals == 1  # it looks through the whole heap
+    assert registry.dismissals == 1  # it searches the whole heap
 
 
 def test_P5_installations_stack(made, registry):
@@ -494,7 +494,7 @@ def test_V11_many_threads_install_and_import(made, registry):
     assert not any(map(_is_finder, sys.meta_path))
 
 
-# ---- telling
+# ---- reports
 
 
 def _reports():
@@ -519,7 +519,7 @@ def test_the_report_lists_each_module_with_its_reason(made):
     ]
 
 
-def test_the_report_tells_of_functions(made):
+def test_the_report_lists_functions(made):
     installation = install("made")
     load("made.a")
     [_, a] = installation.report()

@@ -1,4 +1,4 @@
-"""Callbacks after imports: when they are called, and that modules see nothing of it."""
+"""Callbacks after imports: when they are called, and that modules do not notice them."""
 
 import importlib
 import importlib.machinery
@@ -19,7 +19,7 @@ def finder(monkeypatch):
 
 @pytest.fixture
 def awaited(make_package, finder):
-    """A module that is awaited, and what its callback has got: names, and what the module held by then."""
+    """A module with a callback after its import; the names that the callback got, and those in the module by then."""
     name = make_package("loader = __spec__.loader, __loader__\nvalue = 1\n")
     calls = []
 
@@ -46,7 +46,7 @@ def test_the_module_sees_the_loader_that_python_would_use(awaited):
     assert [type(loader) for loader in (*module.loader, module.__loader__, module.__spec__.loader)] == [own] * 4
 
 
-def test_a_program_that_looks_for_the_module_gets_a_loader_that_passes_for_its_own(awaited):
+def test_a_program_that_finds_the_module_gets_a_loader_that_looks_like_the_original(awaited):
     name, calls, _ = awaited
     loader = importlib.util.find_spec(name).loader
     assert isinstance(loader, importlib.machinery.SourceFileLoader)

@@ -3,6 +3,7 @@
 import importlib
 
 import pytest
+from helpers.contexts import ArgumentFree, ReadsEverything
 
 from cassette_import import Context, Events
 
@@ -16,30 +17,15 @@ def _reload(ctx, f, module):
     return module
 
 
-class ArgumentFree(Context, events=Events.ALL):
-    def prehook(self, f, *arguments, **keywords):
-        pass
-
-    def posthook(self, result, f, *arguments, **keywords):
-        pass
+class ArgumentFreeOfAll(ArgumentFree, events=Events.ALL):
+    """Its hooks are argument-free and see every kind of event."""
 
 
-class ReadingArguments(Context, events=Events.ALL):
-    def prehook(self, f, *arguments, **keywords):
-        self.last = arguments
-
-    def posthook(self, result, f, *arguments, **keywords):
-        self.last = result
-
-    def errorhook(self, exception, f, *arguments, **keywords):
-        self.last = exception
+class TaggingAll(ReadsEverything, events=Events.ALL, tagging=True):
+    """Values could carry metadata, and hooks read every kind of event."""
 
 
-class Tagging(ReadingArguments, tagging=True):
-    pass
-
-
-CONTEXTS = [ChosenFunctions, ArgumentFree, ReadingArguments, Tagging]
+CONTEXTS = [ChosenFunctions, ArgumentFreeOfAll, ReadsEverything, TaggingAll]
 
 NESTINGS = {
     "chain_of_methods": "{}.m(1)",
@@ -70,7 +56,7 @@ PLACES = {
 
 
 def _size(code, seen):
-    """Bytes of instructions, those of nested functions included, each once."""
+    """Return the bytes of instructions, with those of nested functions, each once."""
     if id(code) in seen:
         return 0
     seen.add(id(code))

@@ -118,7 +118,7 @@ def is_wanted(path):
 
 
 def files():
-    """The files of the standard library that are to be rewritten, or those of the folders that were named."""
+    """Return the files of the standard library to rewrite, or those of the named folders."""
     if FOLDERS:
         return sorted(str(path) for folder in FOLDERS for path in pathlib.Path(folder).resolve().rglob("*.py"))
     if not WHOLE_LIBRARY:

@@ -1,4 +1,4 @@
-"""BodyCompiler are kept on disk: a second process compiles nothing, whatever it hashes, and does the same."""
+"""Compiled bodies are cached on disk: a second process compiles nothing, for any hash seed, and behaves the same."""
 
 import textwrap
 

@@ -85,7 +85,7 @@ def test_it_is_known_in_one_context_after_the_other_and_outside(program, Recorde
         assert program.main() == program.EXPECTED
 
 
-def test_what_is_kept_while_a_context_is_active_is_known_when_nothing_is_installed_any_more(program, Recorder):
+def test_code_stored_while_a_context_is_active_is_recognised_after_uninstalling(program, Recorder):
     with Recorder():
         made_inside = program.nested()
         assert made_inside() is True

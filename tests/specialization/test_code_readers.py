@@ -1,4 +1,4 @@
-"""Packages that read the code of functions, to send it elsewhere or to compile it, get the plain code."""
+"""Packages that read the code of functions, to serialise or to compile it, get the plain code."""
 
 import importlib
 import textwrap
@@ -57,7 +57,7 @@ def writer(make_package, monkeypatch):
 
 
 @pytest.mark.parametrize("has_run", [False, True], ids=["trampoline", "compiled_body"])
-def test_readers_are_given_the_plain_code(has_run, writer):
+def test_readers_get_the_plain_code(has_run, writer):
     module, program, plain = writer
     with Counting() as ctx:
         if has_run:
@@ -72,11 +72,11 @@ def test_readers_are_given_the_plain_code(has_run, writer):
     assert module.names(program.moved.__code__) == ("math", "floor")
 
 
-def test_what_is_not_ours_is_handed_on_as_it_is(writer):
+def test_other_arguments_of_readers_are_passed_on_unchanged(writer):
     module, program, _ = writer
     with Counting():
         program.moved(1)
-        found = module.Pickler.dispatch[type(test_what_is_not_ours_is_handed_on_as_it_is.__code__)](None, 3)
+        found = module.Pickler.dispatch[type(test_other_arguments_of_readers_are_passed_on_unchanged.__code__)](None, 3)
         assert found == 3
         assert module.Identity.of(lambda x: x)[1] == 2
         assert module.names(module.Identity.of.__func__.__code__) is module.Identity.of.__func__.__code__.co_names

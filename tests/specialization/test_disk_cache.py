@@ -1,4 +1,4 @@
-"""The disk cache: names of files, which files are valid, and that nothing is ever raised."""
+"""The disk cache: names of files, which files are valid, and that no error is raised."""
 
 import importlib.util
 import marshal
@@ -20,7 +20,7 @@ TAG = "noop1f"
 
 @pytest.fixture(autouse=True)
 def caching(monkeypatch):
-    """C7: the environment may forbid writing bytecode, so the tests set this themselves."""
+    """C7: the environment may disable writing bytecode, so the tests enable it."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", None)
 
@@ -66,7 +66,7 @@ def test_what_is_written_is_read(source):
     assert [name for name in os.listdir(source.cached.parent)] == [source.cached.name]
 
 
-def test_C1_the_name_tells_python_version_ours_and_what_was_done(source, monkeypatch):
+def test_C1_the_name_has_the_versions_of_python_and_cassette_import_and_the_kind_of_code(source, monkeypatch):
     monkeypatch.setattr(sys.modules["cassette_import"], "__version__", "1.2.3", raising=False)
     level = sys.flags.optimize or ""
     assert source.cached.parent == source.file.parent / "__pycache__"
@@ -102,7 +102,7 @@ def test_C2_the_fingerprint_is_that_of_the_files(tmp_path, monkeypatch):
     assert disk_cache._fingerprint.__wrapped__() != first
 
 
-def test_C3_an_edit_is_seen_whatever_the_times_say(source):
+def test_C3_an_edit_is_detected_without_a_change_of_times(source):
     source.write()
     before = source.file.stat()
     source.file.write_text("def g():\n    return (lambda: 1)()\n")
@@ -279,7 +279,7 @@ def test_C11_a_prefix_for_caches_is_honoured(source, tmp_path, monkeypatch):
     assert not (source.file.parent / "__pycache__").exists()
 
 
-def test_C11_compiling_all_does_not_touch_ours(source):
+def test_C11_compileall_does_not_touch_the_cache(source):
     source.write()
     plain = py_compile.compile(source.path, doraise=True)
     assert Path(plain) != source.cached
@@ -303,7 +303,7 @@ def test_D3_levels_of_optimisation_have_files_of_their_own(source):
     assert len(disk_cache.find(source.path)) == 3
 
 
-def test_find_gives_ours_of_this_source_and_no_others(source):
+def test_find_returns_the_cache_files_of_this_source_and_no_others(source):
     source.write()
     source.write("other2")
     names = ["mod.n.py", "mod2.py", "__init__.py"]
@@ -328,7 +328,7 @@ def test_find_of_a_script_without_a_suffix(tmp_path):
     assert disk_cache.find(script.path) == [script.cached]
 
 
-def test_clear_removes_ours_only(source):
+def test_clear_removes_cache_files_only(source):
     source.write()
     plain = Path(py_compile.compile(source.path, doraise=True))
     below = Source(source.file.parent / "sub" / "deep.py")

@@ -1,4 +1,4 @@
-"""Functions whose source or bytecode somebody else reads are left alone; others are not, whatever they are called."""
+"""Functions whose source or bytecode another package reads are left alone; others of the same names are not."""
 
 import pytest
 

@@ -2,20 +2,17 @@
 
 import importlib
 
-from cassette_import import Context, Events, install
+from helpers.contexts import Counting
+
+from cassette_import import Events, install
 from cassette_import.interpreter import heap
 
 
-class Counting(Context, events=Events.ALL):
-    def __init__(self):
-        super().__init__()
-        self.calls = 0
-
-    def prehook(self, f, *arguments, **keywords):
-        self.calls += 1
+class CountingAll(Counting, events=Events.ALL):
+    """Counts events of every kind."""
 
 
-def test_many_decorators_need_few_looks_at_all_objects(make_package, monkeypatch):
+def test_many_decorators_need_few_searches_of_the_heap(make_package, monkeypatch):
     decorators = "".join(
         f"""
 def decorator_{number}(function):
@@ -35,17 +32,17 @@ ALL += [one_{number}, other_{number}]
     )
     name = make_package({"__init__.py": f"ALL = []\n{decorators}"})
     install([name])
-    looks = []
+    searches = []
     functions_of = heap.functions_of
 
     def counted(files):
-        looks.append(files)
+        searches.append(files)
         return functions_of(files)
 
     monkeypatch.setattr(heap, "functions_of", counted)
-    with Counting():
-        looks.clear()
+    with CountingAll():
+        searches.clear()
         module = importlib.import_module(name)
         for _ in range(3):
             assert [function(3) for function in module.ALL] == [3] * 60
-        assert len(looks) <= 5
+        assert len(searches) <= 5

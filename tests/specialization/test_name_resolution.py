@@ -1,4 +1,4 @@
-"""`resolves_to`: which object an expression in a function's tree stands for."""
+"""`resolves_to`: the object that an expression in a function's tree refers to."""
 
 import ast
 import math
@@ -68,7 +68,7 @@ def test_names_attributes_and_constants_resolve_to_objects(resolved):
     assert not resolves_to(first.args[-1], 1)
 
 
-def test_what_cannot_be_told_resolves_to_nothing(resolved):
+def test_names_that_cannot_be_resolved_have_no_value(resolved):
     module, _, _, second = resolved
     candidates = [math.sin, math.cos, print, input, module.target, None, 1]
     assert [any(resolves_to(node, one) for one in candidates) for node in second.args] == [False] * len(second.args)
@@ -92,7 +92,7 @@ def test_a_node_that_is_written_the_same_will_do(resolved):
     assert not resolves_to(first.args[0], ast.parse("math.cos", mode="eval").body)
 
 
-def test_a_node_from_elsewhere_means_nothing():
+def test_a_node_of_another_tree_has_no_value():
     assert not resolves_to(ast.Name("print", ast.Load()), print)
     assert resolves_to(ast.Constant(3), 3)
 

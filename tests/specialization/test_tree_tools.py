@@ -40,7 +40,7 @@ def test_replace_match_may_replace_the_whole():
     assert replace_match(lambda node: ast.Constant(1), lambda node: True, ast.Name("x", ast.Load())).value == 1
 
 
-def test_replace_match_takes_a_list_of_statements_and_may_make_more_or_fewer():
+def test_replace_match_accepts_a_list_of_statements_and_may_return_more_or_fewer():
     body = parsed("a\nb = 1\nif c:\n    d = 2\n").body
     made = replace_match(lambda node: [node, node], lambda node: isinstance(node, ast.Assign), body)
     assert made is body
@@ -55,7 +55,7 @@ def test_replace_match_keeps_the_position():
     assert (tree.body[0].value.lineno, tree.body[0].value.end_col_offset) == (3, 4)
 
 
-def test_replace_match_goes_as_deep_as_it_takes():
+def test_replace_match_works_at_every_depth():
     tree = ast.parse(" + ".join(["x"] * 900), mode="eval").body
     for _ in range(9):
         tree = ast.BinOp(tree, ast.Add(), tree.right)
@@ -103,7 +103,7 @@ def followed_by_a_stop(statement, index):
     return [statement, *ast.parse("stop()").body]
 
 
-def test_insert_statements_goes_into_all_blocks_but_not_into_other_bodies():
+def test_insert_statements_inserts_into_all_blocks_but_not_into_other_bodies():
     body = parsed(PROGRAM).body
     assert insert_statements(body, is_assignment, followed_by_a_stop) is body
     text = ast.unparse(ast.Module(body, []))
@@ -161,7 +161,7 @@ def test_insert_statements_may_remove():
     assert ast.unparse(ast.Module(body, [])) == "b"
 
 
-def test_another_number_of_statements_than_was_said_is_an_error():
+def test_another_number_of_statements_than_declared_is_an_error():
     with pytest.raises(ValueError, match="2 statements were to take the place of the one in line 1, and 1 came"):
         insert_statements(parsed("a = 1").body, is_assignment, lambda s, i: [s])
 

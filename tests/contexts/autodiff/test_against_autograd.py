@@ -41,7 +41,7 @@ def test_gradients_are_those_of_autograd(name):
 
 
 @pytest.mark.parametrize("name", WITHOUT_RULES)
-def test_functions_without_a_rule_say_so(name):
+def test_functions_without_a_rule_raise_an_error(name):
     function, arguments = WITHOUT_RULES[name]
     with pytest.raises(NotOverdubbable, match="there is no derivative of"):
         vjp(function, arguments, 1.0)

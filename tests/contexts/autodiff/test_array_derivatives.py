@@ -507,7 +507,7 @@ def test_a_function_without_a_rule_is_an_error_that_names_it(name):
             call(UNKNOWN[name], MATRIX.copy())
 
 
-def test_what_gives_no_numbers_needs_no_rule():
+def test_functions_that_return_no_numbers_need_no_rule():
     def f(x):
         seen = [np.all(x == x), np.isfinite(x).all(), np.allclose(x, x), x.shape, len(x), np.argmax(x), (x > 0.4).sum()]
         seen += [x.argsort().tolist(), x.any(), np.shape(x), x.dtype == float, x.size, repr(x), f"{x}", x.nbytes]
@@ -616,7 +616,7 @@ def test_a_derivative_within_a_function_that_changes_arrays():
     check(f, VECTOR)
 
 
-def test_jvp_and_vjp_within_a_derivative_take_structures():
+def test_jvp_and_vjp_within_a_derivative_accept_structures():
     assert derivative(lambda x: jvp(math.sin, (x,), (1.0,))[1], 1.0) == -math.sin(1.0)
     assert derivative(lambda x: vjp(math.sin, (1.0,), x)[1][0], 1.0) == math.cos(1.0)
     assert gradient(lambda x: vjp(lambda y: [y * y], (1.0,), [x])[1][0], 1.0) == (2.0,)

@@ -58,11 +58,11 @@ def test_both_modes_nest_in_each_other():
     assert gradient(lambda x: gradient(f, x, 1.0)[1], 3.0)[0] == pytest.approx(6 * math.cos(1.0))
 
 
-def test_jvp_gives_value_and_direction():
+def test_jvp_returns_value_and_directional_derivative():
     assert jvp(lambda x, y: x * y, (2.0, 5.0), (1.0, 2.0)) == (10.0, 9.0)
 
 
-def test_vjp_gives_value_and_weighted_derivatives():
+def test_vjp_returns_value_and_weighted_derivatives():
     value, found = vjp(lambda x, y: [x * y, x], (2.0, 5.0), [1.0, 10.0])
     assert value == [10.0, 2.0]
     assert found == (15.0, 2.0)
@@ -148,21 +148,21 @@ def test_special_methods_of_the_program_are_followed():
     assert gradient(f, 2.0) == (44.0,)
 
 
-def test_functions_that_are_handed_to_others_are_followed():
+def test_functions_that_are_passed_to_others_are_differentiated():
     def f(xs):
         return sum(map(math.sin, xs)) + functools.reduce(operator.mul, xs) + sum(map(operator.mul, xs, xs))
 
     assert gradient(f, [2.0, 3.0])[0] == pytest.approx([math.cos(2.0) + 3.0 + 4.0, math.cos(3.0) + 2.0 + 6.0])
 
 
-def test_derivatives_within_derivatives_take_structures():
+def test_derivatives_within_derivatives_accept_structures():
     assert derivative(lambda x: jvp(math.sin, (x,), (1.0,))[1], 1.0) == -math.sin(1.0)
     assert derivative(lambda x: jvp(math.sin, (1.0,), (x,))[1], 1.0) == math.cos(1.0)
     assert derivative(lambda x: vjp(math.sin, (1.0,), x)[1][0], 1.0) == math.cos(1.0)
     assert gradient(lambda x: vjp(lambda y: [y * y], (1.0,), [x])[1][0], 1.0) == (2.0,)
 
 
-def test_what_derivatives_give_holds_no_wrappers():
+def test_results_of_derivatives_hold_no_wrappers():
     kept = []
 
     def f(x):
