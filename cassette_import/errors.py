@@ -59,6 +59,6 @@ class PassError(CassetteError):
 class OverdubRecursionError(CassetteError, RecursionError):
     """An overload enters itself without end.
 
-    It is raised in place of a bare `RecursionError` when an overload calls `overdub` for the function that it replaces.
+    It is raised instead of a bare `RecursionError` when an overload calls `overdub` for the function that it replaces.
     Call `recurse` there, which skips the overload for that one call, or `fallback` for the native function.
     """

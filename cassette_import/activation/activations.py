@@ -17,7 +17,7 @@ from cassette_import.specialization.registry import registry
 
 
 class HasKey(Protocol):
-    """A context, as far as its variant goes."""
+    """What a variant needs of a context."""
 
     def _variant_key(self) -> Key:
         """What decides how functions are specialised for the context."""
@@ -44,7 +44,7 @@ class StackActivation(Activation):
         """Make the activation in which the hooks and overloads of context `level` run: the contexts outside it.
 
         Another thread may do the same meanwhile, where they share an activation, or forget the hook activations,
-        because it gives this one another variant.
+        because it assigns another variant to this one.
         """
         contexts = self.contexts[:level]
         variant = variant_of(contexts)
@@ -146,7 +146,7 @@ def inherited_activation(activation: Activation) -> Activation:
 
 
 def refresh(activation: Activation) -> None:
-    """Give an activation in use the current variant of its contexts, and instrument every function for it.
+    """Assign the current variant of its contexts to an activation in use, and instrument every function for it.
 
     A context is entered in two steps: its variant is chosen, then the activation is noted as in use. Between the two,
     another thread may register a hook of a new kind, or specialise functions for the variants that were in use. From
@@ -162,7 +162,7 @@ def refresh(activation: Activation) -> None:
 
 
 def _replace_variant(activation: Activation) -> None:
-    """Give an activation in use the variant that its contexts have now."""
+    """Assign the variant that its contexts have now to an activation in use."""
     new = variant_of(activation.contexts)
     if new is None:
         return

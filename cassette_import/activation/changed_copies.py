@@ -26,7 +26,7 @@ def similarcontext(ctx: AnyContext, *, metadata: Any = _UNSET, passes: Any = _UN
     ctx:
         The context.
     metadata, passes:
-        What the copy has in place of the metadata and passes of the context. Both are optional.
+        The metadata and passes of the copy, if they differ from those of the context.
 
     Raises
     ------

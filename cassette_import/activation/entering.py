@@ -89,7 +89,7 @@ def start(activation: Activation) -> None:
 def leave(activation: Activation, result: Any = None) -> None:
     """End an activation of this thread and task, and go back to the one outside it.
 
-    Mostly without a frame for each step: where there was room on the stack to enter, there is room to leave.
+    Usually this takes no further frames than entering did, so it cannot exceed the recursion limit where that did not.
     """
     if activation.successor is not None:
         leave(activation.successor, result)

@@ -175,7 +175,7 @@ def hasmetadata(x: Any, ctx: Any) -> bool:
 def allmetadata(ctx: Any, *values: Any) -> list[Any]:
     """The metadata that the activation of `ctx` gave to values and to the parts of lists, tuples, dicts and sets.
 
-    A method `computed`, which gives the metadata of the result of a call, uses it for the arguments.
+    A method `computed`, which returns the metadata of the result of a call, uses it for the arguments.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def metameta(x: Any, ctx: Any) -> Any:
 
 
 def hasmetameta(x: Any, ctx: Any) -> bool:
-    """Whether `metameta` gives a structure for a value.
+    """Whether `metameta` returns a structure for a value.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ def _describe(error: Exception) -> str:
 def locate(name: str) -> tuple[ModuleSpec | None, str]:
     """The spec of a module and the title of its finder. Nothing is imported, not even the module's parents.
 
-    Only the finders behind cassette_import's are asked, so nothing is changed or recorded.
+    Only the finders behind cassette_import's are called, so nothing is changed or recorded.
     """
     parent, _, last = name.rpartition(".")
     path: _Path = None

@@ -31,8 +31,9 @@ class OtherFinders:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> tuple[ModuleSpec | None, Any]:
         """Ask them for a module; return the spec and the finder that made it, or twice None."""
-        # A finder behind this one may ask all finders, this one included. It gets no answer: otherwise it would be
-        # asked again, without end. The guard is for this thread alone: for other threads None would be wrong (F2).
+        # A finder behind this one may search with all finders, this one included. Here it finds nothing then: otherwise
+        # the finders would call each other without end. The guard is for this thread alone: for other threads None
+        # would be wrong (F2).
         if fullname in self._searches.running:
             return None, None
         self._searches.running.add(fullname)

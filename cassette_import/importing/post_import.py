@@ -31,7 +31,7 @@ class PostImportFinder:
 
     @property
     def is_first(self) -> bool:
-        """Whether no other finder is asked before this one."""
+        """Whether this finder is the first one that Python calls."""
         return bool(sys.meta_path) and sys.meta_path[0] is self
 
     def when_imported(self, name: str, callback: Callback) -> None:

@@ -41,13 +41,13 @@ class Entry:
     def test(self, at: At, shape: Shape, is_first: bool, in_variables: bool, is_only: bool = True) -> ast.expr:
         """The test for the branch of a shape.
 
-        It is ``@on and (@a := @get()).family is @7``; for further branches ``@v is @7``. Where guards are all there is,
-        it is ``@on``: what a guard calls for a target asks for the active context.
+        It is ``@on and (@a := @get()).family is @7``; for further branches ``@v is @7``. Where all events have
+        guards, it is ``@on``: what a guard calls for a target looks up the active context.
 
         Parameters
         ----------
         at:
-            Where the test stands.
+            The position of the test.
         shape:
             The shape of the branch.
         is_first, is_only:

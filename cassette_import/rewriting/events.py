@@ -1,4 +1,4 @@
-"""`Events`: the kinds of syntax that a context type can ask to see.
+"""`Events`: the kinds of events that a context type can choose.
 
 Knows the names of the kinds; must not know which syntax or function belongs to them (see `primitives`).
 """

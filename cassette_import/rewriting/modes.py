@@ -1,6 +1,6 @@
-"""Which form the events in a node take, by where they stand.
+"""Which form the events in a node take, by their surroundings.
 
-Knows syntax, and where an assignment expression may stand; must not know what the forms look like.
+Knows syntax, and where assignment expressions are allowed; must not know what the forms look like.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS
 from cassette_import.rewriting.trees.traversal import children
 
 BARE_LAMBDA: Final = "_bare"
-"""The attribute of a lambda that can have no temporaries where it stands."""
+"""The attribute of a lambda whose surroundings allow no temporaries."""
 
 _COMPREHENSIONS_ARE_INLINED: Final = sys.version_info >= (3, 12)  # PEP 709
 
@@ -26,7 +26,7 @@ class Mode(Enum):
     INLINED = 1
     """Hooks are called in the body itself."""
     CALLEE = 2
-    """Each event asks for the active context; temporaries are allowed."""
+    """Each event looks up the active context; temporaries are allowed."""
     BARE = 3
     """The same, without temporaries."""
     CLASS_BODY = 4
@@ -72,7 +72,7 @@ def _inside_generator(node: ast.GeneratorExp, mode: Mode) -> list[Inside]:
 
 
 def _inside_clause(node: ast.comprehension, mode: Mode) -> list[Inside]:
-    """No assignment expression may stand in a clause's iterable or target, not even within a lambda."""
+    """No assignment expression is allowed in a clause's iterable or target, not even within a lambda."""
     for place in (node.iter, node.target):
         for part in ast.walk(place):
             if isinstance(part, ast.Lambda):

@@ -111,7 +111,7 @@ def delete_global(namespace: dict[str, Any], name: str) -> None:
     del namespace[name]
 
 
-# ---- control flow: the result takes the place of the value
+# ---- control flow: the result replaces the value
 
 
 @hidden
@@ -166,7 +166,7 @@ def exit_async_context(manager: Any, kind: Any = None, value: Any = None, traceb
 def import_name(
     name: str, namespace: Any = None, local_names: Any = None, names: tuple[str, ...] | None = None, level: int = 0
 ) -> Any:
-    """`import name`, or ``from name import names``: the module that `__import__` gives."""
+    """`import name`, or ``from name import names``: the module that `__import__` returns."""
     found = builtins if namespace is None else namespace.get("__builtins__", builtins)
     lookup = vars(found) if isinstance(found, ModuleType) else found
     return lookup["__import__"](name, namespace, local_names, names, level)

@@ -1,6 +1,6 @@
 """Rewritten trees as text that people can read and Python can parse.
 
-Knows trees; must not know how names are spelled, or what they stand for.
+Knows trees; must not know how names are spelled, or what they mean.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Rewriting of a function, lambda or module: the tree that is compiled in place of the plain one.
+"""Rewriting of a function, lambda or module: the tree that is compiled instead of the plain one.
 
-Knows where an event stands, and so which form it takes; must not know what the forms look like.
+Knows the surroundings of an event, and so which form it takes; must not know what the forms look like.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class _Rewriter:
                 self.add_nested(prefix, body)
 
     def _nested_bodies(self, node: Function) -> dict[str, Any]:
-        """Copies of the bodies that passes made of a nested function, which may stand in several branches."""
+        """Copies of the bodies that passes made of a nested function, which may be in several branches."""
         return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
@@ -299,7 +299,7 @@ class _Rewriter:
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda):
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
-            # One copy of a nested function is rewritten; `skeleton.graft` puts its code in the place of the others.
+            # One copy of a nested function is rewritten; `skeleton.graft` replaces the others by its code.
             elsewhere = shape is not None and shape is not self.shapes[0]
             made = node if self.keep_functions or elsewhere else self.function(node, self._nested_bodies(node))
             if depth:
@@ -335,7 +335,7 @@ def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: 
 
 
 def _replaced(node: ast.AST, form: Form, depth: int) -> Any:
-    """What takes the place of a node whose parts are rewritten. Expressions carry the depth of their temporaries."""
+    """What replaces a node whose parts are rewritten. Expressions carry the depth of their temporaries."""
     if isinstance(node, _SPLATTING):
         splats(node)
     result: Any = expression(node, form, depth) if isinstance(node, ast.expr) else node

@@ -62,7 +62,7 @@ class Shape:
     primitives:
         Names of primitives (``operator.add``) that are intercepted even if their kind is not.
     overloads:
-        Kinds of events in which an overload may take the place of the function.
+        Kinds of events in which an overload may replace the function.
     has_errorhooks:
         Kinds of events for which some context has an errorhook.
     passes:

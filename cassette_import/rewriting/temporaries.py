@@ -59,7 +59,7 @@ def result(depth: int, suffix: str = "") -> str:
 
 
 def middle(depth: int, number: int) -> str:
-    """What stands in the middle of a chain of comparisons."""
+    """An operand in the middle of a chain of comparisons."""
     return f"@m{depth}_{number}"
 
 
@@ -74,7 +74,7 @@ def unpacked(depth: int, number: int) -> str:
 
 
 def slot(level: int) -> str:
-    """The context that `contextslot()` stands for, in a function that can be suspended."""
+    """The context that replaces `contextslot()`, in a function that can be suspended."""
     return f"@slot{level}"
 
 

@@ -1,4 +1,4 @@
-"""Which functions have overdubbed bodies, as far as the runtime asks.
+"""Which functions have overdubbed bodies: the queries of the runtime.
 
 Specialisation connects its registry of code, which is above the runtime. Knows code objects; must not know how bodies
 are compiled.

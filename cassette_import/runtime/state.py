@@ -140,9 +140,9 @@ def forget_hook_activations(activation: Activation) -> list[Activation]:
 class InUse:
     """The activations that are in use: those that are entered and not left, and those that some object holds.
 
-    There is no lock. CPython switches between threads when a call begins or ends, and at the end of a loop, so what
-    stands between two calls here happens at once. That holds as long as no trace function sees these functions: they
-    are hidden.
+    There is no lock. CPython switches between threads when a call begins or ends, and at the end of a loop, so code
+    between two calls here is atomic. This also requires that no trace function is called for these functions: they are
+    hidden.
     """
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from cassette_import.rewriting.shape import Shape
 
 
 class Family:
-    """A variant and all variants that replaced it. The entry test of a compiled body asks whether one is in use."""
+    """A variant and all variants that replaced it. The entry test of a compiled body checks whether one is in use."""
 
     __slots__ = ("active",)
 

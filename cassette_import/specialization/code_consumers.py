@@ -45,7 +45,7 @@ def update_keepers(former: Iterable[CodeType | None], code: CodeType) -> None:
 
 
 def _add_to_mapping(kept: Any, known: list[CodeType], code: CodeType) -> None:
-    """Give the new code object the value of a former one. The mapping's methods run plain: they may be overdubbed."""
+    """Store the value of an old code object for a new one. The mapping's methods run plain: they may be overdubbed."""
     token = ACTIVE.set(INACTIVE)
     was_specialising = SPECIALISING.now
     SPECIALISING.now = True
@@ -82,7 +82,7 @@ PlainCode = Callable[[CodeType], CodeType]
 
 
 def patch_readers(plain_code_of: PlainCode) -> None:
-    """Have the readers that have been imported by now get the result of `plain_code_of` in place of a code object."""
+    """Have the readers that have been imported by now get the result of `plain_code_of` instead of a code object."""
     for name, readers in READERS.items():
         module = sys.modules.get(name)
         if type(module) is not ModuleType or _patched.get(name) is module:
@@ -108,7 +108,7 @@ def _patch(module: ModuleType, reader: str, plain_code_of: PlainCode) -> None:
 
 
 def _with_plain_arguments(function: Callable[..., Any], plain_code_of: PlainCode) -> Callable[..., Any]:
-    """The function, called with plain functions and code objects in place of rewritten ones."""
+    """The function, called with plain functions and code objects instead of rewritten ones."""
 
     def plain(argument: Any) -> Any:
         if type(argument) is CodeType:

@@ -76,7 +76,7 @@ class Instrumentation:
                 self._instrument(function, self._index.unit_of(function.__code__))
 
     def _instrument(self, function: FunctionType, unit: Unit | None) -> None:
-        """Give a function its compiled body, if that has branches for all variants; else a trampoline."""
+        """Assign its compiled body to a function, if that has branches for all variants; else a trampoline."""
         if unit is None or unit.reason is not None:
             return
         unit.add_function(function)

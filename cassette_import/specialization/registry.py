@@ -145,7 +145,7 @@ class Registry:
         return self.instrumentation.ever_used or self.wants_module_level(filename)
 
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:
-        """The code to execute for a module in place of the plain code."""
+        """The code to execute for a module instead of the plain code."""
         variant = ACTIVE.get().variant
         token = ACTIVE.set(INACTIVE)
         try:

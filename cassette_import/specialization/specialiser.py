@@ -33,7 +33,7 @@ _MOST_RESTORATIONS: Final = 2
 
 
 class Specialiser:
-    """Gives functions compiled bodies when they are entered."""
+    """Specialises functions when they are entered: replaces their code by compiled bodies."""
 
     def __init__(self, index: CodeIndex, instrumentation: Instrumentation) -> None:
         self._index = index
@@ -97,7 +97,7 @@ class Specialiser:
                 return code
 
     def _switch(self, unit: Unit, code: CodeType, environment: FunctionType) -> FunctionType:
-        """Give the code to the live functions of a unit; return the one that was called, or one like it."""
+        """Assign the code to the live functions of a unit; return the one that was called, or one like it."""
         entered: FunctionType | None = None
         functions = list(unit.functions())
         patch_readers(self._index.plain_code_of)

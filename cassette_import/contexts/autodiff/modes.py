@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Differentiating(Context, tagging=True):
-    """The base of both modes: metadata of arguments and partial derivatives give the metadata of the result."""
+    """The base of both modes: computes metadata of results from partial derivatives and metadata of arguments."""
 
     def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
         """The metadata of a result, given pairs of a partial derivative and the metadata of an argument."""

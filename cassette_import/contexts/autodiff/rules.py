@@ -131,7 +131,7 @@ def _ones(v: Any, *terms: Any) -> list[Any]:
 
 
 JOINT_PARTIALS: Final[dict[Any, Callable[..., list[Any]]]] = {math.hypot: _hypot}
-"""Functions of any number of arguments: one rule gives all partial derivatives."""
+"""Functions of any number of arguments: one rule for all partial derivatives."""
 
 FOLDS: Final[dict[Any, Callable[..., list[Any]]]] = {sum: _ones, math.fsum: _ones, math.prod: _prod}
-"""Functions of the items of an iterable: one rule gives the partial derivatives for all items."""
+"""Functions of the items of an iterable: one rule for the partial derivatives of all items."""

@@ -29,7 +29,7 @@ class Site:
     """One place in the code and one callee there, in one thread.
 
     `caller` and `module` name the calling function and its module. `python` is the Python function that runs, or None
-    if the callee is not written in Python. `outcomes` counts the calls by outcome; the key None stands for all calls
+    if the callee is not written in Python. `outcomes` counts the calls by outcome; the key None is for all calls
     that were made when there were too many outcomes to tell apart.
     """
 

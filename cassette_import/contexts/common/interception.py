@@ -25,7 +25,7 @@ _TYPES: Final[dict[tuple[type, frozenset[int]], Any]] = {}
 
 
 class TargetedContext(Context, events=Events.CALLS):
-    """A context whose method `intercept` is called in place of chosen functions.
+    """A context whose method `intercept` is called instead of chosen functions.
 
     A subclass passes its targets to `for_targets` in `__new__`, and defines `intercept`, hidden as `proceed` is here. A
     type is derived from the subclass for each set of targets.
@@ -54,7 +54,7 @@ class TargetedContext(Context, events=Events.CALLS):
         return made
 
     def intercept(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-        """Called in place of the function of a target. What it returns is the value of the call."""
+        """Called instead of the function of a target. It returns the value of the call."""
         raise NotImplementedError
 
     def target_of(self, function: Any, arguments: tuple[Any, ...]) -> ResolvedTarget | None:

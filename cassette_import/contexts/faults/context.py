@@ -46,7 +46,7 @@ class Faults(TargetedContext):
     targets:
         The functions: callables, or text, ``"package.module.function"``.
     raises:
-        An exception, or a type of exceptions, that is raised in the place of the call.
+        An exception, or a type of exceptions, that is raised instead of the call.
     delay:
         Seconds to wait before the call.
     corrupt:
@@ -58,7 +58,7 @@ class Faults(TargetedContext):
     probability:
         The probability of a fault in each call, from 0 to 1. Without any of these three, every call has a fault.
     seed:
-        The seed of the random choices. The same seed gives the same choices.
+        The seed of the random choices. The same seed makes the same choices.
 
     Raises
     ------

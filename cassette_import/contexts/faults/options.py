@@ -27,7 +27,7 @@ __all__ = [
 Selection: TypeAlias = Callable[[int, Random], bool]
 """Whether the call of this number has a fault."""
 Corruption: TypeAlias = Callable[[Any, Random], Any]
-"""Returns another value in the place of a result."""
+"""Returns another value that replaces a result."""
 
 
 def selection_from(nth: Any, every: Any, probability: Any) -> Selection:

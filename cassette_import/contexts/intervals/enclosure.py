@@ -76,7 +76,7 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
 
 
 def _given(ctx: Intervals, value: Any) -> Any:
-    """An argument, with a tagged number in place of each interval."""
+    """An argument, with a tagged number instead of each interval."""
     if isinstance(value, Interval):
         return ctx.enclosed(value)
     store = tag_of(ctx, create=True).store  # type: ignore[union-attr]
@@ -90,7 +90,7 @@ def _given(ctx: Intervals, value: Any) -> Any:
 
 
 def _read(ctx: Intervals, value: Any) -> Any:
-    """A result, with an interval in place of each enclosed number."""
+    """A result, with an interval instead of each enclosed number."""
     found, bare = ctx.interval(value), plain(value)
     if found is not None:
         return found

@@ -157,7 +157,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _identity(what: object) -> None:
-    """Stands for an object in a key. It is never called, because keys are not read."""
+    """Represents an object in a key. It is never called, because keys are not read."""
 
 
 def _is_found_by_name(obj: Any) -> bool:

@@ -112,7 +112,7 @@ class Statistics:
             callers.setdefault(caller, CallStatistics()).add(time, is_outermost=is_first_step)
 
     def roots(self) -> set[Label]:
-        """The labels that stand for a thread's code outside all calls."""
+        """The labels of a thread's code outside all calls."""
         return {thread.root.label for thread in self.threads}
 
     def call_sites(self) -> dict[CallSite, CallStatistics]:

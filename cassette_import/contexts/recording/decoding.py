@@ -1,7 +1,7 @@
 """Values from JSON, as `encoding` writes them.
 
-A function that the caller passes decodes references. The modules that a recording names are imported, and its
-classes are called. Knows Python's types; must not know what is recorded.
+A function that the caller passes decodes references. The modules that a recording names are imported, and its classes
+are called. Knows Python's types; must not know what is recorded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["BadValue", "Decoder", "located"]
 
 
 class BadValue(ValueError):
-    """JSON that does not stand for a value."""
+    """JSON that does not encode a value."""
 
 
 def located(text: str) -> Any:
@@ -50,7 +50,7 @@ class Decoder:
         self._decode_reference = decode_reference
 
     def __call__(self, encoded: Any) -> Any:
-        """The value that JSON stands for.
+        """The value that JSON encodes.
 
         >>> Decoder(print)({"tuple": [1, {"bytes": "ab"}]})
         (1, b'ab')
@@ -58,7 +58,7 @@ class Decoder:
         Raises
         ------
         BadValue
-            If it stands for no value.
+            If it encodes no value.
         """
         if isinstance(encoded, list):
             return [self(item) for item in encoded]

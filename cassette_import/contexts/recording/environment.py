@@ -1,7 +1,7 @@
 """Environment variables in a recorded or replayed run: each one is recorded when the program reads it.
 
 A subscript such as `os.environ["HOME"]` is not a call, so no overload can intercept it. Instead, the dict inside
-`os.environ` is replaced, once, by one that asks the active context. Without such a context it is an ordinary dict.
+`os.environ` is replaced, once, by one that consults the active context. Without such a context it is an ordinary dict.
 
 Knows `os.environ`; must not know recordings.
 """

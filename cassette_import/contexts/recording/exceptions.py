@@ -44,7 +44,7 @@ def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]]
 
 
 def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
-    """The exception that JSON stands for."""
+    """The exception that JSON encodes."""
     try:
         kind = located(encoded["class"])
         arguments = [decode(argument) for argument in encoded["arguments"]]

@@ -107,7 +107,7 @@ class Mask:
         return with_texts(encoded, self.text) if self._placeholders else encoded
 
     def restored(self, encoded: Any) -> Any:
-        """An encoded value with the folders in the place of their names. Secrets stay masked."""
+        """An encoded value with the folders instead of their names. Secrets stay masked."""
         return with_texts(encoded, self._with_folders) if self._places else encoded
 
     def _with_folders(self, text: str) -> str:

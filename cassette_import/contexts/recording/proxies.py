@@ -1,8 +1,7 @@
-"""Proxies: the program holds one in the place of an external object that cannot be serialised, such as a socket.
+"""Proxies: the program holds one instead of an external object that cannot be serialised, such as a socket.
 
-While a run is recorded, a proxy passes each use on to the object. In a replay there is no object, and the results
-come from the recording. The program sees the same proxies both times. Knows Python's protocols; must not know
-recordings.
+While a run is recorded, a proxy passes each use on to the object. In a replay there is no object, and the results come
+from the recording. The program sees the same proxies both times. Knows Python's protocols; must not know recordings.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ for _function in (Proxy.__setattr__, Proxy.__delattr__):
 
 
 def is_proxy(value: Any) -> bool:
-    """Whether an object is a proxy, although its `__class__` is that of the object that it stands for."""
+    """Whether an object is a proxy, although its `__class__` is that of the object behind it."""
     return issubclass(type(value), Proxy)
 
 
@@ -116,7 +115,7 @@ def number_of(proxy: Any) -> int:
 
 
 def real_of(proxy: Any) -> Any:
-    """The object that a proxy stands for."""
+    """The object behind a proxy."""
     return _get(proxy, "_cassette_real")
 
 
@@ -287,7 +286,7 @@ USES: Final[dict[str, Callable[..., Any]]] = {
 
 
 def with_real_objects(value: Any) -> Any:
-    """Arguments with the objects themselves in the place of proxies."""
+    """Arguments with the objects themselves instead of proxies."""
     if not value and type(value) in (tuple, dict, list):
         return value
     if is_proxy(value):

@@ -234,7 +234,7 @@ class Record(RecordingContext):
         return shown
 
     async def _await_recorded(self, number: int, observed: ObservedAwaitable) -> Any:
-        """The coroutine that the program awaits in the place of an external awaitable."""
+        """The coroutine that the program awaits instead of an external awaitable."""
         try:
             value = await observed
         except GeneratorExit:

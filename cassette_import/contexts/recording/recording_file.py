@@ -3,7 +3,7 @@
 The first line is the header. Each further line is one of these:
 
 ``{"call": 7, "lane": 0, "what": […], "arguments": […], "site": […], "at": …, "value": …}``
-    A call that ended, `at` in seconds since the beginning, with its value; or with ``"error"`` in the place of
+    A call that ended, `at` in seconds since the beginning, with its value; or with ``"error"`` instead of
     ``"value"`` if it raised. Without either, its result was an awaitable, which has
     a line of its own when it ends.
 ``{"end": 7, "at": 0.9, "value": …}``
@@ -185,7 +185,7 @@ class Recording:
 
     @classmethod
     def missing(cls, path: str, header: dict[str, Any]) -> Recording:
-        """An empty recording in the place of a file that does not exist."""
+        """An empty recording instead of a file that does not exist."""
         recording = cls(path, header)
         recording.finished = recording.is_missing = True
         return recording

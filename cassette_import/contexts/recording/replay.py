@@ -198,7 +198,7 @@ class Replay(RecordingContext):
         raise SystemExit from None  # ends a thread without a message
 
     async def _await_replayed(self, call: Call) -> Any:
-        """The coroutine that the program awaits in the place of a recorded awaitable."""
+        """The coroutine that the program awaits instead of a recorded awaitable."""
         outcome = call.outcome
         if outcome is None:
             raise self._set_mismatch(

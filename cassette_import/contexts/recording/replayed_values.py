@@ -26,7 +26,7 @@ class ReplayedValues:
     recording:
         Describes the classes of proxies.
     mask:
-        Puts folders in the place of their names.
+        Replaces the names of folders by the folders.
     handler:
         Handles the uses of proxies.
     """

@@ -54,7 +54,7 @@ class Taint(Context, tagging=True):
     defaults:
         Whether to add the built-in `SOURCES`, `SINKS` and `SANITIZERS` of `cassette_import.contexts.taint.rules`.
     stop:
-        Whether to raise a `TaintError` in place of the sink's call.
+        Whether to raise a `TaintError` instead of calling the sink.
 
     Numbers, truth values and None are safe. Functions of modules that are imported later count from then on.
 

@@ -106,7 +106,7 @@ class _Cell:
 
     def __init__(self, shell: Any, source: str) -> None:
         self._shell = shell
-        # An empty first line takes the place of the magic command, so that line numbers fit.
+        # An empty first line replaces the magic command, so that line numbers fit.
         text = "\n" + shell.transform_cell(source)
         # The last expression is compiled separately, under another file name for the same lines.
         self._name, self._last_name = self._cached(text), self._cached(text + "\n#")
@@ -147,7 +147,7 @@ class _Cell:
 def _divided(lines: Sequence[str], last: ast.Expr) -> tuple[str, str]:
     """The text before the last expression, and an assignment of the expression to a name.
 
-    The name stands on the line above, so that the expression keeps its line and column.
+    The name is on the line above, so that the expression keeps its line and column.
     """
     row, column = last.lineno - 1, len(lines[last.lineno - 1].encode()[: last.col_offset].decode())
     before = "".join((*lines[:row], lines[row][:column])).rstrip().removesuffix(";")

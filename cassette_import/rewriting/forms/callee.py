@@ -32,7 +32,7 @@ class CalleeForm:
     shapes:
         The shapes; an event that none of them wants stays as it is written.
     temporaries:
-        Whether assignment expressions may stand there.
+        Whether assignment expressions are allowed there.
     in_branch:
         Whether a context is almost certainly active there.
     guarded:

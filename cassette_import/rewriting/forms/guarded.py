@@ -27,7 +27,7 @@ from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, clone
 from cassette_import.rewriting.trees.traversal import parts
 
 _MOST_NODES = 40
-"""Arguments with more nodes than these stand only once in a body."""
+"""Arguments with more nodes than these are only once in a body."""
 
 
 class GuardedForm:
@@ -38,13 +38,13 @@ class GuardedForm:
     prefix:
         The prefix of the variant's names.
     file:
-        A short name of the file. The same text is the same callee in one file, mostly.
+        A digest of the name of the file. The same text is the same callee in one file, mostly.
     objects:
         The names that the module assigns: they hardly ever hold modules.
     anywhere:
         Whether the code may run while another variant is active. Its guards hold as long as there is no other variant.
     temporaries:
-        Whether assignment expressions may stand there. Without them, a callee that is read once has no guard.
+        Whether assignment expressions are allowed there. Without them, a callee that is read once has no guard.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class GuardedForm:
             assert isinstance(plain, ast.Call)
             node.func = self._learned(at, function, guard, at.load(name), *forget)
             return At(node).either(known, _forgetting(plain, at, forget), node)
-        # The arguments stand once, and so a bound method is made before them.
+        # The arguments are there once, and so a bound method is made before them.
         if forget and not _forgets_first(node, at, forget):
             function.value = receiver
             node.func = self._picked(function, keywords)
@@ -215,9 +215,9 @@ def _forgets_first(node: ast.Call, at: At, forget: list[ast.NamedExpr]) -> bool:
 
 
 def is_small(node: ast.Call, whole: bool = False) -> bool:
-    """Whether the arguments, or the whole call, may stand twice: they have few nodes and no nested functions.
+    """Whether the arguments, or the whole call, may be duplicated: they have few nodes and no nested functions.
 
-    Where the callee stands twice too, the whole call counts: in ``a().b().c()`` each call is part of the next one.
+    Where the callee is duplicated too, the whole call counts: in ``a().b().c()`` each call is part of the next one.
     """
     work: list[ast.AST] = [*node.args, *(keyword.value for keyword in node.keywords)]
     if whole:

@@ -17,10 +17,10 @@ from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.rewriting.trees.node_builder import At
 
 Operands = Callable[[], tuple[list[ast.expr], list[ast.keyword]]]
-"""Gives new nodes for what hooks are called with: positional arguments and keywords."""
+"""Returns new nodes for what hooks are called with: positional arguments and keywords."""
 
 Read = Callable[[], ast.expr]
-"""Gives a new node that reads a temporary or a constant."""
+"""Returns a new node that reads a temporary or a constant."""
 
 
 class HookedEvents:
@@ -53,7 +53,7 @@ class HookedEvents:
         Parameters
         ----------
         at, event:
-            Where the event stands, and its kind.
+            The position of the event, and its kind.
         operands:
             What hooks are called with.
         native:
@@ -176,7 +176,7 @@ def into_temporaries(
     Parameters
     ----------
     at:
-        Where the event stands.
+        The position of the event.
     values:
         The operands. Constants need no temporary.
     prefix:
@@ -213,5 +213,5 @@ def _identity(value: ast.expr) -> ast.expr:
 
 
 def as_written(values: list[ast.expr], reads: list[Read]) -> list[ast.expr]:
-    """The operands for the operation itself, whose constants stand where they were written."""
+    """The operands for the operation itself, whose constants stay where they were written."""
     return [value if isinstance(value, ast.Constant) else read() for value, read in zip(values, reads, strict=True)]

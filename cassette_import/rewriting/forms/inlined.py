@@ -1,6 +1,6 @@
 """The inlined form of events: hooks are called in the body itself, for one shape.
 
-Knows which hooks there are; must not know where in a program an event stands.
+Knows which hooks there are; must not know where in a program an event is.
 
 ``f(x)`` for a context with a prehook and a posthook, without the branches for bound methods and the like::
 
@@ -160,7 +160,7 @@ class InlinedForm:
         if interest is Interest.TARGETS:
             return self._guarded.call(node)
         if splat:
-            # Splats: only the call instruction itself gives Python's own errors for f(*1) and repeated keywords.
+            # Splats: only the call instruction itself raises Python's own errors for f(*1) and repeated keywords.
             node.func = self.decorator(node.func)
             return node
         return InlinedCall(self._events, node, depth).build()

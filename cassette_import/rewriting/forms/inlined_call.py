@@ -1,4 +1,4 @@
-"""The inlined form of a call: which function hooks are shown depends on the kind of the callee.
+"""The inlined form of a call: which function the hooks get depends on the kind of the callee.
 
 Knows kinds of callees; must not know which hooks there are.
 """
@@ -16,7 +16,7 @@ from cassette_import.rewriting.forms.hooked_event import HookedEvents, Operands,
 from cassette_import.rewriting.trees.node_builder import At
 
 Leading = Callable[[], ast.expr]
-"""Gives a new node for what stands before the arguments of a call: the function, or a receiver."""
+"""Returns a new node for what precedes the arguments of a call: the function, or a receiver."""
 
 
 class InlinedCall:
@@ -77,7 +77,7 @@ class InlinedCall:
     def _event_of_carrying(self) -> ast.expr:
         """The event of a callee that may carry arguments, as a method of C does: it is split for hooks.
 
-        What it carries is kept only as long as hooks ask for it: `array.resize` refuses if there are more references to
+        What it carries is kept only as long as hooks need it: `array.resize` refuses if there are more references to
         the array than there would be.
         """
         at, events = self._at, self._events
@@ -91,7 +91,7 @@ class InlinedCall:
         forget_rest = self._keep_function_of(self._read_parts())
         carried = self._operands(self._splat_of_parts)
         event = events.event(at, Events.CALLS, carried, self._native(), self._result, ([forget_rest], later))
-        # Compared, since what stands in the tuple whose part is picked lives until then.
+        # Compared, because an item of the tuple whose part is picked would live until then.
         return at.pick([at.same(at.let(self._parts, self._split_callee()), at.constant(None)), event], 1)
 
     def _native(self) -> ast.expr:
@@ -109,7 +109,7 @@ class InlinedCall:
     # ---- operands
 
     def _arguments(self, written: bool = False) -> tuple[list[ast.expr], list[ast.keyword]]:
-        """The arguments; `written` is for the call itself, whose constants stand where they were written."""
+        """The arguments; `written` is for the call itself, whose constants stay where they were written."""
         found = as_written(self._values, self._reads) if written else [read() for read in self._reads]
         count = self._positional_count
         named = zip(self._keywords, found[count:], strict=True)

@@ -28,7 +28,7 @@ def note(
     Parameters
     ----------
     at:
-        Where the event stands.
+        The position of the event.
     event:
         Its kind.
     below:
@@ -51,7 +51,8 @@ def note(
 def _place(value: ast.expr) -> tuple[str, Any] | None:
     """Where the handler finds an operand: the name of a variable, and an attribute of its value or None.
 
-    A constant has no name, and stands for itself. An attribute ``*`` means the parts that the value is split into.
+    A constant is in no temporary, so the note has the constant. An attribute ``*`` means the parts that the value is
+    split into.
     """
     if isinstance(value, ast.Constant):
         return "", value.value

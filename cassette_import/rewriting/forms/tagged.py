@@ -22,7 +22,7 @@ from cassette_import.rewriting.trees.traversal import children, rebuild
 
 
 class Names(NamedTuple):
-    """What the names mean that are bound where a statement stands."""
+    """What the names mean that are bound around a statement."""
 
     leaving: frozenset[str] | None
     """The names that belong to a module or class, and that statements bind which are no events; None for all names."""

@@ -1,7 +1,7 @@
 """Expressions as events: which primitive a node is, and what its operands are.
 
-Knows what each kind of expression means; must not know what takes the place of an event (the forms know that). The
-parts of a node are rewritten before the node.
+Knows what each kind of expression means; must not know what replaces an event (the forms know that). The parts of a
+node are rewritten before the node.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.primitives import BINARY, COMPARE, UNARY
 from cassette_import.rewriting.syntax.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
 from cassette_import.rewriting.trees.annotations import (
-    ASKED,
     CAPTURED,
     GLOBAL,
     KNOWN,
     LITERAL,
     OF_CLASS,
+    PARTS_TESTED,
     PRIVATE,
     TESTED,
     has,
@@ -30,7 +30,7 @@ from cassette_import.rewriting.trees.scopes import clone
 
 
 def expression(node: ast.expr, form: Form, depth: int) -> ast.expr:
-    """What takes the place of an expression."""
+    """What replaces an expression."""
     handler = _HANDLERS.get(type(node))
     return node if handler is None or has(node, LITERAL) else handler(node, form, depth)
 
@@ -79,7 +79,7 @@ def _compare(node: ast.Compare, form: Form, depth: int) -> ast.expr:
 
 
 def _marked(node: ast.Compare, value: ast.expr) -> ast.expr:
-    setattr(value, ASKED, has(node, TESTED))
+    setattr(value, PARTS_TESTED, has(node, TESTED))
     return value
 
 
@@ -260,10 +260,10 @@ def namespace(at: At) -> ast.expr:
 
 
 def truth_of(node: ast.expr, form: Form, depth: int, suffix: str = "", at: At | None = None) -> ast.expr:
-    """The truth of an expression as a `bool`. `at` is where it is tested, if not where the expression stands."""
+    """The truth of an expression as a `bool`. `at` is the position of the test, if it is not that of the expression."""
     if not form.wanted("operator.truth") or isinstance(node, ast.Constant) or has(node, KNOWN) or _is_debug(node):
         return node  # the compiler knows it
-    if has(node, ASKED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
+    if has(node, PARTS_TESTED) or (has(node, TESTED) and isinstance(node, (ast.BoolOp, ast.IfExp))):
         return node  # its parts have been tested
     here = at or At(node)
     operand = Itself(node)
@@ -308,7 +308,7 @@ def _connected(node: ast.BoolOp, form: Form, depth: int) -> ast.expr:
 def _decided(node: ast.expr, is_and: bool, name: str, form: Form, depth: int, at: At) -> ast.expr:
     """The truth of an operand; if it decides over the whole, its value is kept. Each part is tested once.
 
-    The interpreter tests it where the whole stands, which is `at`.
+    The interpreter tests it at the position of the whole, which is `at`.
     """
     if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
         here = At(node)
@@ -316,7 +316,7 @@ def _decided(node: ast.expr, is_and: bool, name: str, form: Form, depth: int, at
             node.values = [_decided(value, is_and, name, form, depth, here) for value in node.values]
         else:
             node.values = [
-                *(_asked(value, form, depth, here) for value in node.values[:-1]),
+                *(_tested(value, form, depth, here) for value in node.values[:-1]),
                 _decided(node.values[-1], is_and, name, form, depth, here),
             ]
         return node
@@ -325,10 +325,10 @@ def _decided(node: ast.expr, is_and: bool, name: str, form: Form, depth: int, at
     return at.call(at.load(symbols.AND if is_and else symbols.OR), [node])
 
 
-def _asked(node: ast.expr, form: Form, depth: int, at: At) -> ast.expr:
+def _tested(node: ast.expr, form: Form, depth: int, at: At) -> ast.expr:
     """The truth of an operand whose value is not needed."""
     if isinstance(node, ast.BoolOp) and has(node, CAPTURED):
-        node.values = [_asked(value, form, depth, At(node)) for value in node.values]
+        node.values = [_tested(value, form, depth, At(node)) for value in node.values]
         return node
     return truth_of(node, form, depth, at=at)
 

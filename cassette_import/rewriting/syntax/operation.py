@@ -18,7 +18,7 @@ Expressions = list[ast.expr]
 
 @dataclass
 class Slot:
-    """Where in a tree an operand stands."""
+    """The place of an operand in a tree."""
 
     holder: Any
     field: str
@@ -55,7 +55,7 @@ class Itself(Slot):
 
 @dataclass
 class Operation:
-    """A plain operation, and what hooks are shown of it.
+    """A plain operation, and what hooks get of it.
 
     Parameters
     ----------
@@ -77,10 +77,10 @@ class Operation:
     whole:
         Whether the plain operation stays as it is written, for argument-free hooks.
     settled:
-        For such hooks, builds the operation that gives the value, if `node` does not (the truth of a condition).
+        For such hooks, builds the operation that computes the value, if `node` does not (the truth of a condition).
 
     at:
-        Where the operation stands, if not where `node` does.
+        The position of the operation, if it is not that of `node`.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Operation:
 
     @property
     def place(self) -> At:
-        """Where the event stands."""
+        """The position of the event."""
         return self.at or At(self.node)
 
     def plain(self, operands: Expressions) -> ast.expr:
@@ -109,14 +109,14 @@ class Operation:
 
 
 class Form(Protocol):
-    """Builds events: inlined, or such that look up the active context each time."""
+    """Builds events: inlined ones, or ones that look up the active context each time."""
 
     temporaries: bool
-    """Whether assignment expressions may stand here."""
+    """Whether assignment expressions are allowed here."""
 
     @property
     def bare(self) -> Form:
-        """The form for places nearby where they may not: targets and iterables of comprehensions."""
+        """The form for places nearby where they are not: targets and iterables of comprehensions."""
 
     def wanted(self, name: str) -> bool:
         """Whether the primitive `name` is intercepted."""

@@ -1,7 +1,7 @@
 """Statements and parts of statements as events: loops, tests, and values that control flow passes on.
 
-Knows what each kind of statement means; must not know what takes the place of an event (the forms know that). The parts
-of a node are rewritten before the node.
+Knows what each kind of statement means; must not know what replaces an event (the forms know that). The parts of a node
+are rewritten before the node.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOOPS_BEGIN_AT_THEIR_STATEMENT = sys.version_info < (3, 13)
 
 
 def statement(node: ast.AST, form: Form, depth: int) -> Any:
-    """What takes the place of a node: a node, or a list of statements."""
+    """What replaces a node: a node, or a list of statements."""
     handler = _HANDLERS.get(type(node))
     return node if handler is None else handler(node, form, depth)
 
@@ -76,7 +76,7 @@ def _comprehensions(node: Any, form: Form, depth: int) -> Any:
 
 
 def splats(node: Any) -> None:
-    """Give splats the position of their call or display, where tracebacks show the errors of unpacking."""
+    """Set the position of splats to that of their call or display, where tracebacks show the errors of unpacking."""
     at = At(node)
     parts, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else (node.elts, [])
     for part in parts:

@@ -27,10 +27,10 @@ TESTED: Final = "_tested"
 """The value is only tested for truth (`if`, `while`, ...), so the operands of ``a and b`` are tested once each."""
 CAPTURED: Final = "_captured"
 """An ``and`` or ``or`` that decides over another one: its operands are tested once each as well."""
-ASKED: Final = "_asked"
-"""What takes the place of a tested chain of comparisons, whose parts have been tested."""
+PARTS_TESTED: Final = "_parts_tested"
+"""The replacement of a tested chain of comparisons, whose parts have been tested."""
 KNOWN: Final = "_known"
-"""What takes the place of a literal number, whose truth the compiler knows."""
+"""The replacement of a literal number, whose truth the compiler knows."""
 GLOBAL: Final = "_global"
 """A name that is looked up in the module."""
 OF_CLASS: Final = "_of_class"
@@ -61,7 +61,7 @@ def has(node: Any, annotation: str) -> bool:
 
 
 class _Scope(NamedTuple):
-    """What is known of the names where a node stands."""
+    """What is known of the names in the scope of a node."""
 
     class_name: str | None  # for private names
     local_names: frozenset[str]  # of the function and those around it, not of the module
@@ -111,7 +111,7 @@ def annotate(
 
 def _annotate_changing(visited: list[tuple[ast.AST, int]], kinds: frozenset[type[ast.AST]]) -> None:
     """Annotate the nodes of some kinds, and all nodes above them; a node is visited after the one above it."""
-    changing = bytearray(len(visited) + 1)  # the last one stands for what is above the root
+    changing = bytearray(len(visited) + 1)  # the last one is for what is above the root
     for number in range(len(visited) - 1, -1, -1):
         node, above = visited[number]
         kind = node.__class__
@@ -127,7 +127,7 @@ _DECORATED: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
 _WITHOUT_PARTS: Final = frozenset((ast.Name, ast.Constant))
 
 
-# ---- scopes: the children of a node, each with the scope that it stands in
+# ---- scopes: the children of a node, each with its scope
 
 _Inside = list[tuple[ast.AST, _Scope]]
 

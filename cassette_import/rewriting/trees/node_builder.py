@@ -36,12 +36,12 @@ class At:
         self._loads: dict[str, ast.Name] = {}
 
     def put(self, node: Node) -> Node:
-        """Give `node` the position."""
+        """Set the position of `node`."""
         node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = self._position  # type: ignore[attr-defined]
         return node
 
     def load(self, name: str) -> ast.Name:
-        """A load of a name. One node may stand in many places: nothing changes it, and the compiler only reads it."""
+        """A load of a name. One node may be in many places: nothing changes it, and the compiler only reads it."""
         node = self._loads.get(name)
         if node is None:
             node = self._loads[name] = self.put(ast.Name(name, _LOAD))
@@ -126,7 +126,7 @@ class At:
         return self.put(ast.BoolOp(ast.Or(), kinds))
 
     def is_variable_here(self, node: ast.expr) -> bool:
-        """Whether a node is a name or a constant that stands on this line."""
+        """Whether a node is a name or a constant on this line."""
         return isinstance(node, (ast.Name, ast.Constant)) and node.lineno == self._position[0]
 
     def clear(self, names: Sequence[str]) -> ast.expr:
@@ -138,7 +138,7 @@ class At:
 
 
 def index_value(index: ast.expr) -> ast.expr:
-    """An index as an expression that may stand alone: slices become calls of `slice`."""
+    """An index as an expression of its own: slices become calls of `slice`."""
     if isinstance(index, ast.Slice):
         at = At(index)
         parts = [part if part is not None else at.constant(None) for part in (index.lower, index.upper, index.step)]

@@ -180,7 +180,7 @@ def split_docstring(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt
 def hoist_declarations(function: ast.FunctionDef | ast.AsyncFunctionDef, body: list[ast.stmt]) -> list[ast.stmt]:
     """Take `global` and `nonlocal` statements out of `body` (they are replaced by `pass`) and return them.
 
-    A body that stands twice in one function would otherwise use names before their declaration.
+    A body that is twice in one function would otherwise use names before their declaration.
     """
     declarations: list[ast.stmt] = []
     work: list[list[ast.stmt]] = [body]

@@ -1,7 +1,7 @@
 """A function compiled by itself: in a skeleton of the scopes around it, so that it compiles to the same kind of code.
 
-`skeleton` makes the module; `find_function`, `requalify` and `graft` make of its code what takes the place of the
-function's code. Knows trees and code objects; must not know events.
+`skeleton` makes the module; `find_function`, `requalify` and `graft` make of its code the replacement of the function's
+code. Knows trees and code objects; must not know events.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone
 
 
 def skeleton(place: Place, free_names: tuple[str, ...], imported: Iterable[str] = ()) -> tuple[ast.Module, Function]:
-    """A module in which a copy of the function stands in scopes like its own, and that copy.
+    """A module in which a copy of the function is in scopes like its own, and that copy.
 
     The module is compiled, never executed. The compiler treats a call of `name.f` as one of a function, and not of a
     method, if the module imports the name.
@@ -115,7 +115,7 @@ def _requalify(code: CodeType, old: str, new: str, filename: str) -> CodeType:
 
 
 def graft(code: CodeType) -> CodeType:
-    """Put the rewritten nested functions of one branch in the place of their plain copies in the other branches.
+    """Replace the plain copies of nested functions in the other branches by those that one branch has rewritten.
 
     Rewriting every copy would take time and space that double with each level of nesting.
     """

@@ -125,7 +125,7 @@ class _Frame:
         self.index = index
         self.entered = False
         self.depth = 0
-        self.spread = False  # whether several statements take the place of one
+        self.spread = False  # whether several statements replace one
 
 
 def rebuild(
@@ -144,7 +144,7 @@ def rebuild(
         Returns the children of a node to visit, each with its state.
     leave:
         Called when the children of a node have been replaced, with the greatest depth of these (see `depth_of`). It
-        returns what takes the place of the node: a node, or a list of nodes for a statement in a list of statements
+        returns what replaces the node: a node, or a list of nodes for a statement in a list of statements
         or a clause of a comprehension.
     """
     replacement: Any = None
@@ -187,7 +187,7 @@ DEPTH = "_depth"
 
 
 def _flatten(node: ast.AST) -> None:
-    """Put the nodes that take the place of one statement, or of one clause of a comprehension, into its list."""
+    """Put the nodes that replace one statement, or of one clause of a comprehension, into its list."""
     for name in ("body", "orelse", "finalbody", "generators"):
         statements = getattr(node, name, None)
         if isinstance(statements, list) and any(isinstance(item, list) for item in statements):

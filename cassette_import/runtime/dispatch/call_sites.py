@@ -50,7 +50,7 @@ class CallSite:
 
     @property
     def source(self) -> str:
-        """The text of the event, as it stands in the file; empty if the file is not there to be read."""
+        """The text of the event in the file; empty if the file cannot be read."""
         lines = linecache.getlines(self.filename)[self.lineno - 1 : self.end_lineno]
         if not lines:
             return ""

@@ -1,4 +1,4 @@
-"""Callee proxies: what call sites call in place of a callee whose call is an event; and callees that have no proxy.
+"""Callee proxies: what call sites call instead of a callee whose call is an event; and callees that have no proxy.
 
 Knows callables; must not know how an event is run, or call sites.
 """

@@ -1,7 +1,7 @@
 """Callee stability: whether a call site that has found a callee once will find the same one again.
 
-A function that stands in its module, or a method of a class that keeps it, is stable. Nothing here runs code of the
-program: attributes are read past `__getattribute__`, and classes are compared by identity.
+A function that is an attribute of its module, or a method of a class that keeps it, is stable. Nothing here runs code
+of the program: attributes are read past `__getattribute__`, and classes are compared by identity.
 
 Knows modules, classes and callables; must not know targets, events or guards.
 """
@@ -79,7 +79,7 @@ def stands_in_its_module(named: Any) -> bool:
 def type_with_method(callee: Any, receiver: Any, name: str, of_super: bool) -> type | None:
     """The type of a receiver, if all its instances are certain to have this method; else None.
 
-    `of_super` says that `super()` was asked for the method: any base may have it.
+    With `of_super` the method was looked up by `super()`: any base may have it.
     """
     kind = type(callee)
     owner: type = type(receiver)
@@ -107,7 +107,7 @@ def _has_method(owner: type, callee: Any, name: str, of_super: bool) -> bool:
     return False
 
 
-# What a class holds and what an instance gives for it: whether the second is made of the first, None if it is not.
+# For an attribute of a class and one of an instance: whether the second is made of the first; None if it is not.
 
 
 @hidden

@@ -86,7 +86,7 @@ class EventPlan:
 
     @property
     def redirects_everything(self) -> bool:
-        """Whether each event of the kind must look for an overload, or propagate tags, in place of a plain call."""
+        """Whether each event of the kind must look for an overload, or propagate tags, instead of a plain call."""
         return self.overloads_everything or (self.propagation is not None and self.kind in TAGGED)
 
     @cached_property
@@ -102,7 +102,7 @@ class EventPlan:
 
     @cached_property
     def goes_to_callee(self) -> bool:
-        """Whether nothing stands between the hooks of an event and its callee."""
+        """Whether the hooks of an event are followed directly by its callee."""
         return not (self.targets or self.overloads or self.propagation is not None)
 
     @cached_property

@@ -43,7 +43,7 @@ _MOST_MISSES: Final = 8
 """A guard that misses more often is given up."""
 _TESTABLE: Final = (FunctionType, BuiltinFunctionType)
 _NOT_TESTABLE: Final = (None, None)
-"""In place of these types where call sites must not test callees. It is the type of no callee."""
+"""Replaces these types where call sites must not test callees: no callee has such a type."""
 _PLAIN: Final = frozenset(map(id, (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)))
 """Types, by identity, whose instances are what a class holds for a method, and no other descriptors."""
 

@@ -100,7 +100,7 @@ def only_stores(method: Callable[..., Any], context_type: type) -> bool:
 
 
 class _Value(enum.Enum):
-    """What a value on the stack is, as far as the analysis can tell."""
+    """What the analysis knows of a value on the stack."""
 
     CONTEXT = enum.auto()
     OWN = enum.auto()
@@ -110,7 +110,7 @@ class _Value(enum.Enum):
 
 
 class _Interpretation:
-    """Goes through the instructions of a hook, with what is on the stack in place of values.
+    """Interprets the instructions of a hook. The stack holds what is known of each value instead of the value.
 
     There is a method for each sort of instruction. It returns whether the instruction reaches no other code.
     """

@@ -141,7 +141,7 @@ class _Undecided:
             point.register_bare(function)
         except (NameError, TypeError) as error:  # its annotations or parameters are not those of a hook
             if function.__code__.co_varnames[:1] in (("ctx",), ("context",)):
-                raise  # by the name of its first parameter it is meant as a hook
+                raise  # the name of its first parameter shows that it is a hook
             self._function = None
             self._problem = error.with_traceback(None)
         self._replaced = [handler for handler in before if handler not in point.handlers]

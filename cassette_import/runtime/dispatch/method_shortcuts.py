@@ -20,7 +20,7 @@ from cassette_import.runtime.dispatch.event_runner import EventRunner
 def make_intercept_directly(calls: EventRunner) -> Callable[[Any], Any]:
     """`intercept(callee)` for call sites without keywords and splats.
 
-    Python's own errors about these (`f(*1)`) cannot occur, so a plain function may stand in for the callee.
+    Python's own errors about these (`f(*1)`) cannot occur, so a plain function may replace the callee.
     """
     shortcuts, intercept = calls.shortcuts, calls.intercept_positional
     names, leaf_events = calls.plan.builtin_names, calls.leaf_events

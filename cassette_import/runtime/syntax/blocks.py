@@ -24,7 +24,7 @@ _intercept: Final = intercept_if_active(Events.CONTROL)
 
 
 class ExemptTypes:
-    """Types whose instances a program may handle, although what it does with them is no event."""
+    """Types whose instances a program uses without events."""
 
     def __init__(self) -> None:
         self.types: tuple[type, ...] = ()
@@ -39,7 +39,7 @@ EXEMPT_MANAGERS: Final = ExemptTypes()
 
 
 def _block_class(enter_name: str, enter: Callable[..., Any], exit_name: str, leave: Callable[..., Any]) -> type:
-    """What stands in for a context manager: the interpreter enters and leaves it, which are events of the manager."""
+    """The class of proxies of context managers. Entering and leaving a proxy are events of the manager."""
 
     @hidden
     def init(self: Any, manager: Any) -> None:

@@ -79,7 +79,7 @@ _intercept_name: Final = intercept_if_active(Events.NAMES)
 _frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
 _NOTHING: Final = object()
 
-# A class that stands in `builtins` itself is taken for a builtin, which has a name everywhere (beartype).
+# A class that is in `builtins` itself is treated as a builtin, which has a name everywhere (beartype).
 _KINDS: Final[dict[str, type]] = {
     "function": FunctionType,
     "method": MethodType,

@@ -1,6 +1,6 @@
-"""What code of the interpreter gets in place of an iterable or a callback, so that wrappers pass through it.
+"""Proxies of iterables and callbacks for code of the interpreter, so that wrappers pass through it.
 
-A stepper gives wrapped items only while the program itself asks for the next item: a leaf that advances the iterator
+A stepper returns wrapped items only while the program itself asks for the next item: a leaf that advances the iterator
 gets plain ones. Knows how items get their metadata; must not know which functions take iterables or callbacks.
 """
 

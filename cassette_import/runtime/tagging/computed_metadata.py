@@ -1,4 +1,4 @@
-"""Metadata of values that a leaf computes: the context type's method `computed` gives it.
+"""Metadata of values that a leaf computes: the context type's method `computed` returns it.
 
 A context type that defines the method is called for each value that a leaf computes of tagged ones:
 
@@ -31,7 +31,7 @@ _MOST: Final = 10_000
 BOUND_METHODS: Final = (MethodType, BuiltinMethodType, MethodWrapperType)
 
 CONTENTS: Final = "the contents"
-"""The key, in place of an attribute name, under which the metadata of what was written into a buffer is kept."""
+"""The key for the metadata of what was written into a buffer. Other keys are names of attributes."""
 
 
 def is_computed_from(value: Any) -> bool:
@@ -132,7 +132,7 @@ def call_loaded(activation: Activation, level: int, value: Any, owner: Any, name
 
 @hidden
 def tag_with_parts(context: Any, value: Any, metadata_of: Callable[[Any], Any]) -> Any:
-    """Tag a value and all its parts; `metadata_of` gives the metadata of the value and of each part."""
+    """Tag a value and all its parts; `metadata_of` returns the metadata of the value and of each part."""
     bare = plain(value)
     if bare is None or is_a(bare, _PLAIN_TYPES):
         return value

@@ -1,7 +1,7 @@
 """Helpers that rewritten code calls where a value leaves the local variables of an overdubbed function.
 
 The value goes plain: into a container that syntax makes, a class body, an f-string, a mapping after `**`, the
-namespaces that `eval` gets. Knows wrappers and the shadow store; must not know where the syntax stands.
+namespaces that `eval` gets. Knows wrappers and the shadow store; must not know where in a function the syntax is.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def make_annotations_plain(found: Any) -> None:
 
 @hidden
 def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
-    """The text of a value in an f-string, with the metadata that the contexts give it."""
+    """The text of a value in an f-string, with the metadata that the contexts compute for it."""
     if not NAMES[METADATA_EXISTS] and conversion == -1 and not specification:
         text = value if type(value) is str else format(value)
         return rewrapped(text) if NAMES[METADATA_EXISTS] else text

@@ -34,10 +34,10 @@ class _Nothing:
 
 
 NO_METADATA: Final = _Nothing("NO_METADATA")
-"""What `metadata` gives for a value that has none."""
+"""What `metadata` returns for a value that has none."""
 
 NO_METAMETA: Final = _Nothing("NO_METAMETA")
-"""What `metameta` gives for a value none of whose parts has metadata."""
+"""What `metameta` returns for a value none of whose parts has metadata."""
 
 
 def _computed_method(context_type: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What tagging keeps for each thread while a call is under way.
+"""The state that tagging has for each thread during a call.
 
 Knows that a thread hands wrappers from one function to another; must not know what is in a wrapper or an entry.
 """

@@ -24,7 +24,7 @@ _failures: list[PassError] = []
 
 
 def failure_of(tree: Function) -> PassError | None:
-    """The error that stands in the place of the function's body; None if no pass failed."""
+    """The error that the function's body was replaced by; None if no pass failed."""
     number = getattr(tree, _FAILURE, None)
     return None if number is None else _failures[number]
 

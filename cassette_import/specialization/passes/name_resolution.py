@@ -1,4 +1,4 @@
-"""`resolves_to`: the object that an expression in a function's tree stands for, if it is certain without running it.
+"""`resolves_to`: the value of an expression in a function's tree, if it is certain without running the function.
 
 Knows trees, modules and classes. Must not know contexts, or when passes run.
 """
@@ -122,7 +122,7 @@ class FunctionScope:
 
 
 def attach_scope(function: FunctionType, tree: Function) -> None:
-    """Give the names in a function's tree their scope."""
+    """Annotate the names in a function's tree with their scope."""
     scope = FunctionScope(function, tree)
     for node in _own_nodes(tree):
         if isinstance(node, ast.Name):

@@ -45,7 +45,7 @@ def apply(
 ) -> Function:
     """Run the passes of the context at one level of the stack, each on the result of the one before.
 
-    If a pass raises, or returns a result that cannot take the place of the body, the body raises a `PassError` whenever
+    If a pass raises, or returns a result that cannot replace the body, the body raises a `PassError` whenever
     the function runs in the context. Other contexts, for which the same code object has bodies, are not affected.
 
     Parameters

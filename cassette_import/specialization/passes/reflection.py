@@ -22,7 +22,7 @@ from cassette_import.specialization.registry import registry
 
 
 class HasVariant(Protocol):
-    """A context, as far as rewriting a function for it goes."""
+    """What rewriting a function needs of a context."""
 
     def _variant_alone(self) -> Variant:
         """The variant of a stack with this context alone."""

@@ -1,4 +1,4 @@
-"""Validation of passes: whether a returned body can take the place of a function's body.
+"""Validation of passes: whether a returned body can replace a function's body.
 
 The returned body must compile in one code object with the plain body. So a pass cannot turn a function into a
 generator, nor bind a name that the plain body looks up in its module. Knows trees and code. Must not know contexts.
@@ -31,7 +31,7 @@ class Unfit(Exception):
 
 
 def check(made: Function, origin: Function, function: FunctionType) -> None:
-    """Raise `Unfit` if the body of `made` cannot stand beside that of `origin`, the function as it was written."""
+    """Raise `Unfit` if the body of `made` cannot be a branch beside that of `origin`, the original function."""
     free = function.__code__.co_freevars
     plain = compiled(origin, free)
     try:

@@ -130,7 +130,7 @@ def _with_memory(value: Any, memory: Any, tag: Any) -> Any:
 
 
 def with_derivative(ctx: Any, own_tag: Any, value: Any, terms: list[tuple[LinearMap, Any]]) -> Any:
-    """A value with its metadata: pairs of a linear map and the metadata of an argument give it."""
+    """A value with its metadata: the metadata follows from pairs of a linear map and the metadata of an argument."""
     bare = plain(value)
     kind = numpy.asarray(bare).dtype.kind
     if kind in "biu":

@@ -214,7 +214,7 @@ def _fresh_array(derivative: Any, value: Any) -> Any:
 
 
 def _cursor(given: Any) -> Callable[[Any], Metas | None] | None:
-    """A function that gives the metadata of each item while the program iterates over an array."""
+    """A function that returns the metadata of each item while the program iterates over an array."""
     activation = ACTIVE.get()
     variant = activation.variant
     known = any(isinstance(context, Arrays) and context.memory.known for context in activation.contexts)

@@ -20,7 +20,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
 @rule(int, float, complex, bytes, bytearray, bool)
 @hidden
 def convert(call: LeafCall) -> Any:
-    """A conversion that gives the same object keeps its metadata; so does int to float, whose metadata is converted."""
+    """A conversion that returns the same object keeps its metadata. Int to float keeps it too, but converts it."""
     LOCAL.returned = None
     value = call.native()
     found = LOCAL.returned

@@ -44,7 +44,7 @@ _WITH_ITEM: Final = ("insert", "append", "appendleft")
 )  # fmt: skip
 @hidden
 def rearrange(call: LeafCall) -> Any:
-    """The same method is called on the list of metadata; in place of an item, its metadata is the argument."""
+    """The same method is called on the list of metadata, with the metadata of an item instead of the item."""
     owner, name = call.owner, call.function.__name__
     metas = call.store.changeable_metas(owner)
     result = call.native()

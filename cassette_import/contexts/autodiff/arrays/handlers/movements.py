@@ -122,7 +122,7 @@ _JOINERS: Final = tuple(kind for kind in (type(numpy.r_), type(numpy.c_)))
 
 
 def _index_tree(argument: Any, sources: list[Any]) -> Any:
-    """Nested lists with indices in place of arrays and numbers, which are appended to `sources`."""
+    """Nested lists with indices instead of arrays and numbers, which are appended to `sources`."""
     if type(argument) in (list, tuple):
         return [_index_tree(item, sources) for item in items_outside(argument)]
     sources.append(argument)

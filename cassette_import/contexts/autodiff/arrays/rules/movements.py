@@ -100,7 +100,7 @@ _PADS: Final = frozenset(functions_named("pad"))
 
 
 def rearrangement(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Callable[[dict[Any, Any]], Any]:
-    """A function that repeats the call with other arrays in place of the moved arguments."""
+    """A function that repeats the call with other arrays instead of the moved arguments."""
     named_ = {name: plain(value) for name, value in keywords.items()}
     given = [plain(argument) for argument in arguments]
     if function in _TYPED and getattr(function, "__name__", "") != "item":
