@@ -134,7 +134,7 @@ class StackVariant:
                 NAMES[symbols.without_arguments(name)] = hook
 
     def _bind_calls(self) -> None:
-        """Provide what call sites load for calls alone, and have the guards learn anew."""
+        """Provide what call sites load for calls alone, and reset the guards."""
         names, calls = self.names, self.runners[int(Events.CALLS)]
         NAMES[names.failed] = make_failed(self.runners)
         NAMES[names.learn] = self.guards.make_learn(calls, intercept_if_active(Events.CALLS))

@@ -47,7 +47,7 @@ _WITHOUT_SOURCE: Final[tuple[tuple[type, str], ...]] = (
     (machinery.SourcelessFileLoader, "no source, only bytecode"),
     (machinery.NamespaceLoader, "namespace package"),
 )
-"""Types of loaders whose modules have no source, each with the reason that reports give."""
+"""Types of loaders whose modules have no source, each with the reason in reports."""
 
 
 def _reason_against(loader: Any, filename: str | None) -> str:

@@ -60,7 +60,7 @@ class Finder:
         return spec
 
     def search(self, fullname: str, path: _Path, target: ModuleType | None = None) -> tuple[ModuleSpec | None, str]:
-        """Ask the finders behind this one; return the spec, and the title of the finder that made it."""
+        """Search with the finders behind this one; return the spec, and the title of the finder that made it."""
         spec, other = self._others.search(fullname, path, target)
         return spec, "" if other is None else title_of(other)
 
@@ -80,7 +80,7 @@ class Finder:
                 spec.loader = _CodeProvidingLoader(loader, spec, decision)  # type: ignore[assignment]  # it acts as one
 
     def add_module(self, decision: Decision) -> None:
-        """Have the functions of a module overdubbed, which is about to be executed or was executed earlier."""
+        """Overdub the functions of a module that is about to be executed or was executed earlier."""
         try:
             registry.add_module(decision.name, decision.origin)
         except Exception as error:  # importing never fails because of cassette_import (S5)

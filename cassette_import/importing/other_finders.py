@@ -30,7 +30,7 @@ class OtherFinders:
     def search(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> tuple[ModuleSpec | None, Any]:
-        """Ask them for a module; return the spec and the finder that made it, or twice None."""
+        """Search for a module with them; return the spec and the finder that made it, or twice None."""
         # A finder behind this one may search with all finders, this one included. Here it finds nothing then: otherwise
         # the finders would call each other without end. The guard is for this thread alone: for other threads None
         # would be wrong (F2).

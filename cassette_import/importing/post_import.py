@@ -16,7 +16,7 @@ from cassette_import.importing.temporary_loader import TemporaryLoader
 from cassette_import.interpreter.hidden_frames import hidden
 
 Callback: TypeAlias = Callable[[str, ModuleType], None]
-"""It is given the name under which the module was imported, and the module."""
+"""Its arguments are the name under which the module was imported, and the module."""
 
 
 class PostImportFinder:

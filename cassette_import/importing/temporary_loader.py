@@ -1,4 +1,4 @@
-"""Loaders that take the place of another tool's loader while one module is loaded.
+"""Loaders that replace another tool's loader while one module is loaded.
 
 Knows specs and loaders; must not know why the other loader is replaced.
 """
@@ -28,7 +28,7 @@ class TemporaryLoader:
         return getattr(self._wrapped, name)
 
     def _restore_loader(self, module: ModuleType | None) -> None:
-        """Let the original loader take its place again, in the spec and in the module."""
+        """Put the original loader back, in the spec and in the module."""
         self._spec.loader = self._wrapped
         if module is not None and vars(module).get("__loader__") is self:
             module.__loader__ = self._wrapped

@@ -201,7 +201,7 @@ def keywords_of(function: Any) -> dict[str, Any]:
 
 
 def underlying(target: Any) -> Any:
-    """The function that identifies a target, whichever way it was given: `Session.send`, `session.send`, …"""
+    """The function that identifies a target, however it was passed: `Session.send`, `session.send`, …"""
     if is_a(target, (staticmethod, classmethod)):
         return underlying(target.__func__)
     if is_a(target, property):

@@ -1,6 +1,6 @@
 """Which form the events in a node take, by their surroundings.
 
-Knows syntax, and where assignment expressions are allowed; must not know what the forms look like.
+Knows syntax, and where assignment expressions are allowed; must not know what a form builds.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rewriting of a function, lambda or module: the tree that is compiled instead of the plain one.
 
-Knows the surroundings of an event, and so which form it takes; must not know what the forms look like.
+Knows the surroundings of an event, and so which form it takes; must not know what a form builds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def overdub_function(
     bodies: Mapping[str, Function] | None = None,
     surroundings: Surroundings | None = None,
 ) -> Function:
-    """Give a function, and each function in it, a branch for each shape beside the plain body.
+    """Add a branch for each shape beside the plain body of a function, and of each function in it.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def context(level: int) -> str:
 
 
 def callee(depth: int) -> str:
-    """The callee of a call. `depth` tells how deeply events nest in its operands, here and below."""
+    """The callee of a call. `depth` is how deeply events nest in its operands, here and below."""
     return f"@f{depth}"
 
 

@@ -38,7 +38,7 @@ class OverdubbedCode:
         self.overdubbable = _never
 
     def connect(self, registry: CodeRegistry) -> None:
-        """Ask this registry from now on."""
+        """Use this registry from now on."""
         self.files = registry.records
         self.overdubbable = registry.overdubbable
 

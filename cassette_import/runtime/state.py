@@ -176,7 +176,7 @@ class InUse:
 
     @hidden
     def switch_off(self) -> None:
-        """Tell rewritten code that nothing is active, if that is so."""
+        """Set the name that rewritten code tests to false, if nothing is active."""
         if not self.entered and not self.held:
             NAMES[IS_ANY_ACTIVE] = False
 

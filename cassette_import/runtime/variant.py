@@ -30,7 +30,7 @@ class GuardSwitch(Protocol):
         """Stop learning types of receivers if some class has no hash."""
 
     def set_only_variant(self, is_only: bool) -> None:
-        """Say whether this is the only instrumented variant that intercepts anything."""
+        """Set whether this is the only instrumented variant that intercepts anything."""
 
 
 class Variant(Protocol):

@@ -82,7 +82,7 @@ PlainCode = Callable[[CodeType], CodeType]
 
 
 def patch_readers(plain_code_of: PlainCode) -> None:
-    """Have the readers that have been imported by now get the result of `plain_code_of` instead of a code object."""
+    """Let the readers that have been imported by now get the result of `plain_code_of` instead of a code object."""
     for name, readers in READERS.items():
         module = sys.modules.get(name)
         if type(module) is not ModuleType or _patched.get(name) is module:

@@ -1,6 +1,6 @@
 """The code index: which function unit a code object belongs to, in any of its states.
 
-Knows files, source and code objects. Must not know which code is live, nor what an event looks like.
+Knows files, source and code objects. Must not know which code is live, nor how events are rewritten.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def _write_atomically(path: str, data: bytes, mode: int) -> None:
 
 
 def _rename(value: object, old: str, new: str) -> None:
-    """Give code objects the present name of the file: the folders have been moved since (C5)."""
+    """Set the file name of code objects to the present one: the folders may have been moved since (C5)."""
     work = [value]
     while work:
         item = work.pop()

@@ -12,7 +12,7 @@ from cassette_import.specialization.registry import registry
 
 
 def instrument_copy(function: FunctionType, copy: FunctionType) -> None:
-    """Give the copy of an overdubbed hook a trampoline of its own.
+    """Make a trampoline for the copy of an overdubbed hook.
 
     The trampoline of the original would go on in the original, whose frames are not recognised as those of a hook.
     """

@@ -1,7 +1,7 @@
 """Instrumentation: live functions get trampolines or compiled bodies that test whether a variant is active.
 
 Knows units, live functions, and of a variant only its shape and guards. Must not know how bodies are compiled, hooks,
-or what an event looks like.
+or how events are rewritten.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The specialiser: trampolines call it on the first entry of a function, which gets a compiled body then.
 
-Knows units, live functions and variants. Must not know hooks, or what an event looks like.
+Knows units, live functions and variants. Must not know hooks, or how events are rewritten.
 """
 
 from __future__ import annotations

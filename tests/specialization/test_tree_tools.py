@@ -162,7 +162,7 @@ def test_insert_statements_may_remove():
 
 
 def test_another_number_of_statements_than_declared_is_an_error():
-    with pytest.raises(ValueError, match="2 statements were to take the place of the one in line 1, and 1 came"):
+    with pytest.raises(ValueError, match="2 statements must replace the one in line 1, not 1"):
         insert_statements(parsed("a = 1").body, is_assignment, lambda s, i: [s])
 
 

@@ -38,7 +38,7 @@ class Differentiating(Context, tagging=True):
     """The base of both modes: computes metadata of results from partial derivatives and metadata of arguments."""
 
     def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
-        """The metadata of a result, given pairs of a partial derivative and the metadata of an argument."""
+        """The metadata of a result, from pairs of a partial derivative and the metadata of an argument."""
         raise NotImplementedError
 
     def call_on_non_numbers(self, f: Any, arguments: tuple[Any, ...]) -> Any:

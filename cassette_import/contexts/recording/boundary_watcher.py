@@ -3,8 +3,8 @@
 Knows names, modules and imports; must not know what is done with the functions.
 
 A name is a dotted path, `module.function`, `module.Class` or `module.Class.method`. It names the function object, so
-calls under other names are found too. A class names its constructor: its instances are external objects, and every
-use of them is an external call.
+calls under other names are found too. A class names its constructor: its instances are external objects, and every use
+of them is an external call.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class BoundaryWatcher:
     names:
         The dotted names of the functions. Those that `boundary` marks are reported, too.
     report:
-        Called with the functions that have come to exist. Each one is reported once.
+        Called with the functions that have been found. Each one is reported once.
     """
 
     def __init__(self, names: Iterable[str], report: Callable[[Sequence[BoundaryFunction]], None]) -> None:
@@ -94,7 +94,7 @@ class BoundaryWatcher:
         return any(name.startswith(module + ".") for name in self._missing)
 
     def report_new(self, module: str | None = None) -> None:
-        """Report functions that have come to exist: those in one module, or by default all."""
+        """Report functions that exist by now: those in one module, or by default all."""
         found = [BoundaryFunction(name, function) for name, function in _marked[self._marked_reported :]]
         self._marked_reported = len(_marked)
         for name in list(self._missing):

@@ -68,7 +68,7 @@ class _Job:
 
 @contextmanager
 def job(origin: Sequence[int]) -> Iterator[None]:
-    """Give the code in this block a call sequence of its own."""
+    """Run the code in this block in a call sequence of its own."""
     token = _JOB.set((threading.get_ident(), _Job(origin)))
     try:
         yield

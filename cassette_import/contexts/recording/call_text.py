@@ -1,4 +1,4 @@
-"""Encoded calls compared, and shown to people.
+"""Encoded calls: comparing them, and their text in messages.
 
 Knows encoded calls; must not know values, or why calls are compared.
 """

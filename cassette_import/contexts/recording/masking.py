@@ -1,4 +1,4 @@
-"""Masking: secrets are kept out of recordings. The value of each secret name is written as a placeholder.
+"""Masking: recordings contain no secrets. The value of each secret name is written as a placeholder.
 
 Knows encoded values; must not know what they are recorded for.
 """

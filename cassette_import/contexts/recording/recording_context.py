@@ -91,7 +91,7 @@ class RecordingContext(Context, events=Events.NONE):
             environment.intercept_environment()
 
     def _register(self, found: Sequence[BoundaryFunction]) -> None:
-        """Intercept the calls of functions in the boundary that have come to exist."""
+        """Intercept the calls of functions in the boundary that the watcher has found."""
         new = []
         for one in found:
             target = underlying(one.function)

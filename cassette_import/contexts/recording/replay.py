@@ -368,7 +368,7 @@ def _shown_site(site: list[Any]) -> str:
 
 
 def _change(target: Any, after: Any) -> None:
-    """Give an argument that a call has changed its recorded contents."""
+    """Assign the recorded contents to an argument that the call has changed."""
     if isinstance(target, dict | set):
         target.clear()
         target.update(after)

@@ -3,8 +3,8 @@
 The order is a goal and not a guarantee: a thread may hold a lock that another one needs first. A thread that waits for
 its turn for a quarter of a second, while no call ends, goes on.
 
-Between two external calls a thread may print, or put something into a queue, and the next thread must not overtake
-it. So the next thread waits up to a fiftieth of a second until the previous one comes to its next call.
+Between two external calls a thread may print, or put something into a queue, and the next thread must not overtake it.
+So the next thread waits up to a fiftieth of a second until the previous one comes to its next call.
 
 Knows the recorded order; must not know what the calls are.
 """
@@ -33,7 +33,7 @@ class ReplayOrder:
     Parameters
     ----------
     recording:
-        The recording. `CallSequence.thread` says which thread replays a sequence, if one does.
+        The recording. `CallSequence.thread` is the thread that replays a sequence, if one does.
     """
 
     def __init__(self, recording: Recording) -> None:

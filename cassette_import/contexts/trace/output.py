@@ -84,7 +84,7 @@ class Output:
         raise NotImplementedError
 
     def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
-        """Write that a call ends. `kind` is ``"result"`` or ``"exception"``, and says what `value` is."""
+        """Write that a call ends. `kind` is ``"result"`` or ``"exception"``: what `value` is."""
         raise NotImplementedError
 
     def finish(self) -> None:

@@ -1,6 +1,6 @@
 """The command `cache`: lists or removes the files that cassette_import keeps beside the .pyc files.
 
-Knows where packages lie; must not know what is in the files.
+Knows where packages are; must not know what is in the files.
 """
 
 from __future__ import annotations

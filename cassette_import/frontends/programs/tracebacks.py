@@ -24,7 +24,7 @@ def without_frames_of(filenames: tuple[str, ...], traceback: TracebackType | Non
 
 
 def print_plainly(traceback: TracebackType | None) -> None:
-    """Have the interpreter, which the exception will reach, print this traceback instead of the exception's own."""
+    """Let the interpreter, which the exception will reach, print this traceback instead of the exception's own."""
     excepthook = getattr(sys, "excepthook", sys.__excepthook__)
 
     def show(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:

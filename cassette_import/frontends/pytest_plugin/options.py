@@ -27,7 +27,7 @@ def settings_of(config: pytest.Config, environment: Mapping[str, str]) -> settin
 
 
 def _read(source: Callable[[str], Any]) -> settings.Settings:
-    """The settings that one source of options gives."""
+    """The settings of one source of options."""
     packages, exclude = source("cassette_packages"), source("cassette_exclude")
     contexts = source("cassette_context")
     return settings.Settings(

@@ -80,7 +80,7 @@ def _code() -> str:
 
 
 def _arrange(results: FamilyResults) -> None:
-    """Have the main module overdubbed, in whichever way Python will run it."""
+    """Let the main module be overdubbed, however Python will run it."""
     tools: Any = runpy
     run_code: Callable[..., object] = tools._run_code
 

@@ -138,7 +138,7 @@ class InlinedCall:
         return self._at.call(self._at.load(symbols.SPLIT), [self._read_callee()])
 
     def _keep_function_of(self, split: ast.expr) -> ast.expr:
-        """Let go of the arguments that the callee carries."""
+        """Clear the temporary with the arguments that the callee carries."""
         at = self._at
         return at.let(self._parts, at.put(ast.Subscript(split, at.constant(0), ast.Load())))
 

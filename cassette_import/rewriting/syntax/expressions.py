@@ -180,7 +180,7 @@ def _constant(name: str, node: Any) -> Operation:
 
 
 def _unpacked(name: str, node: ast.expr) -> Operation:
-    """A display that is evaluated first, and then shown to hooks with its elements."""
+    """A display that is evaluated first, and then passed to hooks with its elements."""
 
     def arguments(read: Expressions) -> Expressions:
         return [At(node).put(ast.Starred(read[0], ast.Load()))]

@@ -125,7 +125,7 @@ class Form(Protocol):
         """Whether the hooks of the primitive `name` are argument-free."""
 
     def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
-        """The event of an operation. `depth` tells how deeply events nest in its operands."""
+        """The event of an operation. `depth` is how deeply events nest in its operands."""
 
     def call(self, node: ast.Call, depth: int) -> ast.expr:
         """The event of a call."""

@@ -1,4 +1,4 @@
-"""Annotations: what the surroundings of a node say about it, written on the node before the tree is taken apart.
+"""Annotations: facts about the surroundings of a node, noted on the node before the tree is taken apart.
 
 Each annotation is an attribute of the node, which copies of the node have as well (`scopes.clone`). Knows syntax and
 scopes; must not know events.

@@ -201,7 +201,7 @@ def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
         and _parameter_names(other) == _parameter_names(code)
     ]
     exact = [other for other in near if key_of(other) == key_of(code)]
-    # The compiler may leave out the first instructions of a lambda, which tell where its body starts.
+    # The compiler may leave out the first instructions of a lambda, which show where its body starts.
     distinct = {id(other): other for other in exact or near}
     return next(iter(distinct.values())) if len(distinct) == 1 else None
 

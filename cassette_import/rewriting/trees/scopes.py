@@ -60,7 +60,7 @@ def fresh_survey(function: Function) -> Survey:
 
 
 class _SurveyWalk:
-    """A walk through a function, which collects what `Survey` says of it."""
+    """A walk through a function, which collects the fields of its `Survey`."""
 
     def __init__(self, bound: set[str], suspendable: bool) -> None:
         self.bound = bound

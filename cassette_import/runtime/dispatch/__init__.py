@@ -7,7 +7,7 @@ Registering and choosing:
 
 * `hook_points`: `Ctx.prehook.register` and the like; `hook_functions`: the copies that are called as hooks
 * `handler_table`, `overload_resolution`: all handlers of a context type; which of them a call selects
-* `hook_analysis`: what the bytecode of a hook says about it
+* `hook_analysis`: what a hook reads and calls, according to its bytecode
 * `bound_hooks`, `suspension`: hooks that are ready to be called, while their context is suspended
 
 Running events:

@@ -93,7 +93,7 @@ def hook_without_arguments(table: Table, level: int, context_type: type) -> _Hoo
 
 
 def _reaches_no_overdubbed_code(method: _Hook, context_type: type) -> bool:
-    """Whether a hook need not be suspended: its type says so, or its bytecode shows it."""
+    """Whether a hook need not be suspended: its type declares it, or its bytecode shows it."""
     return context_type.leaf_hooks or only_stores(method, context_type)  # type: ignore[attr-defined]
 
 

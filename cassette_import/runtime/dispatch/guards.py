@@ -40,7 +40,7 @@ from cassette_import.runtime.dispatch.method_shortcuts import make_intercept_dir
 from cassette_import.runtime.names import NAMES
 
 _MOST_MISSES: Final = 8
-"""A guard that misses more often is given up."""
+"""A guard that misses more often is deactivated."""
 _TESTABLE: Final = (FunctionType, BuiltinFunctionType)
 _NOT_TESTABLE: Final = (None, None)
 """Replaces these types where call sites must not test callees: no callee has such a type."""
@@ -60,7 +60,7 @@ class Guards:
         self._guards: dict[str, LearningGuard] = {}
         """The guards by their keys (`symbols.Guard.key`)."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}
-        """What the call sites of guards that were given up call for their callee, by the guards' keys."""
+        """What the call sites of deactivated guards call for their callee, by the guards' keys."""
         self._is_only_variant = True
         self._is_superseded = False
         self._may_test = False
@@ -92,7 +92,7 @@ class Guards:
             self.forget()
 
     def set_only_variant(self, is_only: bool) -> None:
-        """Say whether this is the only instrumented variant that intercepts anything."""
+        """Set whether this is the only instrumented variant that intercepts anything."""
         if is_only is self._is_only_variant:
             return
         self._is_only_variant = is_only
@@ -110,7 +110,7 @@ class Guards:
         self.forget()
 
     def allow_tests(self, allowed: bool) -> None:
-        """Say whether call sites may test by themselves that a Python function or a builtin is no target."""
+        """Set whether call sites may test themselves that a Python function or a builtin is no target."""
         self._may_test = allowed
         self._provide_testable_types()
 
@@ -155,7 +155,7 @@ class Guards:
     def _missed(
         self, guard: LearningGuard, key: str, callee: Any, receiver: Any, intercept: Callable[[Any], Any]
     ) -> None:
-        """Have a guard learn a callee that is not intercepted, or give the guard up."""
+        """Let a guard learn a callee that is not intercepted, or deactivate the guard."""
         guard.misses += 1
         if guard.misses > _MOST_MISSES or not guard.learn(callee, receiver, self):
             self._given_up[key] = intercept

@@ -34,7 +34,7 @@ class Leaves:
         self.listeners: list[Callable[[], None]] = []
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Say that `function` calls functions that it gets as arguments.
+        """Declare that `function` calls functions that it gets as arguments.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Hook analysis: what the bytecode of a hook says about it.
+"""Hook analysis: what a hook reads and calls, according to its bytecode.
 
 Three questions are answered here. Does a hook read the arguments of calls (`reads_no_arguments`)? Does it touch nothing
 but attributes of its context (`touches_only_context`), or store its arguments in them at most (`only_stores`)? A hook

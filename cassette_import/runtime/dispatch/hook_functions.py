@@ -1,7 +1,7 @@
 """Hook functions: the copies of the program's functions that are called as hooks and overloads.
 
 A hook is called through a copy of its function, for two reasons: the copy takes its leading parameters by position
-only, and its frames are told apart from those of the original, which the program may call itself.
+only, and its frames are distinguished from those of the original, which the program may call itself.
 
 Knows functions and their code objects; must not know contexts, events or how functions are specialised.
 """
@@ -42,7 +42,7 @@ class HookFunctions:
         self.add(copy)
 
     def add(self, function: FunctionType) -> None:
-        """Say that a function is called as a hook or overload."""
+        """Register a function as one that is called as a hook or overload."""
         code = function.__code__
         place = code.co_filename, code.co_name, code.co_firstlineno
         self._functions.setdefault(place, weakref.WeakSet()).add(function)

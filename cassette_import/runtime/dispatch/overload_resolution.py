@@ -91,7 +91,7 @@ class Handler:
         if self.needed_names and not self.needed_names.issubset(keywords):
             return False
         if keywords and not keywords.keys().isdisjoint(self._by_position[:count]):
-            return False  # the same parameter would be given twice
+            return False  # two arguments for the same parameter
         if not self.is_typed:
             return True
         return (

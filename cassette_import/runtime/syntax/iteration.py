@@ -81,7 +81,7 @@ def _iterator_of_events(iterator: Any, spec: Spec | None) -> Any:
 def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
     """A step, whose hooks may read the iterator and the item.
 
-    `is_stepped` says that tags do not change the steps of this iterator as long as no value is tagged.
+    With `is_stepped`, tags do not change the steps of this iterator as long as no value is tagged.
     """
     activation = ACTIVE.get()
     variant = activation.variant

@@ -33,7 +33,7 @@ PlainIf = Callable[[tuple[Any, ...], dict[str, Any]], bool]
 RULED_ALWAYS: Final[dict[int, PlainIf | None]] = {}
 """Functions, by identity, whose rules apply although nothing is tagged: their callbacks may return a tagged value.
 
-The condition says for which arguments the plain call does the same as long as there is no metadata anywhere."""
+The condition holds for arguments with which the plain call does the same as long as there is no metadata anywhere."""
 
 _names_in_c: Final[set[str]] = set()
 """The names of those functions that are written in C: most other functions are excluded at once by their names."""
@@ -61,7 +61,7 @@ _ITERATED_BY_C: Final = frozenset(
 
 
 def apply_always(function: Any, plain_if: PlainIf | None, returns_method_result: bool) -> None:
-    """Have the rule of a function apply although nothing is tagged, except for some arguments."""
+    """Let the rule of a function apply although nothing is tagged, except for some arguments."""
     RULED_ALWAYS[id(function)] = plain_if
     if returns_method_result:
         RETURN_METHOD_RESULT.add(id(function))

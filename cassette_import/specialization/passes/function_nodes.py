@@ -36,7 +36,7 @@ def nested_in(tree: Function) -> list[Any]:
 
 
 def number_nested(tree: Function) -> None:
-    """Give each nested function its number, by which it is found again after passes have moved it."""
+    """Number the nested functions, so that each one is found again after passes have moved it."""
     for number, inner in enumerate(nested_in(tree)):
         setattr(inner, NUMBER, number)
 

@@ -165,7 +165,7 @@ def _with_surroundings(tree: Function, source: str, code: CodeType) -> Function:
 
 
 def _restore_nested(made: Function, origin: Function) -> None:
-    """Give nested functions their original bodies: those are specialised separately, and for all contexts.
+    """Put the original bodies back into nested functions: those are specialised separately, and for all contexts.
 
     A function that is new, or has other parameters than before, belongs to the pass and keeps the pass's body.
     """

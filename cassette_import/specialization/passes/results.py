@@ -54,7 +54,7 @@ def _body_of(result: Any, before: Function) -> Any:
 
 
 def _set_positions(made: Function, before: Function) -> None:
-    """Give new nodes the position of the next statement, or of the node around them.
+    """Set the position of new nodes to that of the next statement, or of the node around them.
 
     A node whose position does not occur in the original was parsed from other text, whose lines mean nothing here.
     """

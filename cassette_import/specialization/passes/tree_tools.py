@@ -199,9 +199,7 @@ def _blocks_in(statement: ast.AST) -> list[list[ast.stmt]]:
 
 def _counted(number: int, statements: Sequence[ast.stmt], origin: ast.stmt) -> list[ast.stmt]:
     if len(statements) != number:
-        raise ValueError(
-            f"{number} statements were to take the place of the one in line {origin.lineno}, and {len(statements)} came"
-        )
+        raise ValueError(f"{number} statements must replace the one in line {origin.lineno}, not {len(statements)}")
     original = set(map(id, ast.walk(origin)))
     at = At(origin)
     made: list[ast.stmt] = []

@@ -120,7 +120,7 @@ def _list(names: set[str]) -> str:
 
 
 def checked_passes(name: str, passes: Any) -> tuple[Any, ...]:
-    """Passes as a tuple, which is independent of the list that was given.
+    """Passes as a tuple, which is independent of the argument.
 
     Raises
     ------

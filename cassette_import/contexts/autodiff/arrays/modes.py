@@ -52,7 +52,7 @@ class Arrays(Differentiating, tagging=True):
         self.memory = ArrayMemory(self.combine_maps)
 
     def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
-        """The metadata of a result, given pairs of a linear map and the metadata of an argument."""
+        """The metadata of a result, from pairs of a linear map and the metadata of an argument."""
         raise NotImplementedError
 
     def snapshot(self, value: Any) -> Any:

@@ -30,7 +30,7 @@ def copy_with_metadata(call: LeafCall) -> Any:
 
 @hidden
 def _copy_metas(store: Store, source: Any, made: Any, deep: bool, seen: set[int]) -> None:
-    """Give the parts of a copy the metadata of the original's parts; of a deep copy, also their parts."""
+    """Copy the metadata of an object's parts to the parts of its copy; for a deep copy, also that of their parts."""
     if source is made or type(source) is not type(made) or id(source) in seen:
         return
     seen.add(id(source))

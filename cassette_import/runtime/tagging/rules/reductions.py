@@ -43,7 +43,7 @@ def choose(call: LeafCall) -> Any:
 
 
 class _RecordingStepper(Stepper):
-    """A stepper that keeps the items that it has given."""
+    """A stepper that keeps the items that it has returned."""
 
     __slots__ = ("items",)
 
