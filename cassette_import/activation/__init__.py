@@ -4,4 +4,4 @@ Knows the runtime, the registry of specialised functions, and the kinds of event
 rewritten.
 """
 
-from cassette_import.activation import escape_report as escape_report  # adds itself to `context.ESCAPE_REPORTERS`
+from cassette_import.activation import late_escape_report as late_escape_report  # adds itself to `ESCAPE_REPORTERS`

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from cassette_import.activation.keys import Key
+from cassette_import.activation.tagging_modules import tag_scopes
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
 from cassette_import.interpreter.hidden_frames import hidden
@@ -26,13 +27,6 @@ class HasKey(Protocol):
 def variant_of(contexts: tuple[HasKey, ...]) -> StackVariant | None:
     """The variant of a stack of contexts; None if it is empty."""
     return variants.of(tuple([context._variant_key() for context in contexts])) if contexts else None
-
-
-def tag_scopes() -> Any:
-    """The module that knows the scopes of tags; imported when the first context tags values."""
-    from cassette_import.runtime.tagging import tag_scopes
-
-    return tag_scopes
 
 
 class StackActivation(Activation):

@@ -9,7 +9,8 @@ import os
 from typing import Any
 
 from cassette_import.activation import inheritance
-from cassette_import.activation.activations import EnteredActivation, refresh, tag_scopes, variant_of
+from cassette_import.activation.activations import EnteredActivation, refresh, variant_of
+from cassette_import.activation.tagging_modules import tag_scopes
 from cassette_import.activation.variant_registry import variants
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime.names import NAMES

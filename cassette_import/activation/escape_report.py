@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.entering import original
-from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS
 from cassette_import.importing.finder import finder
 from cassette_import.importing.selection import OURSELVES
 from cassette_import.interpreter.callables import code_of, python_function
@@ -213,21 +212,16 @@ def watch_of(ctx: Context) -> EscapeWatch:
     return found
 
 
-class _Reporter:
-    """Enters and leaves the watching context together with the one that it watches."""
-
-    def watch_to_enter(self, context: Context) -> EscapeWatch | None:
-        """The context that counts for `context`, if it is not active yet."""
-        watch = watch_of(context)
-        return None if any(other is watch for other in ACTIVE.get().contexts) else watch
-
-    def watch_to_leave(self, context: Context) -> EscapeWatch | None:
-        """The context that counts for `context`, if it is the innermost one: `context` has just been left."""
-        watch = watch_of(context)
-        return watch if ACTIVE.get().contexts[-1:] == (watch,) else None
+def watch_to_enter(context: Context) -> EscapeWatch | None:
+    """The context that counts for `context`, if it is not active yet."""
+    watch = watch_of(context)
+    return None if any(other is watch for other in ACTIVE.get().contexts) else watch
 
 
-ESCAPE_REPORTERS.append(_Reporter())
+def watch_to_leave(context: Context) -> EscapeWatch | None:
+    """The context that counts for `context`, if it is the innermost one: `context` has just been left."""
+    watch = watch_of(context)
+    return watch if ACTIVE.get().contexts[-1:] == (watch,) else None
 
 
 def _number(count: int, what: str) -> str:

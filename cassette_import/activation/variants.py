@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 from cassette_import.activation.context_level import ContextLevel
 from cassette_import.activation.keys import Key
+from cassette_import.activation.tagging_modules import propagation
 from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
@@ -120,7 +121,7 @@ class StackVariant:
             targets=targets,
             overload_targets=overload_targets,
             single_overloads={} if self.tagging else single_overloads(tables, takes_everything),
-            propagation=self._propagation(),
+            propagation=propagation() if self.tagging else None,  # runs a call that no overload takes
         )
 
     def _bind_hooks(self, kind: Events, level: ContextLevel, bound: Level) -> None:
@@ -233,15 +234,6 @@ class StackVariant:
             if key.passes:
                 tree = apply(key.passes, key.context_type, level, function, tree, source)
         return tree
-
-    def _propagation(self) -> Any:
-        """What runs a call that no overload takes, where values may be tagged."""
-        if not self.tagging:
-            return None
-        # Imported for the first context that tags values: the rules name many functions.
-        from cassette_import.runtime.tagging import propagation
-
-        return propagation
 
     # ---- the names that rewritten code uses
 

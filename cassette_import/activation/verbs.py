@@ -13,6 +13,7 @@ from cassette_import.activation.context import Context, check_call, recurse
 from cassette_import.activation.entering import activation_of, active_here, enter, leave
 from cassette_import.activation.escape_reporters import watch_to_enter
 from cassette_import.activation.root_calls import endless_recursion, is_endless, run_root
+from cassette_import.activation.tagging_modules import propagation
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.interpreter.callables import joined, keywords_of, python_function, split
 from cassette_import.interpreter.hidden_frames import hidden
@@ -22,13 +23,6 @@ from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.specialization.registry import registry
 
 __all__ = ["canrecurse", "fallback", "overdub", "recurse"]
-
-
-def propagation() -> Any:
-    """The module that carries tags through calls; imported when a context tags values."""
-    from cassette_import.runtime.tagging import propagation
-
-    return propagation
 
 
 @hidden

@@ -1,6 +1,8 @@
 """The escape report: what ran as a leaf although it is Python, how often, and why."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -273,3 +275,21 @@ def test_functions_of_the_script_are_overdubbed_and_no_escapes(folder):
     )
     done = cassette("run", "-c", "noop", "--escapes", "script.py", folder=folder)
     assert done.stderr.splitlines() == ["escapes: 0 calls of 0 Python functions"]
+
+
+def test_the_report_is_imported_when_a_context_needs_it(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, textwrap\n"
+        "from cassette_import import Context, overdub\n"
+        "def f():\n"
+        "    return textwrap.dedent('  x')\n"
+        "overdub(Context(), f)\n"
+        "print('cassette_import.activation.escape_report' in sys.modules)\n"
+        "ctx = Context(report_escapes=True)\n"
+        "overdub(ctx, f)\n"
+        "from cassette_import import escapes\n"
+        "print([(escape.function, escape.calls) for escape in escapes(ctx)])\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n[('dedent', 1)]\n"

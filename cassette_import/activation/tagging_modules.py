@@ -1,0 +1,23 @@
+"""The modules of tagging that contexts use: they are imported when the first context tags values.
+
+They name many functions, which would make each import of cassette_import slower. Knows these modules by name; must not
+know what they do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def propagation() -> Any:
+    """The module that carries tags through calls."""
+    from cassette_import.runtime.tagging import propagation
+
+    return propagation
+
+
+def tag_scopes() -> Any:
+    """The module that knows the scopes of tags."""
+    from cassette_import.runtime.tagging import tag_scopes
+
+    return tag_scopes
