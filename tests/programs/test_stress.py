@@ -1,6 +1,6 @@
 """Eight threads and two hundred tasks enter, leave, register, reload and start others, each in separate contexts.
 
-Each event has a number of its own, and whoever makes it knows which contexts are to see it: those that are active,
+Each event has a number, and its author computes which contexts have to get it: those that are active,
 or those of them that inherit, if it happens in a thread, job or task that was started for it. At the end, each context
 must have seen these events and no others, each of them once.
 """

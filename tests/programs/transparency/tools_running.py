@@ -418,7 +418,7 @@ PROGRAMS = {
 
         def main():
             log.clear()
-            pass_on(A("result that nobody keeps"))
+            pass_on(A("result that is not stored"))
             log.append("after 1")
             a = pass_on(A("kept"))
             log.append("after 2")
