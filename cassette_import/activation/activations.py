@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from cassette_import.activation.keys import Key
+from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.tagging_modules import tag_scopes
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
@@ -20,7 +20,7 @@ from cassette_import.specialization.registry import registry
 class HasKey(Protocol):
     """What a variant needs of a context."""
 
-    def _variant_key(self) -> Key:
+    def _variant_key(self) -> VariantKey:
         """What decides how functions are specialised for the context."""
 
 

@@ -16,7 +16,7 @@ from cassette_import.activation.activations import OutermostActivation, refresh
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
 from cassette_import.activation.inheritance import WAITING
-from cassette_import.activation.keys import Key
+from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.root_calls import run_root
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
@@ -116,7 +116,7 @@ class _TypeDefaults:
 
     __slots__ = ("events", "key", "passes", "variant")
 
-    def __init__(self, events: Events, passes: Sequence[Any], key: Key) -> None:
+    def __init__(self, events: Events, passes: Sequence[Any], key: VariantKey) -> None:
         self.events = events
         self.passes = passes
         self.key = key
@@ -214,7 +214,7 @@ class Context:
         """``Ctx[M]`` in the annotation of a hook: contexts whose metadata is an ``M``."""
         return types.GenericAlias(cls, (metadata_type,))
 
-    def _variant_key(self) -> Key:
+    def _variant_key(self) -> VariantKey:
         """What decides how functions are specialised for this context."""
         defaults, is_unchanged = self._type_defaults, not self._is_changed
         # Usually the instance has no events or passes of its own, and its type is as it was when the key was made.
@@ -223,7 +223,7 @@ class Context:
         _add_assigned_methods(type(self))
         own: object = self.events
         events = own if isinstance(own, Events) else type(self).events  # a program may well write `self.events = []`
-        key = Key.of(type(self), events, self._hooks_enabled, self.passes, self._tagging)
+        key = VariantKey.of(type(self), events, self._hooks_enabled, self.passes, self._tagging)
         if is_unchanged:
             type(self)._type_defaults = _TypeDefaults(self.events, self.passes, key)
         return key

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cassette_import.activation.keys import Key
+from cassette_import.activation.keys import VariantKey
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape
 from cassette_import.runtime.dispatch.bound_hooks import bind_hook, ignores_arguments, overload_finder, target_events
@@ -21,7 +21,7 @@ class ContextLevel:
 
     __slots__ = ("key", "number", "primitives", "tables", "target_events")
 
-    def __init__(self, number: int, key: Key) -> None:
+    def __init__(self, number: int, key: VariantKey) -> None:
         self.number = number
         self.key = key
         has_table = {kind: key.hooks or kind not in HOOKS for kind in KINDS}

@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 from cassette_import.rewriting.events import Events
 
 
-class Key:
+class VariantKey:
     """What decides how functions are specialised for one context.
 
     There is one object for each value, so keys are compared by identity.
     """
 
     __slots__ = ("context_type", "events", "hooks", "passes", "tagging")
-    _known: ClassVar[dict[Any, Key]] = {}
+    _known: ClassVar[dict[Any, VariantKey]] = {}
 
     def __init__(self, context_type: type, events: Events, hooks: bool, passes: tuple[Any, ...], tagging: bool) -> None:
         self.context_type = context_type
@@ -35,7 +35,7 @@ class Key:
         hooks: bool = True,
         passes: Iterable[Any] = (),
         tagging: bool = False,
-    ) -> Key:
+    ) -> VariantKey:
         """The key for these values."""
         passes = tuple(passes)
         value = context_type, int(events), hooks, passes, tagging

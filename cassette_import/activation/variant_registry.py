@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from cassette_import.activation.keys import Key
+from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.variants import StackVariant
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.state import IN_USE, Activation
@@ -20,11 +20,11 @@ class Variants:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.by_keys: dict[tuple[Key, ...], StackVariant] = {}
-        self._families: dict[tuple[Key, ...], Family] = {}
-        self._superseded: dict[tuple[Key, ...], list[StackVariant]] = {}
+        self.by_keys: dict[tuple[VariantKey, ...], StackVariant] = {}
+        self._families: dict[tuple[VariantKey, ...], Family] = {}
+        self._superseded: dict[tuple[VariantKey, ...], list[StackVariant]] = {}
 
-    def of(self, keys: tuple[Key, ...]) -> StackVariant:
+    def of(self, keys: tuple[VariantKey, ...]) -> StackVariant:
         """The current variant for these keys."""
         found = self.by_keys.get(keys)
         if found is None:

@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, get_args
 
 from cassette_import.activation.context_level import ContextLevel
-from cassette_import.activation.keys import Key
+from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.tagging_modules import propagation
 from cassette_import.interpreter.callables import PROPERTIES
 from cassette_import.rewriting import symbols
@@ -48,7 +48,7 @@ _numbers = itertools.count(1)
 class StackVariant:
     """A stack of context types, and what compiled bodies and call sites need for it."""
 
-    def __init__(self, keys: tuple[Key, ...], family: Family) -> None:
+    def __init__(self, keys: tuple[VariantKey, ...], family: Family) -> None:
         self.keys = keys
         self.family = family
         self.is_superseded = False

@@ -7,7 +7,7 @@ import ast
 import warnings
 
 from cassette_import import Context, Events
-from cassette_import.activation.keys import Key
+from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.variant_registry import variants
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.body_compiler import BodyCompiler
@@ -39,7 +39,7 @@ class TaggingAll(Replacing, tagging=True):
 
 def _variant(*kinds):
     """The variant of a stack of contexts, given as pairs of type and events."""
-    return variants.of(tuple(Key.of(kind, events, tagging=kind._tagging) for kind, events in kinds))
+    return variants.of(tuple(VariantKey.of(kind, events, tagging=kind._tagging) for kind, events in kinds))
 
 
 SINGLE = {

@@ -17,8 +17,8 @@ __all__ = [
     "CallTrees",
     "Node",
     "SiteTotals",
-    "Thread",
-    "UncorrectedThread",
+    "ThreadTree",
+    "UncorrectedThreadTree",
     "folded_node",
     "kind_of",
     "site_totals",
@@ -42,7 +42,7 @@ class Node:
       this node was last called; the hooks try it first, since programs repeat themselves.
     - `folded_time` is the part of `total` that was spent in folded nodes (see `folded_node`).
 
-    All times are in seconds of the thread's clock, see `Thread`.
+    All times are in seconds of the thread's clock, see `ThreadTree`.
     """
 
     __slots__ = (
@@ -92,7 +92,7 @@ _NO_NODE: Final = _NoNode()
 _NO_NODE.successor = _NO_NODE
 
 
-class Thread:
+class ThreadTree:
     """The call tree of one thread, and the node of its innermost call in progress.
 
     Threads that have the same identifier, one after the other, share a tree, so that the number of trees stays small.
@@ -113,7 +113,7 @@ class Thread:
         self.measured_overhead = self.one_off = 0.0
 
 
-class UncorrectedThread(Thread):
+class UncorrectedThreadTree(ThreadTree):
     """A thread whose clock is the real one: overhead is not subtracted."""
 
     __slots__ = ()
@@ -133,14 +133,14 @@ class CallTrees(Protocol):
 
     subtracts_overhead: bool
 
-    def threads(self) -> list[Thread]:
+    def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""
 
-    def current_thread(self) -> Thread | None:
+    def current_thread(self) -> ThreadTree | None:
         """The call tree of the running thread, if it has one."""
 
 
-def walk(thread: Thread) -> Iterator[tuple[Node, bool]]:
+def walk(thread: ThreadTree) -> Iterator[tuple[Node, bool]]:
     """Every node twice: before its children with False, and after them with True.
 
     There is no recursion here, because a tree is as deep as the program's own recursion was.
@@ -185,7 +185,7 @@ def kind_of(function: Any) -> str:
     return "method in C"
 
 
-def folded_node(thread: Thread, label: Label, kind: str) -> Node:
+def folded_node(thread: ThreadTree, label: Label, kind: str) -> Node:
     """A node for all paths from one function to another. It is used once there are too many paths to keep apart.
 
     The place of a folded node in the tree changes with each call. So whether its function, and the step from its

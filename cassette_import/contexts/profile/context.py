@@ -25,8 +25,8 @@ from cassette_import.contexts.profile.call_tree import (
     NO_CHILDREN,
     NO_KEY,
     Node,
-    Thread,
-    UncorrectedThread,
+    ThreadTree,
+    UncorrectedThreadTree,
     folded_node,
     kind_of,
     site_totals,
@@ -44,7 +44,7 @@ Self = TypeVar("Self", bound="Profile")
 class _Here(threading.local):
     """The call tree of the running thread."""
 
-    thread: Thread
+    thread: ThreadTree
 
 
 class Profile(Context, events=Events.CALLS):
@@ -98,7 +98,7 @@ class Profile(Context, events=Events.CALLS):
         self._paths = paths
         self.subtracts_overhead = overhead
         self._here = _Here()
-        self._threads: dict[int, Thread] = {}
+        self._threads: dict[int, ThreadTree] = {}
         body_compiler.listeners.add(self)
         # Nodes refer to functions and code by id(), which is valid as long as these are alive.
         self._kept_alive: dict[int, Any] = {}
@@ -172,7 +172,7 @@ class Profile(Context, events=Events.CALLS):
 
     _begin, _end = prehook, posthook  # as plain methods: on the class, `prehook` and `posthook` are for registering
 
-    def _thread(self) -> Thread:
+    def _thread(self) -> ThreadTree:
         """The call tree of the running thread; a new one at its first event."""
         try:
             return self._here.thread
@@ -180,12 +180,12 @@ class Profile(Context, events=Events.CALLS):
             ident = threading.get_ident()
             thread = self._threads.get(ident)
             if thread is None:
-                kind = Thread if self.subtracts_overhead else UncorrectedThread
+                kind = ThreadTree if self.subtracts_overhead else UncorrectedThreadTree
                 thread = self._threads[ident] = kind(thread_name(ident))
             self._here.thread = thread
             return thread
 
-    def _node_below(self, thread: Thread, function: Any) -> Node:
+    def _node_below(self, thread: ThreadTree, function: Any) -> Node:
         """The node for a function that the parent node does not have by its identity."""
         parent = thread.node
         # Each closure is a new function, but all closures of one `def` share its code.
@@ -197,7 +197,7 @@ class Profile(Context, events=Events.CALLS):
             node.key = id(function)
         return node
 
-    def _labelled_node(self, thread: Thread, function: Any, code: CodeType | None) -> Node:
+    def _labelled_node(self, thread: ThreadTree, function: Any, code: CodeType | None) -> Node:
         parent = thread.node
         label, is_long_lived = described(function)
         node: Node | None = parent.children.get(label)
@@ -219,7 +219,7 @@ class Profile(Context, events=Events.CALLS):
             node.key = function
         return node
 
-    def _leave(self, thread: Thread, function: Any, end: float) -> None:
+    def _leave(self, thread: ThreadTree, function: Any, end: float) -> None:
         """End a call whose node is not the current one, or whose key is not the function itself."""
         identity = id(function)
         node = thread.node
@@ -242,7 +242,7 @@ class Profile(Context, events=Events.CALLS):
             thread.measured_overhead += seconds
             thread.one_off += seconds
 
-    def current_thread(self) -> Thread | None:
+    def current_thread(self) -> ThreadTree | None:
         """The call tree of the running thread, if it has one."""
         return getattr(self._here, "thread", None)
 
@@ -251,7 +251,7 @@ class Profile(Context, events=Events.CALLS):
         self._threads.clear()
         self._here = _Here()
 
-    def threads(self) -> list[Thread]:
+    def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""
         return list(self._threads.values())
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.contexts.common.text import search_folders
-from cassette_import.contexts.profile.call_tree import CallTrees, Thread, walk
+from cassette_import.contexts.profile.call_tree import CallTrees, ThreadTree, walk
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.contexts.profile.table import label_text
 
@@ -79,7 +79,7 @@ def write_speedscope(profile: CallTrees, path: str) -> None:
         file.write(json.dumps(document))
 
 
-def _speedscope_thread(statistics: Statistics, thread: Thread, frames: dict[Label, int]) -> dict[str, Any]:
+def _speedscope_thread(statistics: Statistics, thread: ThreadTree, frames: dict[Label, int]) -> dict[str, Any]:
     events: list[dict[str, Any]] = []
     at = 0.0
     for node, leaving in walk(thread):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, Thread, walk
+from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, ThreadTree, walk
 from cassette_import.contexts.profile.overhead_calibration import NO_COSTS, Costs, costs
 from cassette_import.interpreter.clock import perf_counter
 
@@ -79,7 +79,7 @@ class NodeTimes:
         """The cumulative seconds of a call site."""
         return max(0.0, site.total - site.calls * self._unit * self._costs.of(node).inside)
 
-    def _measure_thread(self, thread: Thread) -> None:
+    def _measure_thread(self, thread: ThreadTree) -> None:
         now, in_progress = self._now - thread.measured_overhead, {}
         folded_time: dict[int, float] = defaultdict(float)
         node = thread.node

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import NamedTuple, TypeAlias
 
 from cassette_import.contexts.common.function_names import Label
-from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, Thread, walk
+from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, ThreadTree, walk
 from cassette_import.contexts.profile.overhead_subtraction import NodeTime, NodeTimes
 
 __all__ = ["CallSite", "CallStatistics", "Callers", "Statistics"]
@@ -73,7 +73,7 @@ class Statistics:
             found.cumulative = max(found.cumulative, found.self_time)  # the order of summing changes the last digit
         return {label: entry for label, entry in functions.items() if entry[0].calls}
 
-    def _add_tree(self, thread: Thread, functions: dict[Label, tuple[CallStatistics, Callers]]) -> None:
+    def _add_tree(self, thread: ThreadTree, functions: dict[Label, tuple[CallStatistics, Callers]]) -> None:
         in_progress: Counter[Label] = Counter()
         steps: Counter[tuple[Label, Label]] = Counter()
         for node, leaving in walk(thread):
@@ -90,7 +90,7 @@ class Statistics:
             in_progress[label] += -1 if leaving else 1
             steps[caller, label] += -1 if leaving else 1
 
-    def _add_folded(self, thread: Thread, functions: dict[Label, tuple[CallStatistics, Callers]]) -> None:
+    def _add_folded(self, thread: ThreadTree, functions: dict[Label, tuple[CallStatistics, Callers]]) -> None:
         for (caller, _, recursive, recursive_step), nodes in list(thread.folded.items()):
             for node in nodes:
                 if self._times.knows(node):
@@ -99,7 +99,7 @@ class Statistics:
     def _add(
         self,
         functions: dict[Label, tuple[CallStatistics, Callers]],
-        thread: Thread,
+        thread: ThreadTree,
         node: Node,
         caller: Label,
         is_outermost: bool,

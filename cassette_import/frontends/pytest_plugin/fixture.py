@@ -1,6 +1,6 @@
 """The object behind the fixture `overdubbing`: contexts for a part of a test.
 
-Knows the session; must not know pytest's hooks.
+Knows the state; must not know pytest's hooks.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import contextlib
 from contextlib import AbstractContextManager
 from typing import Any
 
-from cassette_import.frontends.pytest_plugin.session import ContextLike, Packages, Session
+from cassette_import.frontends.pytest_plugin.state import ContextLike, Packages, PluginState
 
 __all__ = ["Overdubbing"]
 
@@ -17,8 +17,8 @@ __all__ = ["Overdubbing"]
 class Overdubbing:
     """The value of the fixture `overdubbing`: runs a part of a test, or the rest of it, in contexts."""
 
-    def __init__(self, session: Session, rest_of_test: contextlib.ExitStack) -> None:
-        self._session = session
+    def __init__(self, state: PluginState, rest_of_test: contextlib.ExitStack) -> None:
+        self._state = state
         self._rest_of_test = rest_of_test
 
     def __call__(
@@ -37,7 +37,7 @@ class Overdubbing:
         -------
         A context manager, whose value is the context, or a tuple if there are several.
         """
-        return self._session.active(*contexts, packages=packages, exclude=exclude)
+        return self._state.active(*contexts, packages=packages, exclude=exclude)
 
     def start(self, *contexts: ContextLike, packages: Packages = (), exclude: Packages = ()) -> Any:
         """Enter the contexts until the test ends; return the context, or a tuple if there are several."""

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from cassette_import.contexts import Record, Replay
     from cassette_import.frontends.pytest_plugin.fixture import Overdubbing
     from cassette_import.frontends.pytest_plugin.recordings import Recordings
-    from cassette_import.frontends.pytest_plugin.session import Session
+    from cassette_import.frontends.pytest_plugin.state import PluginState
     from cassette_import.frontends.settings import Settings
 
 _OPTIONS: Final = ("packages", "exclude", "context", "report")
 _ENVIRONMENT: Final = "CASSETTE_IMPORT_"
 _WORKER_OUTPUT: Final = "cassette_import"
-_SESSION: Final = pytest.StashKey["Session"]()
+_STATE: Final = pytest.StashKey["PluginState"]()
 _RECORDINGS: Final[pytest.StashKey[Recordings]] = pytest.StashKey()
 _FIXTURE: Final = "cassette_recording"
 _MARKER: Final = "cassette_record"
@@ -64,14 +64,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     from cassette_import.contexts.lookup import importable_from
     from cassette_import.frontends.pytest_plugin.options import folders_added_later
 
-    session = _new_session()
+    state = _new_state()
     with importable_from(folders_added_later(early_config, wanted)):
-        session.contexts = [session.made(text) for text in wanted.contexts or ()]
+        state.contexts = [state.made(text) for text in wanted.contexts or ()]
         if wanted.packages:
             # A conftest may put the folder of a package on the path later.
-            session.install(wanted.packages, wanted.exclude or (), may_come_later=True)
-    session.report_file = None if wanted.report is None else os.path.abspath(wanted.report)
-    early_config.stash[_SESSION] = session
+            state.install(wanted.packages, wanted.exclude or (), may_come_later=True)
+    state.report_file = None if wanted.report is None else os.path.abspath(wanted.report)
+    early_config.stash[_STATE] = state
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -118,19 +118,19 @@ def _settings(config: pytest.Config) -> Settings:
     return settings_of(config, _environment())
 
 
-def _new_session() -> Session:
-    from cassette_import.frontends.pytest_plugin.session import Session
+def _new_state() -> PluginState:
+    from cassette_import.frontends.pytest_plugin.state import PluginState
 
-    return Session()
+    return PluginState()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Complain about packages that no finder knows: by now, all folders are on the path."""
-    state = session.config.stash.get(_SESSION, None)
+    state = session.config.stash.get(_STATE, None)
     recordings = session.config.stash.get(_RECORDINGS, None)
     if recordings is not None and not _settings(session.config).disable:
         if state is None:
-            state = session.config.stash[_SESSION] = _new_session()
+            state = session.config.stash[_STATE] = _new_state()
         recordings.install_own_code(state)
     if state is None:
         return
@@ -173,19 +173,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Enter the contexts around the setup, call and teardown of a test."""
     markers = list(item.iter_markers("cassette"))
-    session = item.config.stash.get(_SESSION, None)
+    state = item.config.stash.get(_STATE, None)
     is_recorded = _FIXTURE in getattr(item, "fixturenames", ()) and not _settings(item.config).disable
-    if not markers and not is_recorded and (session is None or not session.contexts):
+    if not markers and not is_recorded and (state is None or not state.contexts):
         return (yield)
-    if session is None:
-        session = item.config.stash[_SESSION] = _new_session()
+    if state is None:
+        state = item.config.stash[_STATE] = _new_state()
     with contextlib.ExitStack() as stack:
         if is_recorded and (recordings := item.config.stash.get(_RECORDINGS, None)) and recordings.takes(item):
             stack.enter_context(recordings.ready(item))
-        for context in session.contexts:
+        for context in state.contexts:
             stack.enter_context(context)
         for marker in reversed(markers):  # the contexts of a class are outside those of its method
-            stack.enter_context(session.active(*marker.args, **marker.kwargs, title=item.nodeid))
+            stack.enter_context(state.active(*marker.args, **marker.kwargs, title=item.nodeid))
         return (yield)
 
 
@@ -195,7 +195,7 @@ def overdubbing() -> Iterator[Overdubbing]:
     from cassette_import.frontends.pytest_plugin.fixture import Overdubbing
 
     with contextlib.ExitStack() as stack:
-        yield Overdubbing(_new_session(), stack)
+        yield Overdubbing(_new_state(), stack)
 
 
 @pytest.fixture
@@ -236,8 +236,8 @@ def pytest_runtest_makereport(
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """The line of the header that lists packages and contexts."""
-    session = config.stash.get(_SESSION, None)
-    return None if session is None else session.header()
+    state = config.stash.get(_STATE, None)
+    return None if state is None else state.header()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -246,7 +246,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     recordings = config.stash.get(_RECORDINGS, None)
     if recordings is not None:
         recordings.abandon()
-    state = config.stash.get(_SESSION, None)
+    state = config.stash.get(_STATE, None)
     if state is None:
         return
     if hasattr(config, "workeroutput"):
@@ -263,15 +263,15 @@ def pytest_testnodedown(node: Any) -> None:
     results = (getattr(node, "workeroutput", None) or {}).get(_WORKER_OUTPUT)
     if results is None:
         return
-    session = node.config.stash.get(_SESSION, None)
-    if session is None:
-        session = node.config.stash[_SESSION] = _new_session()
-    session.workers[node.gateway.id] = json.loads(results)
+    state = node.config.stash.get(_STATE, None)
+    if state is None:
+        state = node.config.stash[_STATE] = _new_state()
+    state.workers[node.gateway.id] = json.loads(results)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was overdubbed, and the results of the contexts."""
-    session = config.stash.get(_SESSION, None)
-    for title, text in [] if session is None else session.sections():
+    state = config.stash.get(_STATE, None)
+    for title, text in [] if state is None else state.sections():
         terminalreporter.write_sep("=", title)
         terminalreporter.write_line(text)

@@ -23,7 +23,7 @@ from cassette_import.contexts.recording.record import Record
 from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch
 from cassette_import.contexts.recording.replay import Replay
 from cassette_import.frontends.programs.import_path import importable
-from cassette_import.frontends.pytest_plugin.session import Session
+from cassette_import.frontends.pytest_plugin.state import PluginState
 
 __all__ = ["FOLDER", "Recordings", "path_of"]
 
@@ -96,12 +96,12 @@ class Recordings:
             raise pytest.UsageError(f"cassette: there is no mode {mode!r} of recording; there are {', '.join(MODES)}")
         return mode  # type: ignore[no-any-return]
 
-    def install_own_code(self, session: Session) -> None:
+    def install_own_code(self, state: PluginState) -> None:
         """Overdub the tests and the other modules of the project, so that their external calls are intercepted."""
-        session.recordings = self.counts
+        state.recordings = self.counts
         own = _own_modules(str(self._config.rootpath))
         if own:
-            session.install(own)
+            state.install(own)
 
     # ---- a test
 

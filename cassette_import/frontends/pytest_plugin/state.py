@@ -23,7 +23,7 @@ from cassette_import.frontends.reporting.report import merged, report
 from cassette_import.frontends.settings import names
 from cassette_import.importing.installation import Installation, check, install, install_unchecked
 
-__all__ = ["ContextLike", "Packages", "Session"]
+__all__ = ["ContextLike", "Packages", "PluginState"]
 
 ContextLike: TypeAlias = Context | type[Context] | str
 """What a marker or the fixture takes: a context, a context type, or text as `-c` takes it."""
@@ -32,7 +32,7 @@ Packages: TypeAlias = str | Sequence[str]
 _TITLE = "cassette_import"
 
 
-class Session:
+class PluginState:
     """The installations and contexts of a test run, and their results so far.
 
     `workers` holds the results of each worker of xdist that has ended; `recordings` holds how many tests were recorded
