@@ -72,7 +72,7 @@ KEEP: Final = "@keep"
 KEEP_ALL: Final = "@keep.all"
 """Keeps the parts of a value that is unpacked."""
 KEPT: Final = "@kept"
-"""Returns the value that was kept last, and forgets it."""
+"""Removes the value that was kept last from the stack, and returns it."""
 KEPT_BELOW: Final = "@kept.below"
 """The same for the value that was kept before the last one."""
 PEEK: Final = "@peek"
@@ -327,7 +327,7 @@ class Guard:
     anywhere: bool
     """Whether its code may run while another variant is active."""
     file_digest: str
-    """A digest of the name of the file. The same text is the same callee in one file, mostly."""
+    """A digest of the name of the file. In one file, the same text usually means the same callee."""
     path: tuple[str, ...]
     """The names by which the callee is reached (``os``, ``path``, ``join``).
 

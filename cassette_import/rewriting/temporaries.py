@@ -13,7 +13,7 @@ from typing import Final
 ACTIVATION: Final = "@a"
 FAMILY: Final = "@v"
 PENDING: Final = "@p"
-"""Kind and operands of the event that is going on in this frame, while errorhooks wait for its end."""
+"""Kind and operands of the pending event of this frame, if there are errorhooks."""
 EXCEPTION: Final = "@x"
 CAUSE: Final = "@x"
 VALUE: Final = "@v"

@@ -146,8 +146,7 @@ class Specialiser:
         return code
 
     def _wanted_variants(self, unit: Unit, variant: Variant | None) -> tuple[Variant, ...]:
-        """The variants that a new body serves: the entered one, those active elsewhere, and older ones if there is
-        room."""
+        """The variants that a new body serves: the entered one, active ones, and older ones up to the limit."""
         wanted = [self._instrumentation.serving(variant)] if variant is not None else []
         wanted += [other for other in self._instrumentation.active() if other not in wanted]
         room = MOST_VARIANTS - len(wanted)

@@ -70,7 +70,7 @@ class _Signature(NamedTuple):
         if self.takes_keywords:
             arguments.append("**keywords")
         elif arguments and not rest:
-            # With its last argument the trampoline drops all references to them, so that they can die in the function.
+            # With its last argument the trampoline drops all references to them: the function may free them.
             held = names + keyword_names
             last = held[-1]
             value = f"({last}, {', '.join(f'({name} := None)' for name in held)})[0]"

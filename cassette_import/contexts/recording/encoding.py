@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 __all__ = ["CONSTRUCTORS", "VALUES", "Encoder", "reference", "shortened", "with_texts"]
 
 Encoded: TypeAlias = tuple[Any, Any]
-"""A value as JSON, and the value that the program gets: mostly the same one, or one with proxies in it."""
+"""A value as JSON, and the value that the program gets: usually the same one, or one with proxies in it."""
 
 VALUES: Final[set[str]] = {
     *(f"datetime:{name}" for name in ("date", "datetime", "time", "timedelta", "timezone")),

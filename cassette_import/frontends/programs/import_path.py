@@ -58,7 +58,7 @@ def _imported_at_startup() -> frozenset[str]:
 
 
 def _is_unavoidable(name: str) -> bool:
-    """Whether Python imports this module whatever lies in the program's folder."""
+    """Whether Python imports this module independently of the files in the program's folder."""
     return (
         name in ("__main__", "encodings", __name__.partition(".")[0])
         or BuiltinImporter.find_spec(name) is not None

@@ -126,7 +126,7 @@ class ProcessFamily:
         return os.path.join(self._folder, f"{self.number}.{name}")
 
     def collect(self) -> list[dict[str, Any]]:
-        """The results that other processes have handed in, ordered by their numbers; ends the run."""
+        """The results that other processes have written, ordered by their numbers; ends the run."""
         found = []
         try:
             handed_in = [name for name in os.listdir(self._folder) if name.endswith(".json")]

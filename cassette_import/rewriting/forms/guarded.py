@@ -38,7 +38,7 @@ class GuardedForm:
     prefix:
         The prefix of the variant's names.
     file:
-        A digest of the name of the file. The same text is the same callee in one file, mostly.
+        A digest of the name of the file. In one file, the same text usually means the same callee.
     objects:
         The names that the module assigns: they hardly ever hold modules.
     anywhere:

@@ -24,7 +24,7 @@ from cassette_import.runtime.state import ACTIVE
 
 
 def _make_argument_free(which: str, kind: Events) -> Callable[[], None]:
-    """What runs the argument-free hooks of whichever context is active."""
+    """Make the function that runs the argument-free hooks of whichever context is active."""
     key = which, int(kind)
 
     @hidden
