@@ -87,11 +87,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
         return value
     found = checked(ctx, type(plain(value)), metadata)
     old = value._tagged_metas if type(value) is Tagged else {}
-    return Tagged(plain(value), {**old, _next(ctx): found})
-
-
-def _next(ctx: Any) -> Any:
-    return tag_of(ctx, create=True)
+    return Tagged(plain(value), {**old, tag_of(ctx, create=True): found})  # type: ignore[dict-item]
 
 
 def untag(x: Any, ctx: Any) -> Any:
@@ -144,8 +140,7 @@ def metadata(x: Any, ctx: Any, default: Any = NO_METADATA) -> Any:
     >>> metadata(tag(2, ctx, "two"), ctx), metadata(3, ctx, "none")
     ('two', 'none')
     """
-    _check("metadata", ctx)
-    own: Any = tag_of(ctx)
+    own: Any = _own_tag("metadata", ctx)
     found = x._tagged_metas.get(own, NO_METADATA) if type(x) is Tagged else NO_METADATA
     return default if found is NO_METADATA else found
 
@@ -193,8 +188,7 @@ def allmetadata(ctx: Any, *values: Any) -> list[Any]:
     >>> allmetadata(ctx, tag(2, ctx, "two"), 3, tag(4, ctx, "four"))
     ['two', 'four']
     """
-    _check("allmetadata", ctx)
-    own = tag_of(ctx)
+    own = _own_tag("allmetadata", ctx)
     return [] if own is None else list(metadata_in(values, own))
 
 
@@ -217,8 +211,7 @@ def istagged(x: Any, ctx: Any) -> bool:
     >>> istagged(tag(2, ctx), ctx), istagged(3, ctx)
     (True, False)
     """
-    _check("istagged", ctx)
-    own = tag_of(ctx)
+    own = _own_tag("istagged", ctx)
     if own is None:
         return False
     return (type(x) is Tagged and own in x._tagged_metas) or _has_parts(plain(x), own)
@@ -263,12 +256,10 @@ def metameta(x: Any, ctx: Any) -> Any:
     >>> metameta(tag([2, 3], ctx, "pair"), ctx)
     [Meta(NO_METADATA), Meta(NO_METADATA)]
     """
-    _check("metameta", ctx)
-    own = tag_of(ctx)
+    own = _own_tag("metameta", ctx)
     if own is None:
         return NO_METAMETA
-    is_tagged = type(x) is Tagged and own in x._tagged_metas
-    return _mirror(plain(x), own, is_tagged)
+    return _mirror(plain(x), own, is_tagged=type(x) is Tagged and own in x._tagged_metas)
 
 
 def hasmetameta(x: Any, ctx: Any) -> bool:
@@ -347,9 +338,20 @@ def _mirror_of_attributes(value: Any, store: Store, meta: Callable[[Any, Any], M
     return made
 
 
+def _own_tag(verb: str, ctx: Any) -> Tag | None:
+    """The tag of the activation of a context, if it has one."""
+    if not isinstance(ctx, Context):
+        raise _not_a_context(verb, ctx)
+    return tag_of(ctx)
+
+
 def _check(verb: str, ctx: Any) -> None:
     if not isinstance(ctx, Context):
-        raise TypeError(f"{verb}: ctx must be an instance of a Context, not {ctx!r}")
+        raise _not_a_context(verb, ctx)
+
+
+def _not_a_context(verb: str, given: Any) -> TypeError:
+    return TypeError(f"{verb}: ctx must be an instance of a Context, not {given!r}")
 
 
 WRAPPER_AWARE.update(

@@ -10,10 +10,10 @@ import gc
 import operator
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from itertools import chain, compress, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
-from typing import Final
+from typing import Any, Final
 
 from cassette_import.interpreter.namespaces import IMMUTABLE, class_namespace, flags_of, module_namespace
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -71,9 +71,6 @@ def _functions_in(generation: int) -> list[FunctionType]:
     return list(chain(compress(objects, wanted), rest))
 
 
-_METHODS: Final = frozenset(map(id, (staticmethod, classmethod, MethodType)))
-_CONTAINERS: Final = frozenset(map(id, (list, tuple, dict, set, frozenset)))
-"""Types, by identity: a metaclass of the program may have no hash."""
 _MOST_ITEMS: Final = 10_000
 """Containers with more items hold data, and are not searched."""
 
@@ -96,20 +93,42 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            if id(type(item)) in _METHODS:
-                item = item.__func__
-            if type(item) is FunctionType:
-                filename = item.__code__.co_filename
-                if filename in filenames:
-                    found.append(item)
-                if not filename.startswith(PACKAGE_FOLDER):  # closures of cassette_import lead to every variant
-                    work.extend(cell.cell_contents for cell in item.__closure__ or () if cell != type(cell)())
-            elif id(type(item)) in _CONTAINERS:
-                if len(item) <= _MOST_ITEMS:
-                    work.extend(gc.get_referents(item))
-            elif issubclass(type(item), type):
-                if not flags_of(item) & IMMUTABLE:
-                    work.extend(class_namespace(item).values())
-            elif issubclass(type(item), property):
-                work.extend(accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None)
+            if type(item) is FunctionType and item.__code__.co_filename in filenames:
+                found.append(item)
+            work.extend(_referents(item))
     return found
+
+
+def _referents(item: Any) -> Iterable[Any]:
+    """The objects to which a function, method, container, class or property refers; none for other objects."""
+    kind = type(item)
+    referents_of = _REFERENTS.get(id(kind))
+    if referents_of is not None:
+        return referents_of(item)
+    if issubclass(kind, type):
+        return () if flags_of(item) & IMMUTABLE else class_namespace(item).values()
+    if issubclass(kind, property):
+        return [accessor for accessor in (item.fget, item.fset, item.fdel) if accessor is not None]
+    return ()
+
+
+def _referents_of_function(function: FunctionType) -> Iterable[Any]:
+    if function.__code__.co_filename.startswith(PACKAGE_FOLDER):  # closures of cassette_import lead to every variant
+        return ()
+    return [cell.cell_contents for cell in function.__closure__ or () if cell != type(cell)()]
+
+
+def _referents_of_method(method: Any) -> Iterable[Any]:
+    return (method.__func__,)
+
+
+def _referents_of_container(container: Any) -> Iterable[Any]:
+    return gc.get_referents(container) if len(container) <= _MOST_ITEMS else ()
+
+
+_REFERENTS: Final[dict[int, Callable[[Any], Iterable[Any]]]] = {
+    id(FunctionType): _referents_of_function,
+    **dict.fromkeys(map(id, (staticmethod, classmethod, MethodType)), _referents_of_method),
+    **dict.fromkeys(map(id, (list, tuple, dict, set, frozenset)), _referents_of_container),
+}
+"""By type. The key is the identity of the type, because a metaclass of the program may have no hash."""

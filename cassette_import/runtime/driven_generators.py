@@ -87,7 +87,8 @@ class DrivenGenerator(_Driven, Generator[Any, Any, Any]):
 class DrivenCoroutine(_Driven, Coroutine[Any, Any, Any]):
     """A coroutine that is advanced in an activation of its own.
 
-    Its methods are not those of `DrivenGenerator`, for which tagging has rules.
+    It shares no function with `DrivenGenerator`, although `send`, `throw` and `close` read the same: tagging finds its
+    rules by the identity of a function, and the rules for `DrivenGenerator.send` and `throw` must not apply here.
     """
 
     @hidden

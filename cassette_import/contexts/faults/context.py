@@ -140,16 +140,19 @@ class Faults(TargetedContext):
         if self._delay:
             sleep(self._delay)
         if self._raises is not None:
-            raise self._raises(f"injected by faults: call {number} of {target.name}")
+            raise self._raises(_message(target, number))
         result = self.proceed(function, arguments, keywords)
         return result if self._corrupt is None else self._corrupt(result, random)
 
     async def _with_fault_when_awaited(self, target: ResolvedTarget, number: int, random: Random, call: Any) -> Any:
-        """A coroutine whose fault happens when it is awaited. Other tasks run during a delay."""
+        """A coroutine whose fault happens when it is awaited. Other tasks run during a delay.
+
+        The steps are those of `intercept`, but wait with `await`.
+        """
         if self._delay:
             await asyncio.sleep(self._delay)
         if self._raises is not None:
-            raise self._raises(f"injected by faults: call {number} of {target.name}")
+            raise self._raises(_message(target, number))
         result = await call
         return result if self._corrupt is None else self._corrupt(result, random)
 
@@ -173,6 +176,10 @@ class Faults(TargetedContext):
             ".txt": text_writer(self.summary),
             ".json": text_writer(lambda: json.dumps(self.found(), indent=2)),
         }
+
+
+def _message(target: ResolvedTarget, number: int) -> str:
+    return f"injected by faults: call {number} of {target.name}"
 
 
 def _line(name: str, calls: int, faults: int, first: list[int]) -> str:

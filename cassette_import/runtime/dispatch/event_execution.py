@@ -7,8 +7,8 @@ Knows activations, hooks and overloads; must not know which calls are events, or
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import PROPERTIES, joined, keywords_of, lookup, split
@@ -32,9 +32,20 @@ class Callbacks:
         self.event = event
 
     @hidden
-    def as_events(self, arguments: Any, keywords: Any) -> tuple[Any, Any]:
-        """The arguments of a leaf, with targets replaced by what runs their events."""
-        return tuple(map(self._as_event, arguments)), {name: self._as_event(value) for name, value in keywords.items()}
+    def as_events(
+        self, callee: Any, function: Any, leading: Any, arguments: Any, keywords: Any
+    ) -> tuple[Any, Any, Any, Any]:
+        """The call of a leaf, with targets among the arguments replaced by what runs their events.
+
+        The result has the callee, leading arguments, arguments and keywords. A partial object is replaced by its
+        function, because it may carry targets.
+        """
+        if type(callee) is partial:
+            arguments, keywords = joined(leading, arguments), {**callee.keywords, **keywords}
+            callee, leading = function, ()
+        if keywords:
+            keywords = {name: self._as_event(value) for name, value in keywords.items()}
+        return callee, leading, tuple(map(self._as_event, arguments)), keywords
 
     @hidden
     def _as_event(self, argument: Any) -> Any:
@@ -50,7 +61,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
     of `function` and the `leading` arguments that it carries (see `callables.split`).
     """
     overloads, targets, propagation = plan.overloads, plan.targets, plan.propagation
-    higher_order, callbacks_as_events, getter_of = HIGHER_ORDER.by_id, callbacks.as_events, _make_getter_of(targets)
+    higher_order, as_events, getter_of = HIGHER_ORDER.by_id, callbacks.as_events, _make_getter_of(targets)
     if propagation is not None:
         propagate, run_overload = propagation.propagate, propagation.call_overload
 
@@ -64,6 +75,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
         arguments: Any,
         keywords: Any,
     ) -> Any:
+        # The overload is run here and not in a function of its own, which would cost a frame per event.
         for number, find in overloads:
             if number < below:
                 context = activation.contexts[number]
@@ -80,10 +92,7 @@ def make_call(plan: EventPlan, callbacks: Callbacks) -> Callable[..., Any]:
                         ACTIVE.reset(token)
         if targets:
             if id(function) in higher_order:
-                if type(callee) is functools.partial:
-                    arguments, keywords = joined(leading, arguments), {**keywords_of(callee), **keywords}
-                    callee, leading = function, ()
-                arguments, keywords = callbacks_as_events(arguments, keywords)
+                callee, leading, arguments, keywords = as_events(callee, function, leading, arguments, keywords)
             if PROPERTIES and function is getattr and len(arguments) == 2:
                 getter = getter_of(*arguments)
                 if getter is not None:

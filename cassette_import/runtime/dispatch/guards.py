@@ -130,6 +130,7 @@ class Guards:
 
         @hidden
         def learn(callee: Any, key: str, receiver: Any = None, cleared: None = None) -> Any:
+            # Call sites whose guard was given up come here for each call: a predicate would cost each of them a frame.
             if key in given_up:
                 kind: Any = type(callee)
                 if kind is MethodType:

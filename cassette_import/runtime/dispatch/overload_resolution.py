@@ -9,7 +9,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable
-from typing import Any, Union
+from typing import Any, Final, Union
 
 from cassette_import.errors import AmbiguousOverload
 from cassette_import.runtime.dispatch.hook_functions import LEADING, positional_only
@@ -129,21 +129,40 @@ def _types(annotation: Any) -> Types:
     if type(annotation).__name__ == "TypeAliasType":  # `type X = int | str`
         return _types(annotation.__value__)
     origin = typing.get_origin(annotation)
-    if origin is typing.Annotated:
-        return _types(typing.get_args(annotation)[0])
-    if origin is Union or isinstance(annotation, types.UnionType):
-        members = [_types(argument) for argument in typing.get_args(annotation)]
-        if any(member is None for member in members):
-            return None
-        return tuple(item for member in members for item in member or ())
-    if isinstance(annotation, typing.TypeVar):
-        return _types(annotation.__bound__) if annotation.__bound__ is not None else None
+    types_of = _TYPES_OF.get(id(type(annotation) if origin is None else origin))
+    if types_of is not None:
+        return types_of(annotation)
     if origin is not None and isinstance(origin, type):
         return (origin,)
     if isinstance(annotation, type):
         isinstance(None, annotation)  # a protocol may refuse, with a TypeError
         return (annotation,)
     raise TypeError(f"an annotation of a hook must be a class, a union or Any, not {annotation!r}")
+
+
+def _types_of_annotated(annotation: Any) -> Types:
+    return _types(annotation.__origin__)
+
+
+def _types_of_union(annotation: Any) -> Types:
+    members = [_types(argument) for argument in typing.get_args(annotation)]
+    if any(member is None for member in members):
+        return None
+    return tuple(item for member in members for item in member or ())
+
+
+def _types_of_variable(annotation: typing.TypeVar) -> Types:
+    return _types(annotation.__bound__) if annotation.__bound__ is not None else None
+
+
+_TYPES_OF: Final[dict[int, Callable[[Any], Types]]] = {
+    id(typing.Annotated): _types_of_annotated,
+    id(Union): _types_of_union,
+    id(types.UnionType): _types_of_union,
+    id(typing.TypeVar): _types_of_variable,
+}
+"""What reads an annotation, by the identity of its origin, or of its type if it has no origin: classes of the program
+may have no hash."""
 
 
 def _is(value: Any, admitted: Types) -> bool:

@@ -123,7 +123,10 @@ def _step_argument_free(end: _End, variant: Any, before: Any, after: Any, iterat
 
 @hidden
 def _step_unpacking(end: _End, iterator: Any, spec: Spec) -> Any:
-    """A step whose item is unpacked."""
+    """A step whose item is unpacked.
+
+    With one spec for each item it would be `_step_inner`: to take the spec from an iterator costs a call per step.
+    """
     value = _step(end, iterator)
     return value if value is end else unpack(value, spec)
 
@@ -221,14 +224,20 @@ def _is_nested(value: Any, spec: Spec) -> bool:
     return True
 
 
-class _Delegate:
-    """What `yield from` advances."""
+class _Advanced:
+    """What the interpreter advances in place of an iterator."""
 
     __slots__ = ("_iterator",)
 
     @hidden
     def __init__(self, iterator: Any) -> None:
         self._iterator = iterator
+
+
+class _Delegate(_Advanced):
+    """What `yield from` advances."""
+
+    __slots__ = ()
 
     @hidden
     def __iter__(self) -> Any:
@@ -257,14 +266,10 @@ def delegate(iterable: Any) -> Any:
     return _Delegate(_intercept(iter)(iterable))
 
 
-class _AsyncLoop:
+class _AsyncLoop(_Advanced):
     """What `async for` advances."""
 
-    __slots__ = ("_iterator",)
-
-    @hidden
-    def __init__(self, iterator: Any) -> None:
-        self._iterator = iterator
+    __slots__ = ()
 
     @hidden
     def __aiter__(self) -> Any:
@@ -288,14 +293,10 @@ _aiter: Final = CallableProxy(aiter, hidden(lambda iterable: special(iterable, "
 """`aiter`, but it leaves it to `async for` to reject a wrong result."""
 
 
-class _AsIs:
+class _AsIs(_Advanced):
     """Passes a wrong iterator to the interpreter, which raises the error."""
 
-    __slots__ = ("_iterator",)
-
-    @hidden
-    def __init__(self, iterator: Any) -> None:
-        self._iterator = iterator
+    __slots__ = ()
 
     @hidden
     def __aiter__(self) -> Any:

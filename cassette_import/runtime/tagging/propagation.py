@@ -11,7 +11,6 @@ import itertools
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import primitives
@@ -37,7 +36,7 @@ from cassette_import.runtime.tagging.rules.construction import construct
 from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
+from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
     "call_overload", "call_plainly", "is_plain_while_untagged", "propagate", "rewrapped", "rewritten_code",
@@ -63,6 +62,7 @@ def propagate(
     keywords: dict[str, Any],
 ) -> Any:
     """Make a call: `function` is what `callee` calls in the end, with the arguments `leading` first."""
+    # The kinds of calls follow one another in this one function, because each further function costs a frame per call.
     # Nothing is tagged anywhere: the plain call, unless a callback may tag the first value.
     if not NAMES[METADATA_EXISTS]:
         plain_if = RULED_ALWAYS.get(id(function), any_arguments)
@@ -85,13 +85,8 @@ def propagate(
         return callee(*arguments)
     if keywords and not tagged:
         tagged = any(type(argument) is Tagged for argument in keywords.values())
-    # A wrapped callee: a method whose receiver is wrapped gets it so if it is a Python function.
     if type(callee) is Tagged:
-        function, *more = split(callee)
-        leading = tuple(more)
-        callee = callee._tagged_value
-        if leading and type(leading[0]) is Tagged and type(function) is FunctionType and type(callee) is MethodType:
-            callee, leading, arguments = function, (), (*leading, *arguments)
+        callee, function, leading, arguments = _with_bare_callee(callee, arguments)
     # A function that takes wrapped arguments.
     key = id(function)
     if key in WRAPPER_AWARE:
@@ -123,6 +118,19 @@ def propagate(
         return rule_function(LeafCall(activation, store, callee, function, leading, arguments, keywords))
     finally:
         LOCAL.returned, LOCAL.wants_wrapped = returned, wants_wrapped
+
+
+@hidden
+def _with_bare_callee(callee: Tagged, arguments: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
+    """The callee, function, leading arguments and arguments of a call of a wrapped callee, without its wrapper.
+
+    A method whose receiver is wrapped gets the wrapped receiver if it is a Python function.
+    """
+    function, *leading = split_wrapped(callee)
+    method = callee._tagged_value
+    if leading and type(leading[0]) is Tagged and type(function) is FunctionType and type(method) is MethodType:
+        return function, function, (), (*leading, *arguments)
+    return method, function, tuple(leading), arguments
 
 
 @hidden

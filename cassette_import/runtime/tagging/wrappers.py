@@ -92,7 +92,7 @@ def bound(method: Any, receiver: Any) -> Any:
     return Tagged(method, {RECEIVER: receiver._tagged_metas})
 
 
-def _split(method: Tagged) -> tuple[Any, ...]:
+def split_wrapped(method: Tagged) -> tuple[Any, ...]:
     """The function of a wrapped callable, and its receiver, wrapped if it was."""
     function, *leading = split(method._tagged_value)
     metas = method._tagged_metas.get(RECEIVER)
@@ -101,7 +101,7 @@ def _split(method: Tagged) -> tuple[Any, ...]:
     return (function, *leading)
 
 
-SPLITTERS[id(Tagged)] = _split
+SPLITTERS[id(Tagged)] = split_wrapped
 CARRIERS.add(id(Tagged))
 WRAPPERS[id(Tagged)] = plain
 

@@ -100,15 +100,7 @@ def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[
     """As `split_metadata`, with the metadata of arrays whose memory was changed."""
     own_tag, values, found = split_metadata(ctx, arguments)
     if ctx.memory.known:
-        by_number = dict(found)
-        for number, value in enumerate(map(plain, values)):
-            if isinstance(value, Array):
-                changed, metadata = ctx.memory.current(value)
-                if changed:
-                    by_number.pop(number, None)
-                if metadata is not None:
-                    by_number[number] = metadata
-        found = sorted(by_number.items())
+        found = _metadata_in_memory(ctx.memory, values, found)
     activation = ACTIVE.get()
     for context, tag in zip(activation.contexts, activation.tags, strict=False):
         memory = getattr(context, "memory", None)
@@ -119,6 +111,19 @@ def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[
             if isinstance(value, Array) and type(value) is not Array:
                 raise NotOverdubbable(f"arrays of type {type(value).__name__} have no derivative: use plain arrays")
     return own_tag, values, found
+
+
+def _metadata_in_memory(memory: Any, values: Iterable[Any], found: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """The metadata that was found for values by number, as it is after changes of the memory of arrays."""
+    by_number = dict(found)
+    for number, value in enumerate(map(plain, values)):
+        if isinstance(value, Array):
+            changed, metadata = memory.current(value)
+            if changed:
+                by_number.pop(number, None)
+            if metadata is not None:
+                by_number[number] = metadata
+    return sorted(by_number.items())
 
 
 def _with_memory(value: Any, memory: Any, tag: Any) -> Any:

@@ -36,6 +36,7 @@ def load_attribute(call: LeafCall) -> Any:
 
 @hidden
 def _load_with_metadata(call: LeafCall) -> Any:
+    # One function for all kinds of owners: each further function would cost a frame per load.
     store, owner = call.store, plain(call.arguments[0])
     if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]
         owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]

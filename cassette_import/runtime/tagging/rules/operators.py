@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections import deque
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES
+from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -53,10 +54,11 @@ def operate(call: LeafCall) -> Any:
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a special method of the program
-    if type(value) not in CONTAINERS:
+    keep_metas = _KEEPERS.get(id(type(value)))
+    if keep_metas is None:
         return call.with_computed_metadata(value)
     if call.store.items.entries:
-        _keep_metas_of_parts(call, value)
+        keep_metas(call, value, [plain(argument) for argument in call.given])
     return value
 
 
@@ -76,32 +78,52 @@ def _special_method(call: LeafCall, left: Any, right: Any, first: Any, second: A
     return NotImplemented
 
 
+# ---- the metadata of the parts of sequences that are added or repeated, and of sets and dicts that are combined
+
+
 @hidden
-def _keep_metas_of_parts(call: LeafCall, value: Any) -> None:
-    """Keep the metadata of the parts of sequences that are added or repeated, of sets and dicts that are combined."""
-    arguments = [plain(argument) for argument in call.given]
-    kind = type(value)
-    if kind in (list, tuple) and call.function in (operator.add, operator.concat, operator.iadd):
-        if all(is_a(argument, SEQUENCES) for argument in arguments):
-            metas = [found for argument in arguments for found in call.store.changeable_metas(argument)]
-            call.store.set_item_metas(value, metas)
-    elif kind in (list, tuple, deque) and call.function in (operator.mul, operator.imul):
+def _keep_metas_of_items(call: LeafCall, value: Any, arguments: list[Any]) -> None:
+    if call.function not in (operator.add, operator.concat, operator.iadd):
         _keep_repeated_metas(call, value, arguments)
-    elif kind in (set, frozenset):
-        slots = [slot for argument in arguments for slot in call.store.slots_by_key(argument).values()]
-        call.store.bind_elements(value, [Tagged(*slot) for slot in slots])
-    elif kind is dict and call.function is operator.or_:
-        pairs: list[Any] = [(key, Tagged(*slot)) for key, slot in call.store.slots_by_key(arguments[0]).items()]
-        found_slots = call.store.slots_by_key(arguments[1])
-        pairs += [(key, Tagged(*found_slots[key]) if key in found_slots else None) for key in arguments[1]]
-        call.store.bind_pairs(value, pairs)
+    elif all(is_a(argument, SEQUENCES) for argument in arguments):
+        metas = [found for argument in arguments for found in call.store.changeable_metas(argument)]
+        call.store.set_item_metas(value, metas)
+
+
+@hidden
+def _keep_metas_of_elements(call: LeafCall, value: Any, arguments: list[Any]) -> None:
+    slots = [slot for argument in arguments for slot in call.store.slots_by_key(argument).values()]
+    call.store.bind_elements(value, [Tagged(*slot) for slot in slots])
+
+
+@hidden
+def _keep_metas_of_values(call: LeafCall, value: Any, arguments: list[Any]) -> None:
+    if call.function is not operator.or_:
+        return
+    pairs: list[Any] = [(key, Tagged(*slot)) for key, slot in call.store.slots_by_key(arguments[0]).items()]
+    found_slots = call.store.slots_by_key(arguments[1])
+    pairs += [(key, Tagged(*found_slots[key]) if key in found_slots else None) for key in arguments[1]]
+    call.store.bind_pairs(value, pairs)
 
 
 @hidden
 def _keep_repeated_metas(call: LeafCall, value: Any, arguments: list[Any]) -> None:
+    if call.function not in (operator.mul, operator.imul):
+        return
     owner = next((argument for argument in arguments if is_a(argument, SEQUENCES)), None)
     times = next((argument for argument in arguments if not is_a(argument, SEQUENCES)), 1)
     if owner is value:
         call.store.items.drop(value)
     elif owner is not None:
         call.store.set_item_metas(value, list(call.store.changeable_metas(owner)) * operator.index(times))
+
+
+_KEEPERS: Final[dict[int, Callable[[LeafCall, Any, list[Any]], None]]] = {
+    id(list): _keep_metas_of_items,
+    id(tuple): _keep_metas_of_items,
+    id(deque): _keep_repeated_metas,
+    id(set): _keep_metas_of_elements,
+    id(frozenset): _keep_metas_of_elements,
+    id(dict): _keep_metas_of_values,
+}
+"""What keeps the metadata of the parts of a result, by the identity of its type."""
