@@ -83,7 +83,7 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
     """Overdub the module level and the class bodies of a module, in place; its functions stay plain."""
     rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True)
     for index, part in enumerate(module.body):
-        annotate(part)
+        annotate(part, into_functions=False)
         if any(shape.tagging for shape in shapes):
             part = insert_unwrapping(part, shapes)
         module.body[index] = rewriter.rewrite(part, Mode.CLASS_BODY, None)

@@ -20,6 +20,7 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.rewriter import overdub_function, overdub_module
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import Place, all_names, key_of
+from cassette_import.rewriting.trees.module_tree import with_plain_functions
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.trees.skeleton import find_function, graft, requalify, skeleton
 from cassette_import.runtime.variant import Variant
@@ -83,8 +84,12 @@ class BodyCompiler:
             return plain
 
         def compile_module() -> CodeType:
-            tree = record.source.parse(source)
-            return record.source.compile(overdub_module(tree, [variant.shape]), plain.co_flags)
+            tree = record.source.module_tree(source, plain)
+            whole = tree is None
+            if tree is None:
+                tree = record.source.parse(source)
+            code = record.source.compile(overdub_module(tree, [variant.shape]), plain.co_flags)
+            return code if whole else with_plain_functions(code, plain)
 
         if self._cache is None:
             return compile_module()

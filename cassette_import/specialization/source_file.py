@@ -19,6 +19,7 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import.rewriting.trees.code_matching import Index, Place, nested_functions
+from cassette_import.rewriting.trees.module_tree import tree_without_bodies
 from cassette_import.rewriting.trees.scopes import ModuleNames, module_names
 from cassette_import.specialization.exclusions import reason_to_leave_alone
 
@@ -91,6 +92,16 @@ class SourceFile:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python has issued them already when it compiled the program
             return ast.parse(source, self.filename)
+
+    def module_tree(self, source: bytes, plain: CodeType) -> ast.Module | None:
+        """A fresh tree of the source in which functions are stubs; None if it is not certain to be right."""
+        try:
+            text = _decode(source)
+        except (SyntaxError, UnicodeDecodeError):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return tree_without_bodies(text, plain, lambda tree: self.compile(tree, plain.co_flags))
 
     def find(self, code: CodeType) -> Place | None:
         """The place of a function; None, with the reason in `problem`, if it is not found."""

@@ -77,6 +77,7 @@ def annotate(
     class_name: str | None = None,
     free_names: tuple[str, ...] = (),
     kinds: frozenset[type[ast.AST]] | None = None,
+    into_functions: bool = True,
 ) -> None:
     """Annotate the nodes of a function, or of a statement of a module.
 
@@ -88,6 +89,8 @@ def annotate(
         The class whose private names the function uses, and the names of the functions around it.
     kinds:
         The kinds of nodes that, with all nodes above them, become `CHANGING`.
+    into_functions:
+        Whether the bodies of functions are annotated. At module level they stay plain, and hold most of the nodes.
     """
     scope = _Scope(class_name, frozenset(free_names))
     work: list[tuple[ast.AST, _Scope, int]] = [(root, scope, -1)]
@@ -101,7 +104,9 @@ def annotate(
         if annotator is not None:
             annotator(node, scope)
         inside = _SCOPES.get(kind)
-        if inside is not None:
+        if kind in FUNCTIONS and not into_functions:
+            work += [(child, scope, number) for _, _, child in children(node, skip=("body",))]
+        elif inside is not None:
             work += [(child, inner, number) for child, inner in inside(node, scope)]
         elif kind not in _WITHOUT_PARTS:
             work += [(child, scope, number) for child in parts(node)]
@@ -145,7 +150,7 @@ def _inside_function(node: Function, scope: _Scope) -> _Inside:
 def _inside_class(node: ast.ClassDef, scope: _Scope) -> _Inside:
     names = scope.local_names | _type_parameters(node)
     # There, reading `f_locals` deletes names from the namespace that comprehensions in the body have as well.
-    opaque = _COMPREHENSIONS_HIDE and any(isinstance(part, COMPREHENSIONS) for part in ast.walk(node))
+    opaque = _COMPREHENSIONS_HIDE and _has_comprehensions(node)
     opaque = opaque or (_CELLS_HIDE and _binds_class(node.body))
     own = block_names(node.body)
     bound, declared = frozenset(own.assigned), frozenset(own.declared)
@@ -172,6 +177,17 @@ _SCOPES: Final[dict[type[ast.AST], Callable[[Any, _Scope], _Inside]]] = {
     ast.ClassDef: _inside_class,
     **dict.fromkeys(COMPREHENSIONS, _inside_comprehension),
 }
+
+
+def _has_comprehensions(node: ast.ClassDef) -> bool:
+    """Whether there are comprehensions in a class body, functions in it left out."""
+    work: list[ast.AST] = [node]
+    while work:
+        part = work.pop()
+        if part.__class__ in COMPREHENSIONS:
+            return True
+        work += [child for _, _, child in children(part, skip=("body",) if part.__class__ in FUNCTIONS else ())]
+    return False
 
 
 def _binds_class(block: list[ast.stmt]) -> bool:
