@@ -21,6 +21,7 @@ from typing import Any, Final
 from cassette_import.rewriting.trees.code_matching import Index, Place, nested_functions
 from cassette_import.rewriting.trees.module_tree import tree_without_bodies
 from cassette_import.rewriting.trees.scopes import ModuleNames, module_names
+from cassette_import.rewriting.trees.statement_lines import lines_around
 from cassette_import.specialization.exclusions import reason_to_leave_alone
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -38,6 +39,8 @@ class SourceFile:
         self._index: Index | None = None
         self._tree: ast.Module | None = None
         self._names: ModuleNames | None = None
+        self._lines: list[str] | None = None
+        self._statements: dict[int, Index] = {}
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
         self._functions: list[CodeType] | None = None
@@ -50,7 +53,8 @@ class SourceFile:
         """Note that the module is executed (again), from the present content of the file or from the given source."""
         stamp = _stamp(self.filename)
         if stamp != self._stamp or source is not None:
-            self._tree = self._index = self._digest = self._functions = self._names = None
+            self._tree = self._index = self._digest = self._functions = self._names = self._lines = None
+            self._statements = {}
             self._source = source
         self._was_given = source is not None
         self._stamp = stamp
@@ -101,10 +105,38 @@ class SourceFile:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return tree_without_bodies(text, plain, lambda tree: self.compile(tree, plain.co_flags))
+            tree = tree_without_bodies(text, plain, lambda tree: self.compile(tree, plain.co_flags))
+        if tree is not None and source == self._read():
+            self._names = module_names(tree)
+            self._lines = text.split("\n")
+        return tree
 
     def find(self, code: CodeType) -> Place | None:
         """The place of a function; None, with the reason in `problem`, if it is not found."""
+        if self._index is None and self._lines is not None and self._stamp == _stamp(self.filename):
+            place = self._find_in_statement(code)
+            if place is not None:
+                return place
+        return self._find_in_module(code)
+
+    def _find_in_statement(self, code: CodeType) -> Place | None:
+        """The place of a function in the statement of the module that it is in; only that statement is parsed."""
+        assert self._lines is not None
+        around = lines_around(self._lines, code.co_firstlineno)
+        if around is None or self._has_rewritten_assertions():
+            return None
+        first, last = around
+        index = self._statements.get(first)
+        if index is None:
+            try:
+                tree = self.parse("\n" * (first - 1) + "\n".join(self._lines[first - 1 : last]))
+            except (SyntaxError, ValueError):
+                return None
+            index = self._statements[first] = Index(tree)
+        place = index.find(code)
+        return place if place is not None and place.qualified_name == code.co_qualname else None
+
+    def _find_in_module(self, code: CodeType) -> Place | None:
         if self._index is None:
             source = self._read()
             if source is None:
@@ -122,11 +154,15 @@ class SourceFile:
             self._index = Index(self._tree)
         return self._index.find(code)
 
+    def _has_rewritten_assertions(self) -> bool:
+        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
+        return type(loader).__name__ == "AssertionRewritingHook"
+
     def _apply_pytest_rewriting(self, source: bytes | str) -> None:
         """P1: if pytest has rewritten the assertions of the module, its compiled bodies have them rewritten too."""
-        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
-        if type(loader).__name__ != "AssertionRewritingHook" or self._tree is None:
+        if not self._has_rewritten_assertions() or self._tree is None:
             return
+        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         try:
             from _pytest.assertion.rewrite import rewrite_asserts
 

@@ -50,6 +50,21 @@ class Place:
         names = [scope.name for scope in self.scopes if isinstance(scope, ast.ClassDef)]
         return names[-1].lstrip("_") or None if names else None
 
+    @property
+    def qualified_name(self) -> str:
+        """The qualified name of the function, if no scope has declared it `global`."""
+        parts: list[str] = []
+        for scope in self.scopes:
+            if isinstance(scope, ast.ClassDef):
+                parts.append(scope.name)
+            elif isinstance(scope, FUNCTIONS):
+                parts += [_function_name(scope), "<locals>"]
+        return ".".join([*parts, _function_name(self.node)])
+
+
+def _function_name(node: Function) -> str:
+    return _LAMBDA if isinstance(node, ast.Lambda) else node.name
+
 
 def key_of(code: CodeType) -> Key:
     """What identifies a function's code among those of one file."""
