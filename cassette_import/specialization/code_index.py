@@ -12,7 +12,7 @@ from typing import Any
 
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions
+from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
@@ -101,16 +101,12 @@ class CodeIndex:
 
     def with_trampolines(self, code: CodeType, everything: bool) -> CodeType:
         """The code of a module or class body whose functions have trampolines: all, or those that can be suspended."""
-        consts: list[Any] = []
-        for const in code.co_consts:
-            if isinstance(const, CodeType):
-                if not is_function(const):
-                    const = self.with_trampolines(const, everything)
-                elif everything or can_be_suspended(const):
-                    unit = self.unit_of(const)
-                    const = self.trampoline_of(unit) if unit is not None else const
-            consts.append(const)
-        return code.replace(co_consts=tuple(consts))
+
+        def replacement_of(function: CodeType) -> CodeType:
+            unit = self.unit_of(function) if everything or can_be_suspended(function) else None
+            return function if unit is None else self.trampoline_of(unit)
+
+        return replace_functions(code, replacement_of)
 
     def overdubbable(self, function: FunctionType) -> bool:
         """Whether the function can get a compiled body: it has source, and is not left alone."""

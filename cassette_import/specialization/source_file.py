@@ -212,9 +212,8 @@ class SourceFile:
     def digest(self) -> bytes | None:
         """The hash of the file's text, for the cache; None if there is no file, or if pytest has rewritten the tree."""
         if self._digest is None:
-            loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
             source = self._read()
-            if not isinstance(source, bytes) or type(loader).__name__ == "AssertionRewritingHook":
+            if not isinstance(source, bytes) or self._has_rewritten_assertions():
                 return None
             if self._stamp != _stamp(self.filename):
                 return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import dis
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
 from typing import Final
@@ -105,6 +105,16 @@ def nested_functions(code: CodeType) -> Iterator[CodeType]:
             yield inner
         else:
             work.extend(const for const in inner.co_consts if isinstance(const, CodeType))
+
+
+def replace_functions(code: CodeType, replacement_of: Callable[[CodeType], CodeType]) -> CodeType:
+    """The code with other functions directly in it, also in its class bodies and comprehensions."""
+    consts: list[object] = []
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            const = replacement_of(const) if is_function(const) else replace_functions(const, replacement_of)
+        consts.append(const)
+    return code.replace(co_consts=tuple(consts))
 
 
 class Index:

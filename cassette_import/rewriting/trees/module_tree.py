@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Final, NamedTuple
 
-from cassette_import.rewriting.trees.code_matching import is_function
+from cassette_import.rewriting.trees.code_matching import is_function, nested_functions, replace_functions
 
 Compile = Callable[[ast.Module], CodeType]
 """Compiles a tree as the module was compiled."""
@@ -46,7 +46,7 @@ def tree_without_bodies(text: str, plain: CodeType, compile_tree: Compile) -> as
         return None
     for stub in stubs:
         lines[stub.first - 1 : stub.last] = [stub.text, *[""] * (stub.last - stub.first)]
-    names = [_name(code) for code in _outer_functions(plain) if _has_name(code)]
+    names = [_name(code) for code in nested_functions(plain) if _has_name(code)]
     if len(set(names)) < len(names):
         return None
     try:
@@ -66,19 +66,8 @@ def tree_without_bodies(text: str, plain: CodeType, compile_tree: Compile) -> as
 
 def with_plain_functions(code: CodeType, plain: CodeType) -> CodeType:
     """The code of a module level with the functions of the plain code in it: instead of stubs, and of equal ones."""
-    return _with_functions(code, {_name(inner): inner for inner in _outer_functions(plain) if _has_name(inner)})
-
-
-def _with_functions(code: CodeType, functions: dict[_Name, CodeType]) -> CodeType:
-    consts: list[object] = []
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            if not is_function(const):
-                const = _with_functions(const, functions)
-            elif _has_name(const):
-                const = functions[_name(const)]
-        consts.append(const)
-    return code.replace(co_consts=tuple(consts))
+    functions = {_name(inner): inner for inner in nested_functions(plain) if _has_name(inner)}
+    return replace_functions(code, lambda inner: functions[_name(inner)] if _has_name(inner) else inner)
 
 
 def _has_name(function: CodeType) -> bool:
@@ -99,7 +88,7 @@ class _Stub(NamedTuple):
 def _stubs(plain: CodeType, lines: list[str]) -> Iterator[_Stub]:
     taken = 0
     statements = dict(_attribute_statements(plain))
-    for code in sorted(_outer_functions(plain), key=lambda function: function.co_firstlineno):
+    for code in sorted(nested_functions(plain), key=lambda function: function.co_firstlineno):
         if not _has_name(code):
             continue
         inside = [line for line in _lines_of(code) if line > code.co_firstlineno]
@@ -153,16 +142,6 @@ def _depth(line: str) -> int:
 def _is_inside(line: str, depth: int) -> bool:
     """Whether a line after the last one with code still belongs to a body: an empty line, or one that is indented."""
     return not line.strip() or _depth(line) > depth
-
-
-def _outer_functions(code: CodeType) -> Iterator[CodeType]:
-    """The functions of a module level and its class bodies; those in functions are left out."""
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            if is_function(const):
-                yield const
-            else:
-                yield from _outer_functions(const)
 
 
 # ---- comparing

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from types import CodeType
 
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.code_matching import Place, is_function, match, nested_functions
+from cassette_import.rewriting.trees.code_matching import Place, is_function, match, nested_functions, replace_functions
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone
 
@@ -127,16 +127,7 @@ def graft(code: CodeType) -> CodeType:
             counterpart = match(inner, grafted.values())
             if counterpart is not None and counterpart.co_freevars == inner.co_freevars:
                 grafted[id(inner)] = counterpart
-    return _with_functions(code, grafted)
-
-
-def _with_functions(code: CodeType, functions: dict[int, CodeType]) -> CodeType:
-    consts: list[object] = []
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            const = functions.get(id(const), const) if is_function(const) else _with_functions(const, functions)
-        consts.append(const)
-    return code.replace(co_consts=tuple(consts))
+    return replace_functions(code, lambda inner: grafted.get(id(inner), inner))
 
 
 def _is_rewritten(code: CodeType) -> bool:
