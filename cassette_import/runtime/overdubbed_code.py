@@ -7,7 +7,7 @@ are compiled.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Final, Protocol
 
 
@@ -29,6 +29,12 @@ class CodeRegistry(Protocol):
     def overdubbable(self, function: FunctionType) -> bool:
         """Whether the function has source and is not left alone."""
 
+    def plain_code_of(self, code: CodeType) -> CodeType:
+        """The code that Python compiled, for a code object in any state."""
+
+    def leave_alone(self, function: FunctionType, reason: str) -> None:
+        """Never overdub a function; restore its plain code."""
+
 
 class OverdubbedCode:
     """What the connected registry answers."""
@@ -36,16 +42,29 @@ class OverdubbedCode:
     def __init__(self) -> None:
         self.files: Mapping[str, OverdubbedFile] = {}
         self.overdubbable = _never
+        self.plain_code_of = _itself
+        self.leave_alone = _ignore
 
     def connect(self, registry: CodeRegistry) -> None:
         """Use this registry from now on."""
         self.files = registry.records
         self.overdubbable = registry.overdubbable
+        self.plain_code_of = registry.plain_code_of
+        self.leave_alone = registry.leave_alone
 
 
 def _never(function: FunctionType) -> bool:
     """The answer while no registry is connected."""
     return False
+
+
+def _itself(code: CodeType) -> CodeType:
+    """The plain code while no registry is connected."""
+    return code
+
+
+def _ignore(function: FunctionType, reason: str) -> None:
+    """Nothing is overdubbed while no registry is connected."""
 
 
 OVERDUBBED: Final = OverdubbedCode()

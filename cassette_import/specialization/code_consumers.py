@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.specialization.reentrancy import SPECIALISING
@@ -125,8 +126,14 @@ def _with_plain_arguments(function: Callable[..., Any], plain_code_of: PlainCode
 
 
 def _with_code(function: FunctionType, code: CodeType) -> FunctionType:
-    """A copy of the function with other code."""
-    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    """A copy of the function with other code. It stays plain: its reader may keep it."""
+    made = FunctionType(
+        DERIVED.add(code.replace()),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
     made.__kwdefaults__ = function.__kwdefaults__
     functools.update_wrapper(made, function)
     return made

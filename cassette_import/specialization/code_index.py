@@ -10,6 +10,7 @@ import threading
 from types import CodeType, FunctionType
 from typing import Any
 
+from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
@@ -28,6 +29,7 @@ class CodeIndex:
         self.lock = threading.RLock()
         self.records: dict[str, FileRecord] = {}
         self.units: list[Unit] = []
+        self._adding = threading.Lock()  # variants add units for copies of hooks without holding `lock`
         self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
 
     def record_of(self, filename: str) -> FileRecord:
@@ -53,13 +55,14 @@ class CodeIndex:
         if found is not None:
             return found[1]
         record = self.records.get(code.co_filename)
-        if record is None or not is_function(code):
+        if record is None or not is_function(code) or code in DERIVED:
             return None
         plain = self._unmarked(record, code)
         if plain is None:
             return None
-        unit = Unit(len(self.units), record, plain)
-        self.units.append(unit)
+        with self._adding:
+            unit = Unit(len(self.units), record, plain)
+            self.units.append(unit)
         record.units.append(unit)
         self._codes[id(code)] = (code, unit)
         return unit
@@ -120,7 +123,17 @@ class CodeIndex:
         source = record.source if record is not None else SourceFile(filename)
         if record is None:
             source.refresh(function.__module__, function.__globals__)
-        return source.available and is_function(function.__code__)
+        return source.available and is_function(function.__code__) and function.__code__ not in DERIVED
+
+    def leave_alone(self, function: FunctionType, reason: str) -> None:
+        """Never overdub a function, for a reason; restore its plain code."""
+        unit = self.unit_of(function.__code__)
+        if unit is None:  # its file is not overdubbed so far
+            DERIVED.add(function.__code__)
+        else:
+            unit.reason = reason
+            for known in (function, *unit.functions()):
+                known.__code__ = unit.plain
 
     def reflect(self, function: FunctionType) -> tuple[Any, str] | None:
         """A copy of the function's node, and its source text."""

@@ -20,7 +20,6 @@ def instrument_copy(function: FunctionType, copy: FunctionType) -> None:
     unit = index.unit_of(function.__code__)
     if unit is None or function.__code__ is unit.plain:
         return
-    copy.__code__ = unit.plain.replace(co_posonlyargcount=copy.__code__.co_posonlyargcount)
     own = index.unit_of(copy.__code__)
     assert own is not None
     own.add_function(copy)

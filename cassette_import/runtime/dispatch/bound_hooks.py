@@ -14,8 +14,9 @@ from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.hook_analysis import only_stores, reads_no_arguments, without_rest
-from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, LEADING, positional_only
+from cassette_import.runtime.dispatch.hook_functions import LEADING, hook_copy, positional_only
 from cassette_import.runtime.dispatch.suspension import suspended, with_arity
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 _Hook = Callable[..., Any]
 
@@ -30,15 +31,15 @@ def bind_hook(table: Table, level: int, wants_kind: bool, context_type: type) ->
     The method takes every event of the kinds that the context wants. Registered handlers take those of their targets:
     the handler that fits best is called.
     """
-    method = positional_only(table.method, LEADING[table.kind]) if wants_kind and table.method is not None else None
-    has_handlers = bool(table.targets) or (wants_kind and bool(table.untargeted))
-    if has_handlers:
+    method, leading = table.method if wants_kind else None, LEADING[table.kind]
+    if table.targets or (wants_kind and table.untargeted):
         bind = _method_before_handler if table.kind == "prehook" else _handler_before_method
-        return suspended(bind(table, wants_kind, method), level)
+        return suspended(bind(table, wants_kind, None if method is None else positional_only(method, leading)), level)
     if method is None:
         return None
-    assert table.method is not None
-    return method if _reaches_no_overdubbed_code(table.method, context_type) else suspended(method, level)
+    if _reaches_no_overdubbed_code(table, context_type):
+        return positional_only(method, leading, stays_plain=True)
+    return suspended(positional_only(method, leading), level)
 
 
 def _method_before_handler(table: Table, wants_kind: bool, method: _Hook | None) -> _Hook:
@@ -83,18 +84,25 @@ def hook_without_arguments(table: Table, level: int, context_type: type) -> _Hoo
     if table.method is None:
         return no_hook
     leading = LEADING[table.kind]
-    made = positional_only(table.method, leading)
-    assert isinstance(made, FunctionType)
-    made = without_rest(made)
-    HOOK_FUNCTIONS.add(made)
-    if _reaches_no_overdubbed_code(table.method, context_type):
-        return made
-    return with_arity(suspended(made, level), leading)
+    assert isinstance(table.method, FunctionType)
+    code = without_rest(table.method).replace(co_posonlyargcount=leading)
+    if _reaches_no_overdubbed_code(table, context_type):
+        return hook_copy(table.method, code, stays_plain=True)
+    return with_arity(suspended(hook_copy(table.method, code), level), leading)
 
 
-def _reaches_no_overdubbed_code(method: _Hook, context_type: type) -> bool:
-    """Whether a hook need not be suspended: its type declares it, or its bytecode shows it."""
-    return context_type.leaf_hooks or only_stores(method, context_type)  # type: ignore[attr-defined]
+def _reaches_no_overdubbed_code(table: Table, context_type: type) -> bool:
+    """Whether the method of a table need not be suspended: its type declares it, or its bytecode shows it.
+
+    The methods of a type that declares it may call each other by `super()`, so they stay plain as well.
+    """
+    if context_type.leaf_hooks:  # type: ignore[attr-defined]
+        for method in table.methods:
+            if type(method) is FunctionType:
+                OVERDUBBED.leave_alone(method, "it is a hook of a context type with leaf_hooks")
+        return True
+    assert table.method is not None
+    return only_stores(table.method, context_type)
 
 
 def overload_finder(table: Table, wants_kind: bool) -> Callable[..., _Hook | None] | None:

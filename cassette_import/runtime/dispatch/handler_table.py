@@ -20,7 +20,9 @@ class Table:
             base.__dict__[kind] for base in context_type.__mro__ if isinstance(base.__dict__.get(kind), HookPoint)
         ]
         self.kind = kind
-        self.method: Callable[..., Any] | None = next((point.method for point in points if point.method), None)
+        self.methods: list[Callable[..., Any]] = [point.method for point in points if point.method]
+        """The methods of the type and its bases; the first one is called, and may call the others."""
+        self.method: Callable[..., Any] | None = self.methods[0] if self.methods else None
         self.handlers: list[Handler] = [
             handler for point in points for handler in point.handlers if _fits_type(handler, context_type)
         ]

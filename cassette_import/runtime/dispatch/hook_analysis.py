@@ -13,12 +13,13 @@ import dis
 import enum
 import inspect
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter.hidden_frames import unmonitored
+from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.rewriting.symbols import is_symbol
 from cassette_import.rewriting.trees.scopes import LOCALS_READERS
+from cassette_import.runtime.dispatch.hook_functions import plain_code
 
 _REST: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -30,7 +31,7 @@ def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
     """
     if type(method) is not FunctionType:
         return False
-    code = method.__code__
+    code = plain_code(method)
     if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & inspect.CO_VARARGS:
         return False
     rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & inspect.CO_VARKEYWORDS)]}
@@ -43,27 +44,20 @@ def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
     return True
 
 
-def without_rest(function: FunctionType) -> FunctionType:
-    """A copy of a hook that `reads_no_arguments`, without the parameters for these."""
-    code = function.__code__
-    made = FunctionType(
-        unmonitored(code.replace(co_flags=code.co_flags & ~_REST)),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    made.__qualname__ = function.__qualname__
-    return made
+def without_rest(function: FunctionType) -> CodeType:
+    """The plain code of a hook that `reads_no_arguments`, without the parameters for these."""
+    code = plain_code(function)
+    return code.replace(co_flags=code.co_flags & ~_REST)
 
 
 def passing_value_through(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """A hook that `touches_only_context`, as a function of the context and of a value that it returns.
 
-    The code of such a hook goes straight to its one return. None of its instructions reads its second variable.
+    The code of such a hook goes straight to its one return. None of its instructions reads its second variable. It is
+    never overdubbed: its module may be, but the source has no such function.
     """
     assert type(function) is FunctionType
-    code = function.__code__
+    code = plain_code(function)
     *_, before, last = dis.get_instructions(code)
     leaves_a_value = last.opname == "RETURN_VALUE"
     drops_it = leaves_a_value and before.opname not in _CONSTANTS
@@ -83,7 +77,7 @@ def passing_value_through(function: Callable[..., Any]) -> Callable[[Any, Any], 
         # On the line of the last instruction, without columns: https://github.com/python/cpython, locations.md
         co_linetable=code.co_linetable + (bytes([0x80 | 13 << 3 | added - 1, 0]) if added else b""),
     )
-    return FunctionType(made, function.__globals__, function.__name__)
+    return FunctionType(DERIVED.add(made), function.__globals__, function.__name__)
 
 
 def touches_only_context(method: Callable[..., Any], context_type: type) -> bool:
@@ -124,14 +118,15 @@ class _Interpretation:
     @classmethod
     def is_known(cls, method: Callable[..., Any], context_type: type, readable: set[_Value]) -> bool:
         """Whether no instruction of a hook reaches other code, or reads another variable than the readable ones."""
-        if type(method) is not FunctionType or not method.__code__.co_argcount or method.__code__.co_freevars:
+        if type(method) is not FunctionType or _customises_attributes(context_type):
             return False
-        if _customises_attributes(context_type):
+        code = plain_code(method)
+        if not code.co_argcount or code.co_freevars:
             return False
-        interpretation = cls(method.__code__.co_varnames[0], context_type, readable)
+        interpretation = cls(code.co_varnames[0], context_type, readable)
         return all(
             instruction.opname in _HANDLERS and _HANDLERS[instruction.opname](interpretation, instruction.argval)
-            for instruction in dis.get_instructions(method)
+            for instruction in dis.get_instructions(code)
         )
 
     def _skip(self, argument: Any) -> bool:

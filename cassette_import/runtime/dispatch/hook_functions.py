@@ -15,7 +15,9 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.hidden_frames import unmonitored
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 
 LEADING: Final = {"prehook": 2, "overdub": 2, "posthook": 3, "errorhook": 3}
 """How many parameters come before the arguments of the call: the context, the function and, for two kinds, the result
@@ -56,26 +58,49 @@ class HookFunctions:
 HOOK_FUNCTIONS: Final = HookFunctions()
 
 
-def positional_only(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+def plain_code(function: FunctionType) -> CodeType:
+    """The code that Python compiled for a function, which may be instrumented."""
+    return OVERDUBBED.plain_code_of(function.__code__)
+
+
+def positional_only(function: Callable[..., Any], count: int, *, stays_plain: bool = False) -> Callable[..., Any]:
     """A copy of a hook whose first `count` parameters are positional-only: a program may well call `g(f=1)` or
     `g(self=1)` (R14).
 
     Bound methods, partial objects and objects with a `__call__` keep their kind, around a copy of their function.
+
+    Parameters
+    ----------
+    function:
+        The hook, as the program has it.
+    count:
+        The number of its leading parameters.
+    stays_plain:
+        Whether the copy is never overdubbed. Other copies are if the module of the hook is, for the contexts that are
+        active while the hook runs.
     """
     kind = type(function)
     if isinstance(function, MethodType):
-        inner = positional_only(function.__func__, count + 1)
+        inner = positional_only(function.__func__, count + 1, stays_plain=stays_plain)
         return MethodType(inner, function.__self__)
     if kind is functools.partial:
         assert isinstance(function, functools.partial)
-        inner = positional_only(function.func, count + len(function.args))
+        inner = positional_only(function.func, count + len(function.args), stays_plain=stays_plain)
         return functools.partial(inner, *function.args, **function.keywords)
     if not isinstance(function, FunctionType):
         call = None if isinstance(function, type) else lookup(kind, "__call__")
-        return MethodType(positional_only(call, count + 1), function) if type(call) is FunctionType else function
-    code = function.__code__
+        if type(call) is not FunctionType:
+            return function
+        return MethodType(positional_only(call, count + 1, stays_plain=stays_plain), function)
+    code = plain_code(function)
+    positional = max(code.co_posonlyargcount, min(count, code.co_argcount))
+    return hook_copy(function, code.replace(co_posonlyargcount=positional), stays_plain=stays_plain)
+
+
+def hook_copy(function: FunctionType, code: CodeType, *, stays_plain: bool = False) -> FunctionType:
+    """A copy of a hook with other code, which is a copy of its plain code."""
     made = FunctionType(
-        unmonitored(code.replace(co_posonlyargcount=max(code.co_posonlyargcount, min(count, code.co_argcount)))),
+        DERIVED.add(unmonitored(code)) if stays_plain else unmonitored(code),
         function.__globals__,
         function.__name__,
         function.__defaults__,
@@ -83,5 +108,8 @@ def positional_only(function: Callable[..., Any], count: int) -> Callable[..., A
     )
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
-    HOOK_FUNCTIONS.copied(function, made)
+    if stays_plain:
+        HOOK_FUNCTIONS.add(made)
+    else:
+        HOOK_FUNCTIONS.copied(function, made)
     return made

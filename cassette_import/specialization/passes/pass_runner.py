@@ -13,6 +13,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.errors import PassError
+from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.rewriting.rewriter import PASSED
 from cassette_import.rewriting.trees.code_matching import Index, nested_functions
 from cassette_import.rewriting.trees.scopes import Function
@@ -227,4 +228,4 @@ def _like(function: FunctionType, path: str, code: CodeType) -> FunctionType:
     outer = function.__code__
     named = code.replace(co_qualname=outer.co_qualname + path, co_filename=outer.co_filename)
     cells = tuple(CellType() for _ in code.co_freevars)
-    return FunctionType(named, function.__globals__, code.co_name, None, cells)
+    return FunctionType(DERIVED.add(named), function.__globals__, code.co_name, None, cells)
