@@ -14,6 +14,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, Protocol
 
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.observers import pause_garbage_collection
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.events import Events
@@ -84,6 +85,13 @@ class BodyCompiler:
             return plain
 
         def compile_module() -> CodeType:
+            resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
+            try:
+                return compile_anew()
+            finally:
+                resume_garbage_collection()
+
+        def compile_anew() -> CodeType:
             tree = record.source.module_tree(source, plain)
             whole = tree is None
             if tree is None:

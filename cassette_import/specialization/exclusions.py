@@ -6,6 +6,7 @@ The lists are data. Knows decorators in trees. Must not know units or contexts.
 from __future__ import annotations
 
 import ast
+import re
 from typing import Final
 
 from cassette_import.rewriting.trees.code_matching import Place
@@ -46,6 +47,20 @@ def reason_to_leave_alone(place: Place) -> str | None:
             if last in BARE or (first in READERS and last in READ_BY_OTHERS):
                 return f"its bytecode or source is read by @{'.'.join(name)}"
     return None
+
+
+def may_leave_alone_by_scopes(text: str) -> bool:
+    """Whether decorators in the text of a module may be among those whose functions are left alone."""
+    decorators = [line for line in text.split("\n") if "@" in line and line.lstrip()[0] == "@"]
+    return any(
+        not _WORDS.isdisjoint(_WORD.findall(line)) or _OVER_SEVERAL_LINES.match(line) is not None for line in decorators
+    )
+
+
+_WORDS: Final = READERS | BARE
+_WORD: Final = re.compile(r"\w+")
+_OVER_SEVERAL_LINES: Final = re.compile(r"\s*@\s*(?:\(|\Z)|.*\\\s*\Z")
+"""A decorator whose dotted name may go on in the next line."""
 
 
 def _dotted(decorator: ast.expr) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import functools
 import importlib.util
 import io
 import linecache
@@ -19,10 +20,11 @@ from types import CodeType
 from typing import Any, Final
 
 from cassette_import.rewriting.trees.code_matching import Index, Place, nested_functions
+from cassette_import.rewriting.trees.function_lines import FunctionLines
 from cassette_import.rewriting.trees.module_tree import tree_without_bodies
 from cassette_import.rewriting.trees.scopes import ModuleNames, module_names
 from cassette_import.rewriting.trees.statement_lines import lines_around
-from cassette_import.specialization.exclusions import reason_to_leave_alone
+from cassette_import.specialization.exclusions import may_leave_alone_by_scopes, reason_to_leave_alone
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -36,11 +38,8 @@ class SourceFile:
         self._module_name = ""
         self._globals: dict[str, Any] | None = None
         self._source: bytes | str | None = None
-        self._index: Index | None = None
-        self._tree: ast.Module | None = None
         self._names: ModuleNames | None = None
-        self._lines: list[str] | None = None
-        self._statements: dict[int, Index] = {}
+        self._function_lines: FunctionLines | None = None
         self._stamp: tuple[int, int] | None = None
         self._digest: bytes | None = None
         self._functions: list[CodeType] | None = None
@@ -53,8 +52,7 @@ class SourceFile:
         """Note that the module is executed (again), from the present content of the file or from the given source."""
         stamp = _stamp(self.filename)
         if stamp != self._stamp or source is not None:
-            self._tree = self._index = self._digest = self._functions = self._names = self._lines = None
-            self._statements = {}
+            self._digest = self._functions = self._names = self._function_lines = None
             self._source = source
         self._was_given = source is not None
         self._stamp = stamp
@@ -108,74 +106,82 @@ class SourceFile:
             tree = tree_without_bodies(text, plain, lambda tree: self.compile(tree, plain.co_flags))
         if tree is not None and source == self._read():
             self._names = module_names(tree)
-            self._lines = text.split("\n")
         return tree
 
     def find(self, code: CodeType) -> Place | None:
-        """The place of a function; None, with the reason in `problem`, if it is not found."""
-        if self._index is None and self._lines is not None and self._stamp == _stamp(self.filename):
-            place = self._find_in_statement(code)
+        """The place of a function; None, with the reason in `problem`, if it is not found.
+
+        Trees are not kept: the process may have thousands of functions, and a tree has many objects.
+        """
+        lines = self._lines()
+        if lines is not None:
+            place = lines.find(code, self.parse) or self._find_in_statement(lines, code)
             if place is not None:
                 return place
         return self._find_in_module(code)
 
-    def _find_in_statement(self, code: CodeType) -> Place | None:
-        """The place of a function in the statement of the module that it is in; only that statement is parsed."""
-        assert self._lines is not None
-        around = lines_around(self._lines, code.co_firstlineno)
-        if around is None or self._has_rewritten_assertions():
+    def _lines(self) -> FunctionLines | None:
+        """The lines of the file; None if functions can be found in the tree of the module only."""
+        if self._function_lines is not None:
+            return self._function_lines
+        source = self._read()
+        if source is None or self._stamp != _stamp(self.filename) or self._has_rewritten_assertions():
             return None
-        first, last = around
-        index = self._statements.get(first)
-        if index is None:
-            try:
-                tree = self.parse("\n" * (first - 1) + "\n".join(self._lines[first - 1 : last]))
-            except (SyntaxError, ValueError):
-                return None
-            index = self._statements[first] = Index(tree)
-        place = index.find(code)
+        try:
+            text = source if isinstance(source, str) else _decode(source)
+            if self._names is None:
+                self._names = module_names(self.parse(source))
+        except (SyntaxError, ValueError):  # a `UnicodeDecodeError` is a `ValueError`
+            return None
+        self._function_lines = FunctionLines(text, not may_leave_alone_by_scopes(text))
+        return self._function_lines
+
+    def _find_in_statement(self, lines: FunctionLines, code: CodeType) -> Place | None:
+        """The place of a function in the statement of the module that it is in; only that statement is parsed."""
+        around = lines_around(lines.lines, code.co_firstlineno)
+        index = None if around is None else _index_of_statement(self, lines, *around)
+        place = None if index is None else index.find(code)
         return place if place is not None and place.qualified_name == code.co_qualname else None
 
     def _find_in_module(self, code: CodeType) -> Place | None:
-        if self._index is None:
-            source = self._read()
-            if source is None:
-                self.problem = "there is no source"
-                return None
-            if self._stamp != _stamp(self.filename):
-                self.problem = "the file has changed since it was imported"
-                return None
-            try:
-                self._tree = self.parse(source)
-            except (SyntaxError, ValueError):
-                self.problem = "its source does not parse"
-                return None
-            self._apply_pytest_rewriting(source)
-            self._index = Index(self._tree)
-        return self._index.find(code)
+        source = self._read()
+        if source is None:
+            self.problem = "there is no source"
+            return None
+        if self._function_lines is None and self._stamp != _stamp(self.filename):
+            self.problem = "the file has changed since it was imported"
+            return None
+        try:
+            index = _index_of_module(self, source)
+        except (SyntaxError, ValueError):
+            self.problem = "its source does not parse"
+            return None
+        if self._names is None:
+            self._names = module_names(index.module)
+        return index.find(code)
 
-    def _has_rewritten_assertions(self) -> bool:
-        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
-        return type(loader).__name__ == "AssertionRewritingHook"
-
-    def _apply_pytest_rewriting(self, source: bytes | str) -> None:
-        """P1: if pytest has rewritten the assertions of the module, its compiled bodies have them rewritten too."""
-        if not self._has_rewritten_assertions() or self._tree is None:
-            return
+    def module(self, source: bytes | str) -> ast.Module:
+        """A fresh tree of the module, with the assertions that pytest has rewritten (P1)."""
+        tree = self.parse(source)
+        if not self._has_rewritten_assertions():
+            return tree
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         try:
             from _pytest.assertion.rewrite import rewrite_asserts
 
             data = source if isinstance(source, bytes) else source.encode()
-            rewrite_asserts(self._tree, data, self.filename, loader.config)  # type: ignore[union-attr]
+            rewrite_asserts(tree, data, self.filename, loader.config)  # type: ignore[union-attr]
         except (ImportError, AttributeError, TypeError):
-            self._tree = self.parse(source)  # another version of pytest: assertions stay as written
+            return self.parse(source)  # another version of pytest: assertions stay as written
+        return tree
+
+    def _has_rewritten_assertions(self) -> bool:
+        loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
+        return type(loader).__name__ == "AssertionRewritingHook"
 
     def names(self) -> ModuleNames:
         """The names that the module binds, by kind of binding. `find` must have been called before."""
-        if self._names is None:
-            assert self._tree is not None
-            self._names = module_names(self._tree)
+        assert self._names is not None
         return self._names
 
     def reason_to_leave_alone(self, place: Place) -> str | None:
@@ -235,6 +241,21 @@ class SourceFile:
             warnings.simplefilter("ignore")
             code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
             return code
+
+
+@functools.lru_cache(maxsize=2)
+def _index_of_statement(source: SourceFile, lines: FunctionLines, first: int, last: int) -> Index | None:
+    """The functions in a statement of a module; None if it does not parse by itself."""
+    try:
+        return Index(source.parse("\n" * (first - 1) + "\n".join(lines.lines[first - 1 : last])))
+    except (SyntaxError, ValueError):
+        return None
+
+
+@functools.lru_cache(maxsize=2)
+def _index_of_module(source: SourceFile, text: bytes | str) -> Index:
+    """The functions of a module."""
+    return Index(source.module(text))
 
 
 _SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})

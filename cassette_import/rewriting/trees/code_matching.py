@@ -43,6 +43,8 @@ class Place:
 
     node: Function
     scopes: tuple[ast.AST, ...]
+    is_shared: bool = True
+    """Whether the node belongs to a tree that is used again."""
 
     @property
     def class_name(self) -> str | None:
@@ -124,7 +126,7 @@ class Index:
     """
 
     def __init__(self, module: ast.Module) -> None:
-        self._module = module
+        self.module = module
         self._definitions: _Places = {}
         self._lambdas: _Places | None = None
         work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
@@ -154,7 +156,7 @@ class Index:
         if name != _LAMBDA:
             return self._definitions
         if self._lambdas is None:
-            self._lambdas = _lambdas(self._module)
+            self._lambdas = _lambdas(self.module)
         return self._lambdas
 
 
@@ -198,6 +200,11 @@ def _name_and_line(node: Function) -> tuple[str, int]:
     if isinstance(node, ast.Lambda):
         return "<lambda>", node.lineno
     return node.name, min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def fits(node: Function, code: CodeType) -> bool:
+    """Whether a function's name, first line and parameters are those of a code object."""
+    return _name_and_line(node) == (code.co_name, code.co_firstlineno) and _parameters(node) == _parameter_names(code)
 
 
 def _parameters(node: Function) -> tuple[str, ...]:

@@ -17,12 +17,12 @@ from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone
 
 
 def skeleton(place: Place, free_names: tuple[str, ...], imported: Iterable[str] = ()) -> tuple[ast.Module, Function]:
-    """A module in which a copy of the function is in scopes like its own, and that copy.
+    """A module in which the function, or a copy of it, is in scopes like its own; and the function's node in it.
 
     The module is compiled, never executed. The compiler treats a call of `name.f` as one of a function, and not of a
     method, if the module imports the name.
     """
-    node = clone(place.node)
+    node = clone(place.node) if place.is_shared else place.node
     assert isinstance(node, FUNCTIONS)
     _strip(node)
     at = At(node)

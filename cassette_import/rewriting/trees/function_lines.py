@@ -1,0 +1,116 @@
+"""A function found by its own lines: only these are parsed, and its name says which scopes are around it.
+
+A `def` begins in the line that its code object names. It ends before the next line that is not indented more deeply.
+If that line is within quotes or brackets, the lines do not parse; the caller then parses more of the text.
+
+Knows text, code objects and trees; must not know files.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Final
+
+from cassette_import.rewriting.trees.code_matching import Place, fits
+
+_DEFINITION: Final = re.compile(r"([ \t]*)(?:@|def\b|async[ \t]+def\b)")
+_INDENTATION: Final = re.compile(r"[ \t]*")
+_OF_ANY_DEPTH: Final = re.compile(r"[ \t]*(?:\Z|[#)\]}])")
+"""Lines whose indentation does not show whether they belong to a block: empty lines, comments, closing brackets."""
+_DECLARATION: Final = re.compile(r"\bglobal\b((?:[^\n\\]|\\\r?\n)*)")
+_NAME: Final = re.compile(r"\w+")
+_LOCALS: Final = "<locals>"
+
+
+class FunctionLines:
+    """Finds functions by their own lines in the text of one module.
+
+    Parameters
+    ----------
+    text:
+        The text of the module.
+    are_names_enough:
+        Whether the names of the scopes around a function are all that has to be known of them.
+    """
+
+    def __init__(self, text: str, are_names_enough: bool = True) -> None:
+        self.lines: Final = text.split("\n")
+        declarations = _DECLARATION.findall(text) if "global" in text else []
+        self._global_names = {name for names in declarations for name in _NAME.findall(names)}
+        self._is_ordinary = are_names_enough and "\f" not in text and "\r" not in text
+
+    def find(self, code: CodeType, parse: Callable[[str], ast.Module]) -> Place | None:
+        """The place of a function. Its node is new, and belongs to the caller.
+
+        Parameters
+        ----------
+        code:
+            The function's code.
+        parse:
+            Parses a text.
+
+        Returns
+        -------
+        The place; None for a lambda, and if it is not certain.
+        """
+        scopes = _scopes(code.co_qualname)
+        first = code.co_firstlineno
+        if scopes is None or not self._is_ordinary or not 0 < first <= len(self.lines):
+            return None
+        if code.co_qualname.partition(".")[0] in self._global_names:
+            return None  # the name does not show the scopes that it is declared in
+        header = _DEFINITION.match(self.lines[first - 1])
+        if header is None or bool(header[1]) is not bool(scopes):
+            return None
+        text = "\n".join(self.lines[first - 1 : self._last_line(code, len(header[1]))])
+        above = "\n" * (first - 2) + "if 1:\n" if scopes else "\n" * (first - 1)
+        try:
+            body = parse(above + text).body
+        except (SyntaxError, ValueError):
+            return None
+        if scopes:
+            body = body[0].body  # type: ignore[attr-defined]
+        node = body[0]
+        if len(body) != 1 or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not fits(node, code):
+            return None
+        return Place(node, scopes, is_shared=False)
+
+    def _last_line(self, code: CodeType, depth: int) -> int:
+        """The last line of a definition that is indented by `depth` characters."""
+        lines = self.lines
+        last = max(_lines_of(code))
+        while last < len(lines):
+            line = lines[last]
+            if not _OF_ANY_DEPTH.match(line) and _INDENTATION.match(line).end() <= depth:  # type: ignore[union-attr]
+                break
+            last += 1
+        return last
+
+
+def _scopes(qualified_name: str) -> tuple[ast.AST, ...] | None:
+    """The scopes that a qualified name names, without their bodies; None if one of them is no class or `def`."""
+    if "<lambda>" in qualified_name:
+        return None
+    *names, _ = qualified_name.split(".")
+    scopes: list[ast.AST] = []
+    for name in names:
+        if name == _LOCALS:
+            scope = scopes.pop()
+            assert isinstance(scope, ast.ClassDef)
+            arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+            scopes.append(ast.FunctionDef(name=scope.name, args=arguments, body=[], decorator_list=[]))
+        else:
+            scopes.append(ast.ClassDef(name=name, bases=[], keywords=[], body=[], decorator_list=[]))
+    return tuple(scopes)
+
+
+def _lines_of(code: CodeType) -> Iterator[int]:
+    for _, _, line in code.co_lines():
+        if line is not None:
+            yield line
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _lines_of(const)
