@@ -24,7 +24,7 @@ from cassette_import.importing.other_finders import OtherFinders
 from cassette_import.importing.selection import Selection
 from cassette_import.importing.temporary_loader import TemporaryLoader
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.specialization.registry import registry
+from cassette_import.specialization.registry_port import registry
 
 __all__ = ["Finder", "Loader", "finder", "locate"]
 

@@ -12,7 +12,6 @@ import threading
 import warnings
 from collections.abc import Iterable, Mapping
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -21,7 +20,7 @@ from cassette_import.importing.decision import Decision, decide
 from cassette_import.importing.finder import finder, locate
 from cassette_import.importing.selection import OURSELVES, Selection, is_pattern
 from cassette_import.interpreter.namespaces import module_namespace
-from cassette_import.specialization.registry import registry
+from cassette_import.specialization.registry_port import registry
 
 __all__ = ["Installation", "ModuleReport", "install", "installed", "uninstall"]
 
@@ -342,7 +341,8 @@ def _decisions(selection: Selection) -> dict[str, Decision]:
 def _not_imported(decision: Decision) -> Decision:
     """The decision about a module that was found but is not imported: it may have a syntax error."""
     try:
-        source = Path(decision.origin or "").read_bytes()
+        with open(decision.origin or "", "rb") as file:
+            source = file.read()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(source, decision.name, "exec", dont_inherit=True)

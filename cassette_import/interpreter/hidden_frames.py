@@ -13,16 +13,16 @@ Knows code objects; must not know contexts.
 
 from __future__ import annotations
 
-import dis
 import sys
+from opcode import opmap
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 _Function = TypeVar("_Function")
 
-_RESUME = dis.opmap["RESUME"]
-_NOP = dis.opmap["NOP"]
-_CACHE = dis.opmap["CACHE"]
+_RESUME = opmap["RESUME"]
+_NOP = opmap["NOP"]
+_CACHE = opmap["CACHE"]
 
 
 _MONITORS_BY_CODE = sys.version_info >= (3, 15)

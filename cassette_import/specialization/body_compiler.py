@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import atexit
 import inspect
-import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.observers import pause_garbage_collection
@@ -26,16 +25,10 @@ from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.trees.skeleton import find_function, graft, requalify, skeleton
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_cache import BodyCache
+from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.function_unit import FileRecord, Unit
 
 _NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
-
-
-class CompilationListener(Protocol):
-    """Notified of each compiled body."""
-
-    def body_made(self, seconds: float) -> None:
-        """A body was compiled, or read from the cache, in this thread, which took so many seconds."""
 
 
 class BodyCompiler:
@@ -48,7 +41,6 @@ class BodyCompiler:
     """
 
     def __init__(self, cache: BodyCache | None) -> None:
-        self.listeners: weakref.WeakSet[CompilationListener] = weakref.WeakSet()
         self._cache = cache
 
     def body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
@@ -59,14 +51,14 @@ class BodyCompiler:
         The compiled body; the plain code if no variant intercepts anything; None, with the reason in the unit, if it is
         left alone.
         """
-        if not self.listeners:
+        if not LISTENERS:
             return self._body_of(unit, variants)
         began = perf_counter()
         try:
             return self._body_of(unit, variants)
         finally:
             seconds = perf_counter() - began
-            for listener in list(self.listeners):
+            for listener in list(LISTENERS):
                 listener.body_made(seconds)
 
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import IO, Final
 
-from cassette_import.specialization.body_compiler import body_compiler
+from cassette_import.specialization.compilation_listeners import LISTENERS
 
 __all__ = ["show"]
 
@@ -33,7 +33,7 @@ def show(terminal: IO[str] | None, patience: float = _PATIENCE) -> None:
         return
     progress = _Progress(terminal, patience)
     _shown.append(progress)
-    body_compiler.listeners.add(progress)
+    LISTENERS.add(progress)
 
 
 class _Progress:

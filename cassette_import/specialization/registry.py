@@ -18,6 +18,7 @@ from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.runtime.variant import Variant
+from cassette_import.specialization import registry_port
 from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
@@ -39,14 +40,17 @@ class Registry:
 
     # ---- modules and root functions
 
-    def add_module(self, module_name: str, filename: str | None) -> None:
-        """Overdub the module's functions from now on. Each execution of the module calls this again."""
+    def add_module(self, module_name: str, filename: str | None, stamp: tuple[int, int] | None = None) -> None:
+        """Overdub the module's functions from now on. Each execution of the module calls this again.
+
+        `stamp` is that of the file when it was executed; None for the present one.
+        """
         if filename is None:
             return
         with self.lock:
             record = self.index.record_of(filename)
             record.module_names.add(module_name)
-            record.source.refresh(module_name)
+            record.source.refresh(module_name, stamp=stamp)
             self.generation += 1
 
     def remove_modules(self, module_names: Iterable[str]) -> None:
@@ -173,4 +177,5 @@ class Registry:
 
 registry: Final = Registry()
 OVERDUBBED.connect(registry.index)
+registry_port.registry.connect(registry)
 PROVIDED.add({symbols.ENTER_FUNCTION: registry.specialiser.enter, symbols.ONLY_ARGUMENT_FREE: True})

@@ -11,7 +11,6 @@ import functools
 import importlib.util
 import io
 import linecache
-import os
 import sys
 import textwrap
 import tokenize
@@ -25,6 +24,7 @@ from cassette_import.rewriting.trees.module_tree import tree_without_bodies
 from cassette_import.rewriting.trees.scopes import ModuleNames, module_names
 from cassette_import.rewriting.trees.statement_lines import lines_around
 from cassette_import.specialization.exclusions import may_leave_alone_by_scopes, reason_to_leave_alone
+from cassette_import.specialization.file_stamp import stamp_of
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -47,10 +47,18 @@ class SourceFile:
         """Whether the source was passed to `refresh`, and not read from the file."""
 
     def refresh(
-        self, module_name: str, module_globals: dict[str, Any] | None = None, source: bytes | None = None
+        self,
+        module_name: str,
+        module_globals: dict[str, Any] | None = None,
+        source: bytes | None = None,
+        stamp: tuple[int, int] | None = None,
     ) -> None:
-        """Note that the module is executed (again), from the present content of the file or from the given source."""
-        stamp = _stamp(self.filename)
+        """Note that the module is executed (again), from the given source or the content of the file.
+
+        `stamp` is that of the file when it was executed; None for the present one.
+        """
+        if stamp is None:
+            stamp = stamp_of(self.filename)
         if stamp != self._stamp or source is not None:
             self._digest = self._functions = self._names = self._function_lines = None
             self._source = source
@@ -125,7 +133,7 @@ class SourceFile:
         if self._function_lines is not None:
             return self._function_lines
         source = self._read()
-        if source is None or self._stamp != _stamp(self.filename) or self._has_rewritten_assertions():
+        if source is None or self._stamp != stamp_of(self.filename) or self._has_rewritten_assertions():
             return None
         try:
             text = source if isinstance(source, str) else _decode(source)
@@ -148,7 +156,7 @@ class SourceFile:
         if source is None:
             self.problem = "there is no source"
             return None
-        if self._function_lines is None and self._stamp != _stamp(self.filename):
+        if self._function_lines is None and self._stamp != stamp_of(self.filename):
             self.problem = "the file has changed since it was imported"
             return None
         try:
@@ -221,7 +229,7 @@ class SourceFile:
             source = self._read()
             if not isinstance(source, bytes) or self._has_rewritten_assertions():
                 return None
-            if self._stamp != _stamp(self.filename):
+            if self._stamp != stamp_of(self.filename):
                 return None
             self._digest = importlib.util.source_hash(source)
         return self._digest
@@ -273,12 +281,3 @@ def _read_file(filename: str) -> bytes | None:
 def _decode(source: bytes) -> str:
     encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
     return io.TextIOWrapper(io.BytesIO(source), encoding).read()
-
-
-def _stamp(filename: str) -> tuple[int, int] | None:
-    """The time of the last change of a file, and its size."""
-    try:
-        status = os.stat(filename)
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size

@@ -34,7 +34,7 @@ from cassette_import.contexts.profile.call_tree import (
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.rewriting.events import Events
-from cassette_import.specialization.body_compiler import body_compiler
+from cassette_import.specialization.compilation_listeners import LISTENERS
 
 __all__ = ["Profile"]
 
@@ -99,7 +99,7 @@ class Profile(Context, events=Events.CALLS):
         self.subtracts_overhead = overhead
         self._here = _Here()
         self._threads: dict[int, ThreadTree] = {}
-        body_compiler.listeners.add(self)
+        LISTENERS.add(self)
         # Nodes refer to functions and code by id(), which is valid as long as these are alive.
         self._kept_alive: dict[int, Any] = {}
 

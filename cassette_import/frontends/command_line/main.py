@@ -6,38 +6,58 @@ called, so that one command does not pay for the imports of the others.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.frontends import settings
-from cassette_import.frontends.command_line.parser import build_parser
-from cassette_import.frontends.command_line.usage import UsageError
+from cassette_import.frontends.command_line import run_arguments
+from cassette_import.frontends.command_line.usage import UsageError, program_name
+
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = ["build_parser", "main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Perform the command that the arguments name; return the exit status."""
+    name = program_name()  # now: programs that are run change `sys.argv`
+    given = _parsed(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _COMMANDS[given.command](given)
+    except (UsageError, settings.SettingsError) as error:
+        print(f"{name} {given.command}: {error}", file=sys.stderr)
+        return 2
+
+
+def _parsed(arguments: Sequence[str]) -> Any:
+    """The command, and the values of its arguments; exits if they make no sense."""
+    if arguments[:1] == ["run"]:
+        well_formed = run_arguments.parsed(arguments[1:])
+        if well_formed is not None:
+            return well_formed
     parser = build_parser()
     given = parser.parse_args(arguments)
     if given.command is None:
         parser.error(f"a command is needed: {', '.join(_NAMES[:-1])} or {_NAMES[-1]}")
-    try:
-        return _COMMANDS[given.command](given)
-    except (UsageError, settings.SettingsError) as error:
-        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
-        return 2
+    return given
 
 
-def _run(given: argparse.Namespace) -> int:
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; starts that need none of it do not import argparse."""
+    from cassette_import.frontends.command_line import parser
+
+    return parser.build_parser()
+
+
+def _run(given: Any) -> int:
     from cassette_import.frontends.command_line.run import run
 
     return run(given)
 
 
-def _replay(given: argparse.Namespace) -> int:
+def _replay(given: Any) -> int:
     from cassette_import.contexts.recording.recording_file import BadRecording
     from cassette_import.frontends.command_line.replay import replay
     from cassette_import.frontends.programs.program import CannotRun
@@ -51,37 +71,37 @@ def _replay(given: argparse.Namespace) -> int:
         return error.status
 
 
-def _show(given: argparse.Namespace) -> int:
+def _show(given: Any) -> int:
     from cassette_import.frontends.command_line.show import show
 
     return show(given)
 
 
-def _contexts(given: argparse.Namespace) -> int:
+def _contexts(given: Any) -> int:
     from cassette_import.frontends.command_line.listings import list_contexts
 
     return list_contexts(given)
 
 
-def _primitives(given: argparse.Namespace) -> int:
+def _primitives(given: Any) -> int:
     from cassette_import.frontends.command_line.listings import list_primitives
 
     return list_primitives(given)
 
 
-def _doctor(given: argparse.Namespace) -> int:
+def _doctor(given: Any) -> int:
     from cassette_import.frontends.command_line.listings import list_modules
 
     return list_modules(given)
 
 
-def _cache(given: argparse.Namespace) -> int:
+def _cache(given: Any) -> int:
     from cassette_import.frontends.command_line.cache import list_or_clear
 
     return list_or_clear(given)
 
 
-_COMMANDS: Final[Mapping[str, Callable[[argparse.Namespace], int]]] = {
+_COMMANDS: Final[Mapping[str, Callable[[Any], int]]] = {
     "run": _run,
     "replay": _replay,
     "show": _show,

@@ -1,19 +1,24 @@
 """The parser of the command line: which commands there are, and which arguments each has.
 
-Knows argparse; must not know what the commands do.
+Knows argparse; must not know what the commands do. The options of `run` are in `run_arguments`.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
+
+from cassette_import.frontends.command_line.run_arguments import (
+    CONTEXT_HELP,
+    OPTIONS,
+    program_in,
+    where_program_begins,
+)
+from cassette_import.frontends.command_line.usage import program_name
 
 __all__ = ["build_parser"]
-
-_CONTEXT_HELP: Final = "ready-made context, entry point, or module:Class, each with :key=value,…"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -37,33 +42,18 @@ class _Parser(argparse.ArgumentParser):
         if not self._takes_program:
             return super().parse_known_args(args, namespace)
         given = list(sys.argv[1:] if args is None else args)
-        end = self._where_program_begins(given)
-        found, unknown = super().parse_known_args(given[:end], namespace)
-        program = given[end:]
-        if program[:1] == ["--"]:
-            del program[0]
-        # Like `python -mMODULE`, without a space.
-        elif program and program[0].startswith("-m") and program[0] != "-m":
-            program[:1] = ["-m", program[0][2:]]
-        found.program = program
-        return found, unknown
-
-    def _where_program_begins(self, arguments: Sequence[str]) -> int:
         with_value = {option for action in self._actions if action.nargs is None for option in action.option_strings}
-        index = 0
-        while index < len(arguments):
-            argument = arguments[index]
-            if not argument.startswith("-") or argument in ("-", "--") or argument[:2] == "-m":
-                return index
-            index += 2 if argument in with_value else 1
-        return len(arguments)
+        end = where_program_begins(given, with_value)
+        found, unknown = super().parse_known_args(given[:end], namespace)
+        found.program = program_in(given[end:])
+        return found, unknown
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     from cassette_import import __version__
 
-    parser = _Parser(prog=_program_name(), description="Run unaware Python programs in a context of your own.")
+    parser = _Parser(prog=program_name(), description="Run unaware Python programs in a context of your own.")
     parser.add_argument("--version", action="version", version=f"cassette_import {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     _add_run(commands, parser.prog)
@@ -73,7 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     show = commands.add_parser("show", help="print a function as it runs in a context")
     show.add_argument("target", metavar="MODULE:FUNCTION")
-    show.add_argument("-c", "--context", action="append", help=_CONTEXT_HELP)
+    show.add_argument("-c", "--context", action="append", help=CONTEXT_HELP)
     show.add_argument("--diff", action="store_true", help="print the differences from the original source")
 
     commands.add_parser("contexts", help="list the contexts that have a name")
@@ -98,31 +88,6 @@ def _add_run(commands: Any, prog: str) -> None:
         usage=f"{prog} run [-p PACKAGE[,…]]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-o FILE] "
         "[--report FILE] [--escapes] [--subprocesses] (SCRIPT | -m MODULE) [ARGUMENT]…",
     )
-    run.add_argument(
-        "-p",
-        "--packages",
-        action="append",
-        metavar="PACKAGE[,…]",
-        help="overdub these packages (default: the program)",
-    )
-    run.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="do not overdub these modules")
-    run.add_argument(
-        "-c",
-        "--context",
-        action="append",
-        help=f"{_CONTEXT_HELP}; outermost first; `none` for no context (default: profile)",
-    )
-    run.add_argument("-o", "--output", metavar="FILE", help="write the context's results, in the format of the suffix")
-    run.add_argument("--report", metavar="FILE", help="write what was rewritten, specialised and left alone, as JSON")
-    run.add_argument("--escapes", action="store_true", help="list Python functions that were not overdubbed, and why")
-    run.add_argument(
-        "--subprocesses",
-        action="store_true",
-        default=None,
-        help="also overdub the Python programs that the program starts",
-    )
-
-
-def _program_name() -> str:
-    name = os.path.basename(sys.argv[0]) if sys.argv else ""
-    return name if name.startswith("cassette") else "python -m cassette_import"
+    for option in OPTIONS:
+        keywords = {} if option.metavar is None else {"metavar": option.metavar}
+        run.add_argument(*option.names, action=option.action, default=option.default, help=option.help, **keywords)

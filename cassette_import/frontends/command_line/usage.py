@@ -5,27 +5,44 @@ Knows settings and how contexts are named; must not know any command.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
+from cassette_import.importing.installation import Installation, install
 
 if TYPE_CHECKING:
     from cassette_import.activation.context import Context
+    from cassette_import.frontends.programs.program import Program
 
-__all__ = ["DEFAULT_CONTEXT", "UsageError", "contexts_named", "print_lines", "settings_of", "table"]
+__all__ = [
+    "DEFAULT_CONTEXT",
+    "UsageError",
+    "contexts_named",
+    "install_for",
+    "print_lines",
+    "program_name",
+    "settings_of",
+    "table",
+]
 
 DEFAULT_CONTEXT: Final = "profile"
+
+
+def program_name() -> str:
+    """How the command was called, as messages begin."""
+    name = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return name if name.startswith("cassette") else "python -m cassette_import"
 
 
 class UsageError(Exception):
     """The arguments of a command make no sense; the message is one line."""
 
 
-def settings_of(given: argparse.Namespace) -> settings.Settings:
+def settings_of(given: Any) -> settings.Settings:
     """The settings that hold for a command: its arguments, then the environment, then `pyproject.toml`."""
     packages, exclude = getattr(given, "packages", None), getattr(given, "exclude", None)
     return settings.resolved(
@@ -41,6 +58,8 @@ def settings_of(given: argparse.Namespace) -> settings.Settings:
 
 def contexts_named(descriptions: Sequence[str] | None, *folders: str) -> list[Context]:
     """Instances of the described contexts, which may also be imported from the folders; None means the default."""
+    if descriptions is not None and not descriptions:
+        return []
     from cassette_import.contexts.lookup import UnknownContext, context_named, importable_from
 
     try:
@@ -68,3 +87,20 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]
     widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
     for row in (titles, *rows):
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def install_for(program: Program, wanted: settings.Settings, contexts: Sequence[Context] = ()) -> list[Installation]:
+    """Install the packages that are wanted for a program which is ready to run: without any, its own ones."""
+    exclude = wanted.exclude or ()
+    if wanted.packages is None:
+        # A context defined beside the program is not part of the program.
+        exclude = (*exclude, *{type(context).__module__ for context in contexts})
+    packages = program.own_packages() if wanted.packages is None else wanted.packages
+    if not packages:
+        return []
+    try:
+        return [install(packages, exclude=exclude)]
+    except (ModuleNotFoundError, NotOverdubbable) as error:
+        if wanted.packages is None:  # the user did not name these packages
+            return []
+        raise UsageError(str(error)) from error

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing.finder import finder
-from cassette_import.specialization.registry import registry
+from cassette_import.specialization.registry_port import registry
 
 __all__ = ["MAIN", "code_of_main", "fresh_main", "overdubbed"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from cassette_import import __version__
 from cassette_import.importing.installation import Installation
-from cassette_import.specialization.registry import registry
+from cassette_import.specialization.registry_port import registry
 
 __all__ = ["merged", "origin_of_main", "report"]
 

@@ -1,0 +1,117 @@
+"""Runs a program in contexts, and has their results written when it ends.
+
+Knows programs, results and processes; must not know how the command line is spelled, or how functions are overdubbed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from cassette_import import __version__
+from cassette_import.activation.context import Context
+from cassette_import.contexts.common.text import error_line
+from cassette_import.frontends import settings
+from cassette_import.frontends.command_line.usage import UsageError, install_for
+from cassette_import.frontends.programs import exit_hooks
+from cassette_import.frontends.programs.program import Program
+from cassette_import.frontends.reporting.output import CannotWrite, print_texts
+from cassette_import.frontends.subprocesses.family_results import FamilyResults
+from cassette_import.frontends.subprocesses.process_family import ProcessFamily
+from cassette_import.importing.installation import Installation
+from cassette_import.specialization import progress
+
+__all__ = ["run_and_report"]
+
+
+def run_and_report(
+    program: Program, wanted: settings.Settings, contexts: Sequence[Context], output: str | None
+) -> None:
+    """Run a program in contexts, and have their results written when it ends.
+
+    Parameters
+    ----------
+    program:
+        The program.
+    wanted:
+        The settings: packages, report file, and the descriptions of contexts, which child processes read.
+    contexts:
+        The contexts themselves, outermost first.
+    output:
+        The file for their results, or None.
+
+    Raises
+    ------
+    UsageError
+        Before the program runs. An exception of the program itself leaves unchanged.
+    """
+    # cassette_import has imported everything that it needs before the program's folder comes first on `sys.path`.
+    try:
+        results = FamilyResults(contexts, output, wanted.report)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    folders = program.folder, os.getcwd()
+    program.prepare()
+    installations = install_for(program, wanted, contexts)
+    if wanted.subprocesses:
+        results.family = _begun_family(installations, wanted, folders, output)
+    try:
+        results.begin(installations, program)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    progress.show(sys.stderr)
+    # `atexit` calls this last: after the threads and the functions that the program registers.
+    atexit.register(results.write)
+    exit_hooks.call_before_exit(results.write)
+    try:
+        program.run([_Guarded(context) for context in contexts])
+    except _CannotEnter as error:
+        if results.family is None:
+            atexit.unregister(results.write)  # there are no results
+        raise UsageError(str(error)) from error
+
+
+class _CannotEnter(SystemExit):
+    """A context raised when it was entered. As a SystemExit, it leaves `Program.run` without a traceback."""
+
+
+class _Guarded:
+    """A context whose errors do not change how the program ends.
+
+    If entering it raises, the program does not run and one line says why. If leaving it raises, one line says so.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def __enter__(self) -> object:
+        try:
+            return self._context.__enter__()
+        except Exception as error:
+            raise _CannotEnter(f"{type(self._context).__name__} cannot be entered: {error_line(error)}") from error
+
+    def __exit__(self, *exception: Any) -> bool | None:
+        leave: Any = self._context.__exit__
+        try:
+            return bool(leave(*exception))
+        except Exception as error:
+            print_texts(
+                [f"cassette_import: {type(self._context).__name__} raised when it was left: {error_line(error)}"]
+            )
+        return None
+
+
+def _begun_family(
+    installations: Sequence[Installation], wanted: settings.Settings, folders: Sequence[str], output: str | None
+) -> ProcessFamily:
+    """Have child processes install the same packages and enter the same contexts."""
+    shared = settings.Settings(
+        packages=tuple(name for installation in installations for name in installation.packages),
+        exclude=tuple(name for installation in installations for name in installation.exclude),
+        contexts=wanted.contexts,
+    )
+    variables = settings.as_environment(shared)
+    return ProcessFamily.begin(__version__, variables, folders, output, wanted.report)

@@ -1,0 +1,17 @@
+"""The stamp of a source file, by which a change of the file is noticed.
+
+Knows files; must not know what is in them.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+def stamp_of(filename: str) -> tuple[int, int] | None:
+    """The time of the last change of a file, and its size; None if there is no such file."""
+    try:
+        status = os.stat(filename)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
