@@ -27,6 +27,7 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_cache import BodyCache
 from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.function_unit import FileRecord, Unit
+from cassette_import.specialization.progress import PROGRESS
 
 _NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
 
@@ -51,15 +52,17 @@ class BodyCompiler:
         The compiled body; the plain code if no variant intercepts anything; None, with the reason in the unit, if it is
         left alone.
         """
-        if not LISTENERS:
-            return self._body_of(unit, variants)
-        began = perf_counter()
+        known, began = PROGRESS.begin(), perf_counter()
         try:
             return self._body_of(unit, variants)
         finally:
-            seconds = perf_counter() - began
-            for listener in list(LISTENERS):
-                listener.body_made(seconds)
+            self._note(known, perf_counter() - began)
+
+    def _note(self, known: int, seconds: float) -> None:
+        """Note that code was made, before which so many functions had been compiled."""
+        functions = PROGRESS.end(seconds) - known
+        for listener in list(LISTENERS):
+            listener.code_made(functions, seconds)
 
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
@@ -84,6 +87,7 @@ class BodyCompiler:
                 resume_garbage_collection()
 
         def compile_anew() -> CodeType:
+            PROGRESS.count(modules=1)
             tree = record.source.module_tree(source, plain)
             whole = tree is None
             if tree is None:
@@ -91,9 +95,13 @@ class BodyCompiler:
             code = record.source.compile(overdub_module(tree, [variant.shape]), plain.co_flags)
             return code if whole else with_plain_functions(code, plain)
 
-        if self._cache is None:
-            return compile_module()
-        return self._cache.get_or_compile(record, [variant], "<module>", plain, compile_module) or plain
+        known, began = PROGRESS.begin(), perf_counter()
+        try:
+            if self._cache is None:
+                return compile_module()
+            return self._cache.get_or_compile(record, [variant], "<module>", plain, compile_module) or plain
+        finally:
+            self._note(known, perf_counter() - began)
 
     def _compile(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """Rewrite and compile a function; None, with the reason in the unit, if it is left alone."""
@@ -101,6 +109,7 @@ class BodyCompiler:
         place = _place_of(unit)
         if place is None:
             return None
+        PROGRESS.count(functions=1)
         names = source.names()
         imported = names.imported & set(all_names(plain))
         module, function = skeleton(place, plain.co_freevars, imported)

@@ -1,4 +1,4 @@
-"""Who is notified of compiled bodies. Listeners may be added before the body compiler is imported.
+"""Who is notified of compiled code. Listeners may be added before the body compiler is imported.
 
 Knows the protocol of listeners; must not know how bodies are compiled.
 """
@@ -10,10 +10,13 @@ from typing import Final, Protocol
 
 
 class CompilationListener(Protocol):
-    """Notified of each compiled body."""
+    """Notified of each compiled body and module level."""
 
-    def body_made(self, seconds: float) -> None:
-        """A body was compiled, or read from the cache, in this thread, which took so many seconds."""
+    def code_made(self, functions: int, seconds: float) -> None:
+        """Code was made in this thread, which took so many seconds: so many functions were compiled.
+
+        There are none if a body was in the cache, or if the code is a module level.
+        """
 
 
 LISTENERS: Final[weakref.WeakSet[CompilationListener]] = weakref.WeakSet()

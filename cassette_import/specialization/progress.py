@@ -1,66 +1,141 @@
-"""Progress of specialising: lines on the terminal while the first run under a context waits for compiled bodies.
+"""Progress: how much a process has specialised, and a notice on standard error when that takes long.
 
-Knows terminals, and that bodies are compiled one at a time. Must not know how.
+Knows when code is made, and how to notify the user. Must not know how code is made.
 """
 
 from __future__ import annotations
 
 import os
-from typing import IO, Final
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple
 
-from cassette_import.specialization.compilation_listeners import LISTENERS
+from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.standard_error import StandardError
 
-__all__ = ["show"]
+__all__ = ["PROGRESS", "Progress", "Work"]
 
-_PATIENCE: Final = 2.0
-"""The seconds of specialising before the first line. Each further line comes after twice the time of the last one."""
+_WIDTH: Final = 12
+"""The characters between the ends of the bar."""
 
 
-def show(terminal: IO[str] | None, patience: float = _PATIENCE) -> None:
-    """From now on, report the progress of specialising, each time that it has taken twice as long as the last time.
+class Work(NamedTuple):
+    """What a process has specialised so far: bodies that the cache had are not counted, but the time for them is."""
 
-    Parameters
-    ----------
-    terminal:
-        The stream for the lines. Nothing is written to anything but a terminal, because its content may be compared.
-    patience:
-        The seconds before the first line.
+    functions: int = 0
+    modules: int = 0
+    seconds: float = 0.0
+    elapsed: float = 0.0
+    """The seconds since cassette_import was imported."""
+
+    @property
+    def share(self) -> float:
+        """The share of specialising in the elapsed time, between 0 and 1."""
+        return min(1.0, self.seconds / self.elapsed) if self.elapsed else 0.0
+
+
+class Progress:
+    """Counts what is specialised, and writes one notice when it has taken long; on a terminal, a bar follows.
+
+    The bar is there only while code is made, and not while the program itself runs. So it can be written without a
+    thread, and is never in the way of the program's output. It is no bar of rich: rich would be in `sys.modules` before
+    the program imports it, and it may be the package that the program is about.
     """
-    try:
-        if terminal is None or not terminal.isatty():
-            return
-    except ValueError:  # closed
-        return
-    progress = _Progress(terminal, patience)
-    _shown.append(progress)
-    LISTENERS.add(progress)
 
-
-class _Progress:
-    """Counts compiled bodies and their time, and writes lines in the process that began to count."""
-
-    def __init__(self, terminal: IO[str], patience: float) -> None:
-        self._terminal = terminal
-        self._patience = patience
-        self._process = os.getpid()
-        self._count = 0
+    def __init__(self) -> None:
+        self._began = perf_counter()
+        self._functions = self._modules = 0
         self._seconds = 0.0
+        self.patience = 2.0
+        """The seconds of specialising before the notice."""
+        self._output: StandardError | None = None
+        self._is_quiet = self._is_noticed = self._is_shown = False
+        # A forked process has a copy of this object. The original notifies the user.
+        self._process = os.getpid()
 
-    def body_made(self, seconds: float) -> None:
-        """Called by the body compiler."""
-        self._count += 1
+    # ---- where the notice goes
+
+    def notify(self, output: StandardError | None = None) -> None:
+        """Write the notice to `output`, or to the standard error of the process, whether or not it is a terminal.
+
+        Without this call, it has to be one.
+        """
+        self._output = StandardError() if output is None else output
+        self._process = os.getpid()
+
+    def be_quiet(self) -> None:
+        """Write nothing in this process."""
+        self._is_quiet = True
+
+    # ---- counting
+
+    def work(self) -> Work:
+        """What has been specialised so far."""
+        return Work(self._functions, self._modules, self._seconds, perf_counter() - self._began)
+
+    def count(self, *, functions: int = 0, modules: int = 0) -> None:
+        """Count compiled functions and rewritten module levels."""
+        self._functions += functions
+        self._modules += modules
+
+    def begin(self) -> int:
+        """Note that code is made from now on, until `end`; return how many functions were compiled before."""
+        if self._is_noticed:
+            self._is_shown = self._show()
+        return self._functions
+
+    def end(self, seconds: float) -> int:
+        """Note that making the code took so long; return how many functions have been compiled so far."""
         self._seconds += seconds
-        if self._seconds >= self._patience and os.getpid() == self._process:
-            self._patience = 2 * self._seconds
-            self._write(f"cassette_import: {self._count} functions specialised in {self._seconds:.0f} seconds, so far")
+        if self._is_shown and self._output is not None:
+            self._is_shown = False
+            self._output.hide_status()
+        if self._seconds >= self.patience and not self._is_noticed:
+            self._write_notice()
+        return self._functions
 
-    def _write(self, text: str) -> None:
+    @contextmanager
+    def not_counting(self) -> Iterator[None]:
+        """Do not count what is specialised in the block, because it is no part of the program."""
+        before = self._functions, self._modules, self._seconds
         try:
-            self._terminal.write(text + "\n")
-            self._terminal.flush()
-        except (OSError, ValueError):
-            pass
+            yield
+        finally:
+            self._functions, self._modules, self._seconds = before
+
+    # ---- the notice and the bar
+
+    def _may_write(self) -> bool:
+        return not self._is_quiet and os.getpid() == self._process
+
+    def _write_notice(self) -> None:
+        self._is_noticed = True
+        if not self._may_write():
+            return
+        if self._output is None:  # nothing but a terminal: a program may compare what other programs write
+            self._output = StandardError()
+            if not self._output.is_terminal:
+                self._is_quiet = True
+                return
+        outlook = "nothing is cached, because Python may not write bytecode"
+        if not sys.dont_write_bytecode:
+            outlook = "the next run takes them from its cache"
+        self._output.write_line(
+            f"cassette_import: {_counted(self._functions)} specialised in {self._seconds:.1f} seconds so far; {outlook}"
+        )
+
+    def _show(self) -> bool:
+        if self._output is None or not self._may_write():
+            return False
+        place = int(4 * self._seconds) % (2 * _WIDTH - 6)
+        place = min(place, 2 * _WIDTH - 6 - place)
+        bar = " " * place + "===" + " " * (_WIDTH - 3 - place)
+        return self._output.show_status(f"[{bar}] {_counted(self._functions)} specialised, {self._seconds:.1f} seconds")
 
 
-_shown: Final[list[_Progress]] = []
-"""The body compiler does not keep its listeners alive."""
+def _counted(functions: int) -> str:
+    return f"{functions} function{'' if functions == 1 else 's'}"
+
+
+PROGRESS: Final = Progress()

@@ -498,6 +498,17 @@ def test_the_report_has_the_state_of_each_module_and_function(folder):
     assert "math" not in report["modules"]
 
 
+def test_the_report_and_the_profile_say_how_much_of_the_run_specialising_was(folder):
+    done = cassette("run", "--report", "report.json", "app.py", folder=folder)
+    work = json.loads((folder / "report.json").read_text())["specialising"]
+    assert (work["functions"], work["module_levels"]) == (2, 2)
+    assert 0 < work["seconds"] < work["elapsed"]
+    assert 0 < work["share"] < 1
+    assert re.search(
+        r"; specialising: 2 functions, \d\.\d{3} seconds, \d+ % of the run\n", done.stderr.replace("%", " %")
+    )
+
+
 # ---- wrong usage
 
 

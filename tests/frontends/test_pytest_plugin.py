@@ -592,3 +592,46 @@ def test_the_examples_of_the_documentation_pass_as_tests(project):
     write(project, "tests/test_documented.py", "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL)))
     done = run_pytest("--strict-markers", "tests/test_documented.py", folder=project)
     assert outcomes(done) == {"passed": 9}
+
+
+# ---- the notice of specialising
+
+NOTICE = r"\ncassette_import: 1 function specialised in \d\.\d seconds so far; .*\n"
+IMPATIENT = "from cassette_import.specialization.progress import PROGRESS; PROGRESS.patience = 0"
+
+
+@pytest.mark.parametrize("capture", ["fd", "sys", "no"])
+def test_the_notice_of_specialising_reaches_the_user_and_no_capture(capture, project):
+    write(project, "conftest.py", IMPATIENT)
+    for kind in ("capfd", "capsys"):
+        write(
+            project,
+            f"tests/test_{kind}.py",
+            f"""
+            import shop
+
+            def test_nothing_is_captured({kind}):
+                shop.area(1)
+                assert {kind}.readouterr() == ("", "")
+            """,
+        )
+    options = "--cassette-packages=shop", "--cassette-context=noop", f"--capture={capture}"
+    done = run_pytest(*options, folder=project)
+    assert outcomes(done) == {"passed": 3}, done.stdout
+    assert re.fullmatch(NOTICE, done.stderr)
+
+
+def test_one_worker_of_xdist_writes_the_notice_of_specialising(project):
+    pytest.importorskip("xdist")
+    write(project, "conftest.py", IMPATIENT)
+    write(project, "tests/test_other.py", TESTS)
+    options = "--cassette-packages=shop", "--cassette-context=noop", "-n2", "--dist=each"
+    done = run_pytest(*options, folder=project, plugins=["xdist.plugin"])
+    assert outcomes(done) == {"passed": 4}, done.stdout
+    assert len(re.findall(NOTICE, done.stderr)) == 1
+
+
+def test_the_summary_says_how_much_of_the_test_run_specialising_was(project):
+    write(project, "conftest.py", "from cassette_import.frontends.pytest_plugin import state; state._WORTH_SHOWING = 0")
+    done = run_pytest("--cassette-packages=shop", "--cassette-context=noop", folder=project)
+    assert re.search(r"\nspecialising: 2 functions, \d\.\d seconds, \d+% of the run\n", done.stdout)

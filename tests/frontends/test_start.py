@@ -50,7 +50,6 @@ def test_a_run_without_contexts_imports_nothing_that_runs_or_rewrites_code(folde
     names = own(imported(cassette("run", "-p", "beside", "-c", "none", "app.py", folder=folder)))
     assert {name for name in names if name.startswith(("rewriting", "runtime", "activation", "contexts"))} == set()
     assert {name for name in names if name.startswith("specialization.")} == {
-        "specialization.compilation_listeners",
         "specialization.file_stamp",
         "specialization.progress",
         "specialization.registry_port",

@@ -2,10 +2,7 @@
 
 import json
 import os
-import pty
 import re
-import subprocess
-import sys
 import textwrap
 import time
 
@@ -300,30 +297,3 @@ def test_pytest_in_a_child_does_not_enter_the_contexts_again(folder):
     write(folder, app=program(body))
     done = run_with_children("-p", "beside", "-c", "own:Counting", folder=folder)
     assert re.findall("counted .", done.stderr) == ["counted 0", "counted 1"]
-
-
-# ---- progress
-
-
-def test_long_specialising_is_reported_on_a_terminal_and_nowhere_else(folder):
-    write(
-        folder,
-        app="""
-        import io, sys
-        from cassette_import.specialization import progress
-        from cassette_import.contexts import Noop
-        progress.show(sys.stderr, patience=0)
-        import cassette_import, colorsys
-        cassette_import.install("colorsys")
-        with Noop():
-            colorsys.rgb_to_hls(0, 0, 1)
-        """,
-    )
-    command = [sys.executable, "app.py"]
-    ours, theirs = pty.openpty()
-    done = subprocess.run(command, cwd=folder, env=environment(), stderr=theirs, stdout=subprocess.PIPE, check=True)
-    os.close(theirs)
-    assert re.match(rb"cassette_import: 1 functions? specialised in 0 seconds, so far\r\n", os.read(ours, 1000))
-    os.close(ours)
-    assert done.stdout == b""
-    assert run("app.py", folder=folder).stderr == ""

@@ -100,17 +100,29 @@ class ThreadTree:
 
     `measured_overhead` is the time that the thread spent in the hooks and in compiling functions for this context. The
     thread's clock is the real clock less this time. `one_off` is the part of it that is not the repeated cost of
-    events: compiling, and making nodes.
+    events: compiling, and making nodes. `specialised` functions were compiled meanwhile; `specialising` is the time for
+    that, and for bodies from the cache and module levels.
     """
 
-    __slots__ = ("entered", "folded", "measured_overhead", "name", "node", "one_off", "root")
+    __slots__ = (
+        "entered",
+        "folded",
+        "measured_overhead",
+        "name",
+        "node",
+        "one_off",
+        "root",
+        "specialised",
+        "specialising",
+    )
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.root = self.node = Node(("~", 0, f"<{name}>"), None, "")
         self.folded: dict[tuple[Label, Label, bool, bool], list[Node]] = {}
         self.entered = 0
-        self.measured_overhead = self.one_off = 0.0
+        self.measured_overhead = self.one_off = self.specialising = 0.0
+        self.specialised = 0
 
 
 class UncorrectedThreadTree(ThreadTree):

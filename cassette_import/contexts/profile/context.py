@@ -235,12 +235,14 @@ class Profile(Context, events=Events.CALLS):
         if parent.children.get(node.label) is not node:
             parent.folded_time += end - node.start
 
-    def body_made(self, seconds: float) -> None:
-        """Called when a function was compiled for this context, in the thread whose call waited for it."""
+    def code_made(self, functions: int, seconds: float) -> None:
+        """Called when functions or a module level were compiled, in the thread whose call or import waited for it."""
         thread = getattr(self._here, "thread", None)
         if thread is not None:
             thread.measured_overhead += seconds
             thread.one_off += seconds
+            thread.specialised += functions
+            thread.specialising += seconds
 
     def current_thread(self) -> ThreadTree | None:
         """The call tree of the running thread, if it has one."""

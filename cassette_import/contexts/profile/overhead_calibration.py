@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.profile import overhead_workloads
 from cassette_import.contexts.profile.call_tree import CallTrees, Node, walk
+from cassette_import.specialization.progress import PROGRESS
 
 __all__ = ["NO_COSTS", "Cost", "Costs", "costs"]
 
@@ -70,7 +71,8 @@ def costs(profile_type: _ProfileType) -> Costs:
     """The cost of events in this process, under a profile of this type."""
     if profile_type not in _KNOWN:
         # A fresh contextvars.Context: the profile that asks may be active here.
-        _KNOWN[profile_type] = contextvars.Context().run(_calibrated, profile_type)
+        with PROGRESS.not_counting():
+            _KNOWN[profile_type] = contextvars.Context().run(_calibrated, profile_type)
     return _KNOWN[profile_type]
 
 

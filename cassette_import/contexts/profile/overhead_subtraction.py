@@ -155,7 +155,7 @@ def _costs_for(profile: CallTrees) -> Costs:
     here = profile.current_thread()
     if here is None:
         return costs(type(profile))
-    before = here.measured_overhead, here.one_off
+    before = here.measured_overhead, here.one_off, here.specialised, here.specialising
     found = costs(type(profile))
-    here.measured_overhead, here.one_off = before
+    here.measured_overhead, here.one_off, here.specialised, here.specialising = before
     return found

@@ -58,6 +58,10 @@ class Statistics:
         self.threads = self._times.threads
         self.overhead = self._times.overhead
         """The seconds of overhead that were subtracted."""
+        self.specialised = sum(thread.specialised for thread in self.threads)
+        """How many functions were compiled meanwhile."""
+        self.specialising = sum(thread.specialising for thread in self.threads)
+        """The seconds for that, which are part of the overhead."""
 
     def time_of(self, node: Node) -> NodeTime:
         """The time of a node, overhead subtracted."""

@@ -28,6 +28,8 @@ ORDERS: Final[dict[str, _Order]] = {
 }
 """What the table can be sorted by, by the name that the option `sort` takes."""
 
+_WORTH_SHOWING: Final = 0.01
+
 
 def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
     """The functions, one on each line, those with the largest values first; at most `limit` of them."""
@@ -43,10 +45,11 @@ def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
     primitive = sum(found.primitive for found in called)
     seconds = sum(found.self_time for found, _ in functions)
     subtracted = f"; overhead subtracted: {statistics.overhead:.3f}" if statistics.overhead else ""
+    specialising = _specialising(statistics, seconds)
     folders = search_folders()
     lines = [
         f"profile: {plural(calls, 'call')} ({primitive} primitive) of {plural(len(called), 'function')} "
-        f"in {seconds:.3f} seconds, sorted by {order.title}{subtracted}",
+        f"in {seconds:.3f} seconds, sorted by {order.title}{subtracted}{specialising}",
         "",
         f"{'calls':>12} {'self':>10} {'per call':>10} {'cumulative':>10} {'per call':>10}  function",
     ]
@@ -54,6 +57,16 @@ def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
     if limit is not None and limit < len(functions):
         lines.append(f"{'…':>12} {plural(len(functions) - limit, 'further function')}")
     return "\n".join(lines + _call_sites(statistics, folders, limit))
+
+
+def _specialising(statistics: Statistics, seconds: float) -> str:
+    """How much of the run specialising was; empty if nothing was compiled, and the cache took less than a hundredth."""
+    whole = seconds + statistics.overhead
+    share = min(1.0, statistics.specialising / whole) if whole else 0.0
+    if not statistics.specialised and share < _WORTH_SHOWING:
+        return ""
+    functions = plural(statistics.specialised, "function")
+    return f"; specialising: {functions}, {statistics.specialising:.3f} seconds, {share:.0%} of the run"
 
 
 def _row(found: CallStatistics, name: str) -> str:

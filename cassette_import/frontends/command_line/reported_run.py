@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from cassette_import.frontends.reporting.output import CannotWrite, print_texts
 from cassette_import.frontends.subprocesses.family_results import FamilyResults
 from cassette_import.frontends.subprocesses.process_family import ProcessFamily
 from cassette_import.importing.installation import Installation
-from cassette_import.specialization import progress
+from cassette_import.specialization.progress import PROGRESS
 
 __all__ = ["run_and_report"]
 
@@ -62,7 +61,7 @@ def run_and_report(
         results.begin(installations, program)
     except CannotWrite as error:
         raise UsageError(str(error)) from error
-    progress.show(sys.stderr)
+    PROGRESS.notify()
     # `atexit` calls this last: after the threads and the functions that the program registers.
     atexit.register(results.write)
     exit_hooks.call_before_exit(results.write)

@@ -19,7 +19,7 @@ from cassette_import.frontends.command_line.usage import (
     settings_of,
 )
 from cassette_import.frontends.programs.program import CannotRun, Module, Program, Script
-from cassette_import.specialization import progress
+from cassette_import.specialization.progress import PROGRESS
 
 if TYPE_CHECKING:
     from cassette_import.frontends.settings import Settings
@@ -44,7 +44,7 @@ def run(given: Any) -> int:
         else:
             program.prepare()
             install_for(program, wanted)
-            progress.show(sys.stderr)  # the program may enter contexts itself
+            PROGRESS.notify()  # the program may enter contexts itself
             program.run()
     except CannotRun as error:
         print(error, file=sys.stderr)

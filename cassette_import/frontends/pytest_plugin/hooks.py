@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _OPTIONS: Final = ("packages", "exclude", "context", "report")
 _ENVIRONMENT: Final = "CASSETTE_IMPORT_"
 _WORKER_OUTPUT: Final = "cassette_import"
+_FIRST_WORKER: Final = "gw0"
 _STATE: Final = pytest.StashKey["PluginState"]()
 _RECORDINGS: Final[pytest.StashKey[Recordings]] = pytest.StashKey()
 _FIXTURE: Final = "cassette_recording"
@@ -124,13 +125,26 @@ def _new_state() -> PluginState:
     return PluginState()
 
 
+def _add_state(config: pytest.Config) -> PluginState:
+    """A state for the rest of the test run. To be called while pytest captures no output."""
+    state = config.stash[_STATE] = _new_state()
+    _notify_of_specialising(config, state)
+    return state
+
+
+def _notify_of_specialising(config: pytest.Config, state: PluginState) -> None:
+    """Have a notice written when specialising takes long, by one of the workers of xdist."""
+    if getattr(config, "workerinput", {"workerid": _FIRST_WORKER})["workerid"] == _FIRST_WORKER:
+        state.notify_of_specialising()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Complain about packages that no finder knows: by now, all folders are on the path."""
     state = session.config.stash.get(_STATE, None)
     recordings = session.config.stash.get(_RECORDINGS, None)
     if recordings is not None and not _settings(session.config).disable:
         if state is None:
-            state = session.config.stash[_STATE] = _new_state()
+            state = _add_state(session.config)
         recordings.install_own_code(state)
     if state is None:
         return
@@ -167,6 +181,16 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     # `pytest.mark` creates attributes on demand; type checkers do not know that it also accepts one.
     pytest.mark.cassette = _Marker(pytest.mark.cassette.mark, _ispytest=True)  # type: ignore[attr-defined]
+    state = config.stash.get(_STATE, None)
+    if state is not None:
+        _notify_of_specialising(config, state)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the notices of specialising."""
+    state = config.stash.get(_STATE, None)
+    if state is not None:
+        state.close()
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
@@ -178,7 +202,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     if not markers and not is_recorded and (state is None or not state.contexts):
         return (yield)
     if state is None:
-        state = item.config.stash[_STATE] = _new_state()
+        state = _add_state(item.config)
     with contextlib.ExitStack() as stack:
         if is_recorded and (recordings := item.config.stash.get(_RECORDINGS, None)) and recordings.takes(item):
             stack.enter_context(recordings.ready(item))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -15,13 +16,15 @@ import pytest
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, summary_of
-from cassette_import.contexts.common.text import error_line
+from cassette_import.contexts.common.text import error_line, plural
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.reporting.output import CannotWrite, check_folder, write_document
-from cassette_import.frontends.reporting.report import merged, report
+from cassette_import.frontends.reporting.report import merged, report, specialising
 from cassette_import.frontends.settings import names
 from cassette_import.importing.installation import Installation, check, install, install_unchecked
+from cassette_import.interpreter.standard_error import StandardError
+from cassette_import.specialization.progress import PROGRESS
 
 __all__ = ["ContextLike", "Packages", "PluginState"]
 
@@ -30,6 +33,8 @@ ContextLike: TypeAlias = Context | type[Context] | str
 Packages: TypeAlias = str | Sequence[str]
 
 _TITLE = "cassette_import"
+_WORTH_SHOWING = 0.5
+"""The seconds of specialising from which on the last section says how many they were."""
 
 
 class PluginState:
@@ -48,6 +53,22 @@ class PluginState:
         self._sections: list[tuple[str, str]] = []
         self._report_file: str | None = None
         self._is_reported = False
+        self._notices: int | None = None
+
+    def notify_of_specialising(self) -> None:
+        """Have a notice written when specialising takes long. To be called while pytest captures no output."""
+        # pytest redirects the standard error while tests run. The copy of the descriptor leads around that.
+        try:
+            self._notices = os.dup(2)
+        except OSError:
+            return
+        PROGRESS.notify(StandardError(self._notices, is_inside_line=True))
+
+    def close(self) -> None:
+        """End the notices."""
+        if self._notices is not None:
+            os.close(self._notices)
+            self._notices = None
 
     @property
     def report_file(self) -> str | None:
@@ -139,9 +160,8 @@ class PluginState:
     def report(self) -> dict[str, Any]:
         """The report of this process."""
         # Several tests may have installed the same module, one after the other.
-        return merged(report([installation], self.contexts) for installation in self._installations) or report(
-            [], self.contexts
-        )
+        reports = [report([installation], self.contexts) for installation in self._installations]
+        return {**merged(reports or [report([], self.contexts)]), "specialising": specialising()}
 
     def results(self) -> dict[str, Any]:
         """What a worker of xdist sends to the controller."""
@@ -172,6 +192,8 @@ class PluginState:
         whole = self._whole_report()
         if whole["packages"]:
             lines.append(_counted(whole["modules"]))
+            if whole["specialising"]["seconds"] >= _WORTH_SHOWING:
+                lines.append(_specialising(**whole["specialising"]))
         if recordings := self._recordings_counted():
             lines.append(f"recordings: {recordings}")
         if self._is_reported:
@@ -207,6 +229,11 @@ def _counted(modules: dict[str, dict[str, Any]]) -> str:
     ]
     texts = [f"{count} {noun}{'' if count == 1 else 's'} {what}" for count, noun, what in parts if count]
     return ", ".join(texts) or "no module of these packages was imported"
+
+
+def _specialising(functions: int, seconds: float, share: float, **_: object) -> str:
+    """How much of the test run specialising was, as text."""
+    return f"specialising: {plural(functions, 'function')}, {seconds:.1f} seconds, {share:.0%} of the run"
 
 
 def _instance(context_type: type[Context]) -> Context:

@@ -11,9 +11,10 @@ from typing import Any
 
 from cassette_import import __version__
 from cassette_import.importing.installation import Installation
+from cassette_import.specialization.progress import PROGRESS, Work
 from cassette_import.specialization.registry_port import registry
 
-__all__ = ["merged", "origin_of_main", "report"]
+__all__ = ["merged", "origin_of_main", "report", "specialising"]
 
 
 def report(installations: Iterable[Installation], contexts: Iterable[object]) -> dict[str, Any]:
@@ -48,7 +49,23 @@ def report(installations: Iterable[Installation], contexts: Iterable[object]) ->
         "packages": [name for installation in installations for name in installation.packages],
         "exclude": [name for installation in installations for name in installation.exclude],
         "contexts": [type(context).__name__ for context in contexts],
+        "specialising": specialising(),
         "modules": modules,
+    }
+
+
+def specialising() -> dict[str, Any]:
+    """How much of this process specialising was so far."""
+    return _described(PROGRESS.work())
+
+
+def _described(work: Work) -> dict[str, Any]:
+    return {
+        "functions": work.functions,
+        "module_levels": work.modules,
+        "seconds": round(work.seconds, 3),
+        "elapsed": round(work.elapsed, 3),
+        "share": round(work.share, 3),
     }
 
 
@@ -61,9 +78,14 @@ def origin_of_main() -> str | None:
 
 
 def merged(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """One report of several processes: it contains everything that at least one process has done."""
+    """One report of several processes: it contains everything that at least one process has done.
+
+    The numbers under `specialising` are the sums of those of the processes.
+    """
     whole: dict[str, Any] = {}
+    work: list[Work] = []
     for document in reports:
+        work.append(_work_in(document["specialising"]))
         if not whole:
             whole = {**document, "modules": dict(document["modules"])}
             continue
@@ -73,7 +95,14 @@ def merged(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         for name, entry in document["modules"].items():
             known = modules.get(name)
             modules[name] = entry if known is None else _merged_module(known, entry)
+    if whole:
+        whole["specialising"] = _described(Work(*map(sum, zip(*work, strict=True))))
     return whole
+
+
+def _work_in(described: Mapping[str, Any]) -> Work:
+    """What one process has specialised, from its report."""
+    return Work(*(described[key] for key in ("functions", "module_levels", "seconds", "elapsed")))
 
 
 def _merged_module(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
