@@ -162,6 +162,7 @@ class Context:
     events: ClassVar[Events] = Events.DEFAULT
     inherit: ClassVar[bool] = False
     leaf_hooks: ClassVar[bool] = False
+    lost: ClassVar[str] = "report"
     passes: Sequence[Any] = ()
     report_escapes: bool = False
     metadata: Any = None
@@ -205,6 +206,8 @@ class Context:
             cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
+        if cls.lost not in _LOST:
+            raise TypeError(f"{cls.__qualname__}.lost must be one of {', '.join(_LOST)}, not {cls.lost!r}")
         if not isinstance(cls.inherit, bool):
             raise TypeError(f"{cls.__qualname__}.inherit must be True or False, not {cls.inherit!r}")
         for kind in KINDS:
@@ -303,6 +306,7 @@ class Context:
 
 
 _NO_ROOTS: Final[frozenset[str]] = frozenset()
+_LOST: Final = ("ignore", "report", "error")
 
 
 def _add_hook_point(cls: type, kind: str) -> None:

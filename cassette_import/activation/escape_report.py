@@ -22,6 +22,7 @@ from cassette_import.interpreter.callables import code_of, python_function
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.lost_metadata import LOSSES
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.registry import registry
 from cassette_import.specialization.source_file import SourceFile
@@ -34,7 +35,10 @@ _INSTALLED: Final = "its module is installed"
 
 @dataclass(frozen=True, order=True)
 class Escape:
-    """A Python function that ran as a leaf: neither its body nor the functions that it called were overdubbed."""
+    """A Python function that ran as a leaf: neither its body nor the functions that it called were overdubbed.
+
+    Or a leaf that has lost metadata, such as a C function: then the file and line are those of its first call.
+    """
 
     function: str
     """The qualified name of the function. If a class was called, that of its `__init__` or `__new__`."""
@@ -174,12 +178,12 @@ def _overloaded(contexts: Iterable[Context]) -> set[CodeType]:
 
 
 def escapes(ctx: Context) -> list[Escape]:
-    """The Python functions that ran as leaves in a context, most often called first.
+    """The Python functions that ran as leaves in a context, and the leaves that have lost metadata; most calls first.
 
     Parameters
     ----------
     ctx:
-        A context with `report_escapes`, or a copy of it. It may still be active.
+        A context with `report_escapes`, or one that tags values, or a copy of it. It may still be active.
 
     Returns
     -------
@@ -188,7 +192,7 @@ def escapes(ctx: Context) -> list[Escape]:
     Raises
     ------
     ValueError
-        If the context does not have `report_escapes`.
+        If the context does not have `report_escapes` and does not tag values.
 
     >>> import textwrap
     >>> from cassette_import import Context, overdub
@@ -200,9 +204,18 @@ def escapes(ctx: Context) -> list[Escape]:
     [('textwrap', 'dedent', 1)]
     """
     watch = vars(original(ctx)).get(_WATCH)
-    if watch is None and not ctx.report_escapes:
+    if watch is None and not ctx.report_escapes and not ctx._tagging:
         raise ValueError(f"{ctx!r} does not report escapes: ask for it with report_escapes=True")
-    return [] if watch is None else watch.escapes()
+    found = [] if watch is None else watch.escapes()
+    return sorted([*found, *_losses(ctx)], key=lambda escape: (-escape.calls, escape))
+
+
+def _losses(ctx: Context) -> Iterator[Escape]:
+    """The leaves that have lost metadata in a context."""
+    for loss in list(vars(original(ctx)).get(LOSSES, {}).values()):
+        name = str(getattr(loss.function, "__qualname__", None) or repr(loss.function))
+        module = str(getattr(loss.function, "__module__", None) or "builtins")
+        yield Escape(name, module, loss.site.filename, loss.site.lineno, "it has lost metadata", loss.count)
 
 
 def watch_of(ctx: Context) -> EscapeWatch:

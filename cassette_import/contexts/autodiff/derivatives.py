@@ -112,7 +112,9 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
         inputs.tagged(value, tangent)
         for value, tangent in zip(parts_of(args).values(), parts_of(tangents).values(), strict=True)
     ]
-    return returned(split_outputs(overdub(ctx, f, *given), ctx, 0.0))  # type: ignore[no-any-return]
+    result = overdub(ctx, f, *given)
+    ctx.check()
+    return returned(split_outputs(result, ctx, 0.0))  # type: ignore[no-any-return]
 
 
 def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tuple[Any, tuple[Any, ...]]:
@@ -137,7 +139,9 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     arrays = _arrays()
     ctx = Reverse() if arrays is None else arrays.ArrayReverse()
     inputs = Inputs(ctx, ctx.new_input)
-    value, nodes = split_outputs(overdub(ctx, f, *map(inputs.tagged, parts_of(args).values())), ctx, None)
+    result = overdub(ctx, f, *map(inputs.tagged, parts_of(args).values()))
+    ctx.check()
+    value, nodes = split_outputs(result, ctx, None)
     seeds: list[tuple[Node, Any]] = []
     _collect_seeds(nodes, cotangent, seeds)
     found = ctx.pull_back(seeds)

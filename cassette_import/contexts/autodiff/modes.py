@@ -7,18 +7,30 @@ functions.
 from __future__ import annotations
 
 import functools
+import numbers
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any
+from types import FunctionType
+from typing import Any, ClassVar
 
-from cassette_import.activation.context import Context
+from cassette_import.activation.tagging import NO_METADATA, metadata
 from cassette_import.activation.verbs import fallback
-from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
+from cassette_import.contexts.autodiff.rules import (
+    FOLDS,
+    JOINT_PARTIALS,
+    LOCALLY_CONSTANT,
+    PARTIALS,
+    TRUTH_VALUES,
+)
 from cassette_import.contexts.autodiff.structures import is_number
+from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
+from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import split
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run
 
@@ -34,8 +46,20 @@ __all__ = [
 ]
 
 
-class Differentiating(Context, tagging=True):
+class Differentiating(LosesNothing, tagging=True):
     """The base of both modes: computes metadata of results from partial derivatives and metadata of arguments."""
+
+    exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, (*INDEPENDENT, *TRUTH_VALUES)))
+
+    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        """The metadata of what a leaf computes: `UNKNOWN` for text and objects, none where the derivative is zero."""
+        if isinstance(value, bool):
+            return NO_METADATA
+        if value is not None and not isinstance(value, (numbers.Number, FunctionType)):
+            return UNKNOWN
+        if f in LOCALLY_CONSTANT and not any(metadata(argument, self) is UNKNOWN for argument in arguments[:1]):
+            return NO_METADATA
+        raise self.refuse(no_rule_error(f, arguments))
 
     def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
         """The metadata of a result, from pairs of a partial derivative and the metadata of an argument."""
@@ -130,6 +154,17 @@ def call_without_overload(f: Any, arguments: Sequence[Any], keywords: dict[str, 
         ACTIVE.reset(token)
 
 
+def no_rule_error(f: Any, arguments: Sequence[Any] = ()) -> NotOverdubbable:
+    """The error for a leaf without a rule."""
+    site = nearest_site()
+    name = f"the attribute {plain(arguments[1])}" if f is getattr and len(arguments) > 1 else leaf_name(f)
+    return NotOverdubbable(
+        f"there is no derivative of {name}: no rule is known for it, or for this way to call it, "
+        f"at {site}: {site.source}\n"
+        "Compute the same with functions that have one, or, if it is Python, install its package"
+    )
+
+
 def split_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
     """The context's tag, the arguments without its metadata, and the metadata with the numbers of the arguments."""
     own_tag: Any = tag_of(ctx)
@@ -151,7 +186,7 @@ def with_metadata(value: Any, own_tag: Any, metadata: Any) -> Tagged:
 def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
     """The overload of a function with known partial derivatives."""
     own_tag, values, found = split_metadata(ctx, arguments)
-    if not found or not all(is_number(plain(value)) for value in values):
+    if not found or not all(is_number(plain(value)) or isinstance(value, bool) for value in values):
         return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
     if f in PARTIALS:

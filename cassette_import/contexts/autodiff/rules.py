@@ -6,6 +6,7 @@ contexts further out can differentiate the derivative again. Knows mathematics; 
 
 from __future__ import annotations
 
+import bisect
 import math
 import operator
 from collections.abc import Callable
@@ -135,3 +136,25 @@ JOINT_PARTIALS: Final[dict[Any, Callable[..., list[Any]]]] = {math.hypot: _hypot
 
 FOLDS: Final[dict[Any, Callable[..., list[Any]]]] = {sum: _ones, math.fsum: _ones, math.prod: _prod}
 """Functions of the items of an iterable: one rule for the partial derivatives of all items."""
+
+
+_COMPARISONS: Final = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
+
+TRUTH_VALUES: Final = (*_COMPARISONS, bool, operator.truth, operator.not_, operator.contains)
+"""Functions that return a truth value, whose derivative is zero."""
+
+LOCALLY_CONSTANT: Final = frozenset(
+    {
+        int, round, range, len, hash, math.floor, math.ceil, math.trunc, math.ulp,
+        operator.floordiv, operator.ifloordiv, operator.index, operator.indexOf, operator.countOf,
+        operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert,
+        operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift,
+        bisect.bisect_left, bisect.bisect_right, list.index, list.count, tuple.index, tuple.count,
+        str.find, str.rfind, str.index, str.rindex, str.count,
+        int.bit_length, int.bit_count, int.__hash__, float.__hash__, int.__int__, float.__int__, int.__index__,
+        float.__round__, float.__floor__, float.__ceil__, float.__trunc__, int.__round__, int.__floor__,
+        int.__ceil__, int.__trunc__, float.__floordiv__, float.__rfloordiv__, int.__floordiv__, int.__rfloordiv__,
+    }
+)  # fmt: skip
+"""Functions whose result is an integer, or a number rounded to some digits: the derivative is zero where there is
+one."""

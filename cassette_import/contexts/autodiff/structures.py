@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
+from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.tag_scopes import active_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -124,9 +125,9 @@ def split_outputs(result: Any, context: Any, default: Any) -> tuple[Any, Any]:
         if own_tag not in result._tagged_metas:
             return result, default
         left = {tag: found for tag, found in result._tagged_metas.items() if tag is not own_tag}
-        bare = result._tagged_value
+        bare, metadata = result._tagged_value, result._tagged_metas[own_tag]
         if not isinstance(bare, (list, tuple, dict)):
-            return (Tagged(bare, left) if left else bare), result._tagged_metas[own_tag]
+            return (Tagged(bare, left) if left else bare), default if metadata is UNKNOWN else metadata
         result = bare
     if isinstance(result, dict):
         slots = own_tag.store.slots_by_key(result)

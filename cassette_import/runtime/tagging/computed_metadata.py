@@ -17,7 +17,8 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, attributes_of
+from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.tags import NO_METADATA, Metas, Tag
@@ -27,6 +28,8 @@ _PLAIN_TYPES: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, Buil
 _DEPTH: Final = 6
 _MOST: Final = 10_000
 """How many containers in an argument are searched for parts with metadata, and how deep they may be nested."""
+_MOST_OBJECTS: Final = 1_000
+"""How many objects are searched for attributes with metadata."""
 
 BOUND_METHODS: Final = (MethodType, BuiltinMethodType, MethodWrapperType)
 
@@ -79,20 +82,74 @@ def _metadata_of_parts(store: Store, container: Any, own: Tag) -> Iterator[Any]:
 def with_computed_metadata(
     activation: Activation, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any
 ) -> Any:
-    """A value that a leaf computed of arguments, with the metadata that the contexts' methods `computed` return."""
-    if value is None or type(value) is Tagged or is_a(value, _PLAIN_TYPES):
+    """A value that a leaf computed of arguments, with the metadata that the contexts' methods `computed` return.
+
+    A context without the method loses the metadata, and says by its attribute `lost` what that means. A context for
+    which a loss is an error gets all values, those included that carry no metadata, such as None.
+    """
+    if type(value) is Tagged:
         return value
+    is_plain = value is None or is_a(value, _PLAIN_TYPES)
     metas: dict[Tag, Any] = {}
     for level, tag in enumerate(activation.tags):
-        if tag is None or tag.computed is None:
+        if tag is None or id(function) in tag.exempt:
             continue
+        is_error = tag.lost == "error"
         given = (*arguments, *keywords.values()) if keywords else arguments
-        if next(metadata_in(given, tag), None) is None:
+        if tag.computed is None or (is_plain and not is_error):
+            if tag.lost != "ignore" and not cannot_lose(function) and _is_given_metadata(given, tag, is_error):
+                lose(activation.contexts[level], function)
+            continue
+        if is_plain and cannot_lose(function):
+            continue
+        if next(metadata_in(given, tag), None) is None and not (
+            is_error and not is_plain and attribute_metadata_in(given, tag)
+        ):
             continue
         found = _call_computed(activation, level, tag, function, arguments, keywords, value)
         if found is not NO_METADATA:
             metas[tag] = found
     return Tagged(value, metas) if metas else value
+
+
+@hidden
+def _is_given_metadata(values: Any, tag: Tag, thoroughly: bool) -> bool:
+    """Whether values, or the items of containers among them, have metadata; `thoroughly` searches nested ones too."""
+    if thoroughly:
+        return next(metadata_in(values, tag), None) is not None or attribute_metadata_in(values, tag)
+    items = tag.store.items if tag.store.items.entries else None
+    for value in values:
+        if type(value) is Tagged:
+            if value._tagged_metas.get(tag, NO_METADATA) is not NO_METADATA:
+                return True
+        elif items is not None and id(value) in items.entries:
+            entry = items.of(value)
+            if entry is not None and any(tag in metas for _, metas in entry.slots.values()):
+                return True
+    return False
+
+
+@hidden
+def attribute_metadata_in(values: Iterable[Any], tag: Tag) -> bool:
+    """Whether attributes of objects have metadata, where the objects are values or a few steps away from them."""
+    attributes = tag.store.attributes
+    if not attributes.entries:
+        return False
+    work = [(plain(value), 0) for value in values]
+    seen: set[int] = set()
+    while work and len(seen) < _MOST_OBJECTS:
+        item, depth = work.pop()
+        if id(item) in seen or is_a(item, _PLAIN_TYPES):
+            continue
+        seen.add(id(item))
+        entry = attributes.of(item)
+        if entry is not None and any(tag in metas for _, metas in entry.slots.values()):
+            return True
+        if depth < _DEPTH:
+            is_dict, is_container = is_a(item, dict), is_a(item, CONTAINERS)
+            parts = dict.values(item) if is_dict else item if is_container else attributes_of(item).values()
+            work += [(part, depth + 1) for part in parts]
+    return False
 
 
 def has_computed_method(activation: Activation) -> bool:

@@ -54,8 +54,15 @@ def _computed_method(context_type: Any) -> Any:
 _computed_methods: Final[weakref.WeakKeyDictionary[Any, Any]] = weakref.WeakKeyDictionary()
 
 
+NO_LEAVES: Final[frozenset[int]] = frozenset()
+
+
 class Tag:
-    """The tag of one activation of one context. `parent` is the tag of the enclosing activation."""
+    """The tag of one activation of one context. `parent` is the tag of the enclosing activation.
+
+    `lost` says what happens when a leaf loses metadata of this tag; `exempt` are the leaves, by identity, whose results
+    need no metadata.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -64,6 +71,8 @@ class Tag:
         "computed",
         "depth",
         "entered",
+        "exempt",
+        "lost",
         "name",
         "number",
         "parent",
@@ -79,6 +88,8 @@ class Tag:
         self.depth = 0
         self.store: Any = None
         self.computed = _computed_method(type(context))
+        self.lost = context.lost
+        self.exempt = getattr(context, "exempt_leaves", NO_LEAVES)
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:
             self._token = WATCH
@@ -100,6 +111,8 @@ Metas = dict[Tag, Any]
 
 class _NoContext:
     """The context of a tag that belongs to no activation."""
+
+    lost = "ignore"
 
 
 RECEIVER: Final = Tag(_NoContext())

@@ -94,8 +94,10 @@ class Arrays(Differentiating, tagging=True):
         if moved is not None:
             _, _, found = split_array_metadata(self, (moved,))
             return found[0][1] if found else NO_METADATA
-        if may_have_derivative(value) and _holds_arrays((value, *arguments, *keywords.values())):
-            raise no_rule_error(f, plain(arguments[1]) if f is getattr else "")
+        if not _holds_arrays((value, *arguments, *keywords.values())):
+            return super().computed(value, f, *arguments, **keywords)
+        if may_have_derivative(value):
+            raise self.refuse(no_rule_error(f, plain(arguments[1]) if f is getattr else ""))
         return NO_METADATA
 
 

@@ -1,0 +1,59 @@
+"""Numbers whose metadata must not be lost: what contexts do that promise the right derivative or true bounds.
+
+A leaf without a rule may compute text or an object from numbers: it gets the metadata `UNKNOWN`. A number that is
+computed from these, or from numbers, is an error. Knows tagged values and errors; must not know any rule.
+"""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from typing import Any, ClassVar, Final
+
+from cassette_import.activation.context import Context
+from cassette_import.activation.tagging import metadata
+from cassette_import.errors import CassetteError
+from cassette_import.runtime.tagging.wrappers import plain
+
+__all__ = ["INDEPENDENT", "UNKNOWN", "LosesNothing", "is_known_number"]
+
+
+class _Unknown:
+    """The type of `UNKNOWN`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = _Unknown()
+"""The metadata of a value that is no number but was made from numbers with metadata, such as their text. No number may
+be computed from it."""
+
+INDEPENDENT: Final = (isinstance, issubclass, callable, hasattr, id, type, operator.is_, operator.is_not, slice)
+"""Functions whose result does not depend on the value of a number."""
+
+
+class LosesNothing(Context, tagging=True):
+    """The base of contexts for which a number without its metadata is an error, also if the program catches it."""
+
+    lost: ClassVar[str] = "error"
+    exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, INDEPENDENT))
+    failure: CassetteError | None = None
+
+    def refuse(self, error: CassetteError) -> CassetteError:
+        """Keep an error, to be raised again if the program catches it."""
+        if self.failure is None:
+            self.failure = error
+        return error
+
+    def check(self) -> None:
+        """Raise the error that the program has caught, if any."""
+        if self.failure is not None:
+            raise self.failure
+
+
+def is_known_number(value: Any, ctx: Any) -> bool:
+    """Whether a value is a number that can have metadata: no text, and no object that was made from numbers."""
+    return isinstance(plain(value), numbers.Number) and metadata(value, ctx) is not UNKNOWN

@@ -1,0 +1,95 @@
+"""A derivative is right or an error: numbers that go ways without a rule are never taken for constants."""
+
+import json
+import math
+import statistics
+
+import pytest
+
+from cassette_import import NotOverdubbable
+from cassette_import.contexts.autodiff import derivative, gradient
+from tests.programs.moving_numbers import PROGRAMS
+
+UNFOLLOWED = {
+    "json file", "repr and eval", "join and split", "print", "array append", "eval", "ast", "partial", "partial of mul",
+    "partial keyword", "accumulate initial", "zip_longest", "max default", "dict key", "post_init", "vars", "__dict__",
+    "__dict__ update", "getattr default", "contextvar", "contextmanager", "nullcontext", "exception argument",
+    "exception attribute", "StopIteration", "yield from", "throw", "default argument", "keyword default",
+    "class attribute", "class body computes", "match", "match sequence", "match mapping", "match class", "await",
+    "gather", "async queue", "exec", "closure in a thread", "loop_with_arrays",
+}  # fmt: skip
+FOLLOWED = [name for name in PROGRAMS if name not in UNFOLLOWED]
+STEP = 1e-6
+
+
+def central(f, x):
+    return (f(x + STEP) - f(x - STEP)) / (2 * STEP)
+
+
+@pytest.mark.parametrize("differentiate", [derivative, lambda f, x: gradient(f, x)[0]], ids=["forward", "reverse"])
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_the_derivative_of_a_program_is_right_or_an_error(name, differentiate):
+    program = PROGRAMS[name]
+    try:
+        found = differentiate(program, 3.0)
+    except NotOverdubbable:
+        return
+    assert found == pytest.approx(central(program, 3.0), rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("program", "leaf"),
+    [
+        (lambda x: json.loads(json.dumps([x]))[0], "json.loads"),
+        (lambda x: statistics.NormalDist(0.0, 1.0).inv_cdf(x / 10), "statistics.NormalDist.inv_cdf"),
+        (lambda x: float(str(x)), "float"),
+        (lambda x: [x][0].as_integer_ratio()[0], "float.as_integer_ratio"),
+    ],
+    ids=["json", "statistics", "text", "ratio"],
+)
+def test_the_error_names_the_leaf_and_the_call_site(program, leaf):
+    with pytest.raises(NotOverdubbable, match=rf"there is no derivative of {leaf}: .*, at .*{__file__}:\d+ in .*: \S"):
+        derivative(program, 3.0)
+
+
+@pytest.mark.parametrize("differentiate", [derivative, gradient])
+def test_a_program_that_catches_the_error_gets_no_derivative(differentiate):
+    def program(x):
+        try:
+            return float(str(x))
+        except Exception:
+            return 1.0
+
+    with pytest.raises(NotOverdubbable, match="there is no derivative of float"):
+        differentiate(program, 3.0)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: float(len([x, x])),
+        lambda x: 5.0 if isinstance(x, float) and type(x) is float else 6.0,
+        lambda x: 5.0 if x > 1.0 and x != 2.0 and not math.isnan(x) else 6.0,
+        lambda x: float(int(x + 0.5)) + round(x) + math.floor(x + 0.5) + (x + 0.5) // 1.0,
+        lambda x: (f"{x} {x!r} {x:.3f}" + str(x) + "%s" % x) and 5.0,
+        lambda x: float(sum(range(int(x + 0.5)))),
+        lambda x: 5.0 if x in (1.0, 2.0) else 6.0,
+    ],
+    ids=["len", "type", "comparison", "rounding", "text", "range", "in"],
+)
+def test_the_derivative_of_what_is_constant_is_zero(program):
+    assert derivative(program, 3.0) == 0.0
+    assert gradient(program, 3.0) == (0.0,)
+
+
+def test_text_of_a_number_is_printed(capsys):
+    def program(x):
+        print(x, f"{x:.1f}")
+        return x * x
+
+    assert derivative(program, 3.0) == 6.0
+    assert capsys.readouterr().out == "3.0 3.0\n"
+
+
+def test_text_beside_a_number_in_the_result_has_derivative_zero():
+    assert derivative(lambda x: {"text": f"{x}", "value": x * x}, 3.0) == {"text": 0.0, "value": 6.0}
