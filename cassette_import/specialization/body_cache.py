@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import CodeType
 from typing import Any, NamedTuple
 
+from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import disk_cache
@@ -113,4 +114,4 @@ def _rename(code: CodeType, prefixes: Mapping[str, str]) -> CodeType:
     """The code with the names of other variants."""
     names = tuple([symbols.with_prefix(name, prefixes) for name in code.co_names])
     consts = tuple(_rename(const, prefixes) if isinstance(const, CodeType) else const for const in code.co_consts)
-    return code.replace(co_names=names, co_consts=consts)
+    return changed_copy(code, co_names=names, co_consts=consts)

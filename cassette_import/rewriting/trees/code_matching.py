@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Final
 
+from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, Function
 from cassette_import.rewriting.trees.traversal import children
 
@@ -116,7 +117,7 @@ def replace_functions(code: CodeType, replacement_of: Callable[[CodeType], CodeT
         if isinstance(const, CodeType):
             const = replacement_of(const) if is_function(const) else replace_functions(const, replacement_of)
         consts.append(const)
-    return code.replace(co_consts=tuple(consts))
+    return changed_copy(code, co_consts=tuple(consts))
 
 
 class Index:

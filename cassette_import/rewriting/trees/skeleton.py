@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable
 from types import CodeType
 
+from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import Place, is_function, match, nested_functions, replace_functions
 from cassette_import.rewriting.trees.node_builder import At
@@ -111,7 +112,7 @@ def _requalify(code: CodeType, old: str, new: str, filename: str) -> CodeType:
         else const
         for const in code.co_consts
     )
-    return code.replace(co_qualname=fix(code.co_qualname), co_filename=filename, co_consts=consts)
+    return changed_copy(code, co_qualname=fix(code.co_qualname), co_filename=filename, co_consts=consts)
 
 
 def graft(code: CodeType) -> CodeType:
