@@ -6,13 +6,11 @@ kinds of events; must not know how an event is built or run.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cassette_import.interpreter.callables import special
 from cassette_import.interpreter.hidden_frames import hidden
@@ -175,8 +173,7 @@ def import_name(
 # ---- the table
 
 
-@dataclass(frozen=True)
-class Primitive:
+class Primitive(NamedTuple):
     """One row of the table: `syntax` is an event of kind `event`, and hooks are called with `function` as `f`."""
 
     event: Events
@@ -185,41 +182,40 @@ class Primitive:
     name: str
 
 
-BINARY: Final[dict[type[ast.operator], str]] = {
-    ast.Add: "operator.add",
-    ast.Sub: "operator.sub",
-    ast.Mult: "operator.mul",
-    ast.MatMult: "operator.matmul",
-    ast.Div: "operator.truediv",
-    ast.FloorDiv: "operator.floordiv",
-    ast.Mod: "operator.mod",
-    ast.Pow: "operator.pow",
-    ast.LShift: "operator.lshift",
-    ast.RShift: "operator.rshift",
-    ast.BitAnd: "operator.and_",
-    ast.BitOr: "operator.or_",
-    ast.BitXor: "operator.xor",
+# The operators that nodes of syntax trees have, by the names of their classes.
+BINARY: Final[dict[str, str]] = {
+    "Add": "operator.add",
+    "Sub": "operator.sub",
+    "Mult": "operator.mul",
+    "MatMult": "operator.matmul",
+    "Div": "operator.truediv",
+    "FloorDiv": "operator.floordiv",
+    "Mod": "operator.mod",
+    "Pow": "operator.pow",
+    "LShift": "operator.lshift",
+    "RShift": "operator.rshift",
+    "BitAnd": "operator.and_",
+    "BitOr": "operator.or_",
+    "BitXor": "operator.xor",
 }
-INPLACE: Final[dict[type[ast.operator], str]] = {
-    kind: name.replace(".", ".i").rstrip("_") for kind, name in BINARY.items()
+INPLACE: Final[dict[str, str]] = {kind: name.replace(".", ".i").rstrip("_") for kind, name in BINARY.items()}
+UNARY: Final[dict[str, str]] = {
+    "USub": "operator.neg",
+    "UAdd": "operator.pos",
+    "Invert": "operator.invert",
+    "Not": "operator.not_",
 }
-UNARY: Final[dict[type[ast.unaryop], str]] = {
-    ast.USub: "operator.neg",
-    ast.UAdd: "operator.pos",
-    ast.Invert: "operator.invert",
-    ast.Not: "operator.not_",
-}
-COMPARE: Final[dict[type[ast.cmpop], str]] = {
-    ast.Lt: "operator.lt",
-    ast.LtE: "operator.le",
-    ast.Eq: "operator.eq",
-    ast.NotEq: "operator.ne",
-    ast.Gt: "operator.gt",
-    ast.GtE: "operator.ge",
-    ast.Is: "operator.is_",
-    ast.IsNot: "operator.is_not",
-    ast.In: "operator.contains",
-    ast.NotIn: "operator.contains",
+COMPARE: Final[dict[str, str]] = {
+    "Lt": "operator.lt",
+    "LtE": "operator.le",
+    "Eq": "operator.eq",
+    "NotEq": "operator.ne",
+    "Gt": "operator.gt",
+    "GtE": "operator.ge",
+    "Is": "operator.is_",
+    "IsNot": "operator.is_not",
+    "In": "operator.contains",
+    "NotIn": "operator.contains",
 }
 _SYMBOLS: Final[dict[str, str]] = {
     "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",

@@ -6,9 +6,8 @@ of events, primitives, and which hooks there are; must not know what hooks do, o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF
@@ -25,8 +24,7 @@ class Interest(Enum):
     EVERYTHING = 2  # hooks see every event: they are inlined
 
 
-@dataclass(frozen=True)
-class ContextShape:
+class ContextShape(NamedTuple):
     """The hooks of one context of the stack that are called at inlined events.
 
     Parameters
@@ -45,8 +43,7 @@ class ContextShape:
     without_arguments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """What a body is specialised for: a stack of contexts, outermost first.
 
     Parameters
@@ -77,7 +74,7 @@ class Shape:
     contexts: tuple[ContextShape, ...] = ()
     everything: Events = Events.NONE
     targets: Events = Events.NONE
-    primitives: frozenset[str] = field(default_factory=frozenset)
+    primitives: frozenset[str] = frozenset()
     overloads: Events = Events.NONE
     has_errorhooks: Events = Events.NONE
     passes: bool = False

@@ -12,12 +12,11 @@ know what they hold.
 from __future__ import annotations
 
 import enum
-import hashlib
+import importlib.util
 import keyword
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
@@ -200,8 +199,7 @@ def with_prefix(name: str, prefixes: Mapping[str, str]) -> str:
     return f"{prefixes[prefix]}{dot}{rest}" if prefix in prefixes else name
 
 
-@dataclass(frozen=True, slots=True)
-class VariantNames:
+class VariantNames(NamedTuple):
     """Builds and parses the names of one variant. The prefix itself is the name of its family."""
 
     prefix: str
@@ -317,8 +315,7 @@ class GuardKind(enum.Enum):
 _GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """A guard of a call site."""
 
     kind: GuardKind
@@ -356,7 +353,7 @@ _GUARD_FLAGS: Final = ("", _KEYWORDS, _ANYWHERE, _KEYWORDS + _ANYWHERE)
 
 def file_digest(filename: str) -> str:
     """A digest of the name of a file, for the names of its guards."""
-    return hashlib.sha256(filename.encode()).hexdigest()[:6]
+    return importlib.util.source_hash(filename.encode(errors="surrogatepass")).hex()[:6]
 
 
 # ---- names that no code loads

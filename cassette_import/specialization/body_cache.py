@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -95,7 +94,7 @@ def _cache_file(record: FileRecord, variants: Sequence[Variant]) -> _CacheFile |
     digest = record.source.digest()
     if digest is None:
         return None
-    shapes = [replace(variant.shape, prefix="", primitives=frozenset()) for variant in variants]
+    shapes = [variant.shape._replace(prefix="", primitives=frozenset()) for variant in variants]
     text = repr((shapes, [sorted(variant.shape.primitives) for variant in variants]))
     return _CacheFile(record.filename, hashlib.sha256(text.encode()).hexdigest()[:16], digest)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import inspect
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -162,7 +161,7 @@ def _shape(record: FileRecord, variant: Variant) -> Shape:
     shape = variant.shape
     if record.installed or not shape.intercepts_nothing or not variant.may_get_overloads:
         return shape
-    return replace(shape, targets=Events.CALLS, overloads=Events.CALLS)
+    return shape._replace(targets=Events.CALLS, overloads=Events.CALLS)
 
 
 def _same(code: CodeType, other: CodeType) -> bool:

@@ -232,7 +232,7 @@ def annotated(node: ast.AnnAssign, form: Form, depth: int) -> Any:
 
 def augmented(node: ast.AugAssign, form: Form, depth: int) -> Any:
     """`target op= value` as load, operation and store; the parts of the target are evaluated once."""
-    name, target = INPLACE[type(node.op)], node.target
+    name, target = INPLACE[type(node.op).__name__], node.target
     loads = {ast.Subscript: "operator.getitem", ast.Attribute: "getattr", ast.Name: "primitives.load_global"}
     apart = is_event(target, form) or form.wanted(loads[type(target)])
     if isinstance(target, ast.Name):

@@ -36,7 +36,7 @@ def expression(node: ast.expr, form: Form, depth: int) -> ast.expr:
 
 
 def _binary(node: ast.BinOp, form: Form, depth: int) -> ast.expr:
-    name = BINARY[type(node.op)]
+    name = BINARY[type(node.op).__name__]
     if not form.wanted(name):
         return node
     return form.operate(Operation(name, node, [Slot(node, "left"), Slot(node, "right")]), depth)
@@ -45,7 +45,7 @@ def _binary(node: ast.BinOp, form: Form, depth: int) -> ast.expr:
 def _unary(node: ast.UnaryOp, form: Form, depth: int) -> ast.expr:
     if is_number(node):
         return _number(node, form, depth)
-    name = UNARY[type(node.op)]
+    name = UNARY[type(node.op).__name__]
     return form.operate(Operation(name, node, [Slot(node, "operand")]), depth) if form.wanted(name) else node
 
 
@@ -53,7 +53,7 @@ def _unary(node: ast.UnaryOp, form: Form, depth: int) -> ast.expr:
 
 
 def _compare(node: ast.Compare, form: Form, depth: int) -> ast.expr:
-    names = [COMPARE[type(op)] for op in node.ops]
+    names = [COMPARE[type(op).__name__] for op in node.ops]
     chain = len(names) > 1
     if not any(map(form.wanted, names)) and not (chain and has(node, TESTED) and form.wanted("operator.truth")):
         return node
@@ -106,7 +106,7 @@ def held(at: At, form: Form, name: str) -> ast.expr:
 
 
 def _comparison(node: ast.Compare, form: Form, depth: int, suffix: str) -> ast.expr:
-    name, at, op = COMPARE[type(node.ops[0])], At(node), node.ops[0]
+    name, at, op = COMPARE[type(node.ops[0]).__name__], At(node), node.ops[0]
     if not form.wanted(name):
         return node
     slots = [Slot(node, "left"), Slot(node, "comparators", 0)]

@@ -6,7 +6,6 @@ Knows targets, hooks and higher-order leaves; must not know activations, or how 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -31,7 +30,6 @@ class Level(NamedTuple):
     """`find(context, function, arguments, keywords)`: the overload for a call, or None."""
 
 
-@dataclass(frozen=True, eq=False)
 class EventPlan:
     """What a stack of contexts, outermost first, does with one kind of event.
 
@@ -55,14 +53,25 @@ class EventPlan:
         What calls a callee where values may be tagged; else None.
     """
 
-    kind: Events
-    levels: list[Level]
-    takes_everything: bool
-    overloads_everything: bool
-    targets: dict[int, Any]
-    overload_targets: dict[int, Any]
-    single_overloads: dict[int, tuple[int, Any]]
-    propagation: Any = None
+    def __init__(
+        self,
+        kind: Events,
+        levels: list[Level],
+        takes_everything: bool,
+        overloads_everything: bool,
+        targets: dict[int, Any],
+        overload_targets: dict[int, Any],
+        single_overloads: dict[int, tuple[int, Any]],
+        propagation: Any = None,
+    ) -> None:
+        self.kind = kind
+        self.levels = levels
+        self.takes_everything = takes_everything
+        self.overloads_everything = overloads_everything
+        self.targets = targets
+        self.overload_targets = overload_targets
+        self.single_overloads = single_overloads
+        self.propagation = propagation
 
     @cached_property
     def prehooks(self) -> list[LevelHook]:
