@@ -10,7 +10,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, get_args
 
 from cassette_import.activation.context_level import ContextLevel
@@ -237,19 +237,12 @@ class StackVariant:
 
     # ---- the names that rewritten code uses
 
-    def bind_names(self, code: CodeType) -> None:
-        """Bind the names that the code uses, before it runs."""
-        self.guards.provide(code)
-        self._bind_hooks_of(code)
-
-    def _bind_hooks_of(self, code: CodeType) -> None:
-        for name in code.co_names:
-            if name not in NAMES and self.names.hook_with_arity(name) is not None:
+    def bind_names(self, names: Iterable[str]) -> None:
+        """Bind names of the variant that code uses, before it runs: those of guards, and of hooks with their arity."""
+        for name in names:
+            if name not in NAMES and not self.guards.provide(name) and self.names.hook_with_arity(name) is not None:
                 self._with_arity.append(name)
                 self._bind_arity(name)
-        for const in code.co_consts:
-            if isinstance(const, CodeType):
-                self._bind_hooks_of(const)
 
     def _bind_arity(self, name: str) -> None:
         found = self.names.hook_with_arity(name)

@@ -115,6 +115,16 @@ class Finder:
         self.add_module(decision)
         if filename is None or not registry.wants_trampolines(filename):
             return plain
+        if trusted:
+            try:
+                cached = registry.cached_module_code(name, filename)
+            except (
+                Exception
+            ) as error:  # a defect of cassette_import: the module is compiled as if it were not cached (S5)
+                self._warn(decision._replace(reason=f"its cached code is not used: {_describe(error)}"))
+            else:
+                if cached is not None:
+                    return lambda fullname: cached if fullname == name else plain(fullname)
         try:
             code = plain(name)
             source = read(filename)

@@ -25,7 +25,8 @@ _NOP = opmap["NOP"]
 _CACHE = opmap["CACHE"]
 
 
-_MONITORS_BY_CODE = sys.version_info >= (3, 15)
+MONITORS_BY_CODE = sys.version_info >= (3, 15)
+"""Whether each hidden code object needs data of its own, which no copy of it has."""
 _TOOL = 4
 """An identifier of `sys.monitoring` that is used for a moment, also if another tool has it, which loses nothing."""
 
@@ -43,7 +44,7 @@ def hide(code: CodeType) -> CodeType:
                 instructions[index : index + 2] = bytes((_NOP, 0))
                 index += 2
             break
-    if _MONITORS_BY_CODE:
+    if MONITORS_BY_CODE:
         instructions += resume  # never reached; code without a `RESUME` cannot have the data
     consts = tuple([hide(const) if _is_comprehension(const) else const for const in code.co_consts])
     return unmonitored(code.replace(co_code=bytes(instructions), co_consts=consts))
@@ -56,7 +57,7 @@ def _is_comprehension(const: object) -> bool:
 
 def unmonitored(code: CodeType) -> CodeType:
     """Return hidden code, and have no tool notified of its exceptions. Each copy of the code needs a call."""
-    if _MONITORS_BY_CODE:
+    if MONITORS_BY_CODE:
         monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
         try:
             monitoring.use_tool_id(_TOOL, __name__)

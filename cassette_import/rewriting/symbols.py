@@ -271,10 +271,10 @@ class VariantNames(NamedTuple):
         """The name of a guard."""
         return f"{self.prefix}.{guard.key}"
 
-    def guard_of(self, name: str) -> Guard | None:
-        """The guard with this name; None if it is another name."""
-        prefix, _, key = name.partition(".")
-        return Guard.parse(key) if prefix == self.prefix else None
+    def guard_kind_of(self, name: str) -> GuardKind | None:
+        """The kind of the guard with this name; None if it is another name of the variant."""
+        kind, _, path = name.removeprefix(f"{self.prefix}.").partition(".")
+        return _GUARD_KINDS.get(kind[:1]) if path and kind[1:] in _GUARD_FLAGS else None
 
 
 _FAILED: Final = ".failed"

@@ -7,7 +7,8 @@ variants are made.
 
 from __future__ import annotations
 
-from types import CodeType, FunctionType
+from collections.abc import Iterable
+from types import FunctionType
 from typing import Any, Protocol
 
 from cassette_import.rewriting.shape import Shape
@@ -53,8 +54,8 @@ class Variant(Protocol):
     def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
         """Run the passes on a function's node; return the result, or None if there are no passes."""
 
-    def bind_names(self, code: CodeType) -> None:
-        """Bind the names that the code uses, before it runs."""
+    def bind_names(self, names: Iterable[str]) -> None:
+        """Bind names of the variant that code uses, before it runs."""
 
 
 class ActiveVariant(Variant, Protocol):

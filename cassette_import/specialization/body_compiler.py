@@ -18,14 +18,15 @@ from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.rewriter import overdub_function, overdub_module
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.trees.code_matching import Place, all_names, key_of
+from cassette_import.rewriting.trees.code_matching import Place, all_names
 from cassette_import.rewriting.trees.module_tree import with_plain_functions
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.rewriting.trees.skeleton import find_function, graft, requalify, skeleton
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.body_cache import BodyCache
+from cassette_import.specialization.cached_code import name_of
 from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.function_unit import FileRecord, Unit
+from cassette_import.specialization.module_cache import MODULE_LEVEL, ModuleCache
 from cassette_import.specialization.progress import PROGRESS
 
 _NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
@@ -40,8 +41,8 @@ class BodyCompiler:
         The cache of compiled bodies; None if every body is to be compiled anew.
     """
 
-    def __init__(self, cache: BodyCache | None) -> None:
-        self._cache = cache
+    def __init__(self, cache: ModuleCache | None) -> None:
+        self.cache = cache
 
     def body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """The unit's code with a branch for each variant.
@@ -66,26 +67,18 @@ class BodyCompiler:
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
             return unit.plain
-        if self._cache is None:
+        if self.cache is None:
             return self._compile(unit, variants)
-        name = repr((unit.plain.co_qualname, key_of(unit.plain)))
-        return self._cache.get_or_compile(
-            unit.record, variants, name, unit.plain, lambda: self._compile(unit, variants)
-        )
+        name, plain = name_of(unit.plain), unit.plain
+        return self.cache.get_or_compile(unit.record, variants, name, plain, lambda: self._compile(unit, variants))
 
     def module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""
         if variant.shape.intercepts_nothing:
             return plain
-
-        def compile_module() -> CodeType:
-            resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
-            try:
-                return compile_anew()
-            finally:
-                resume_garbage_collection()
-
-        def compile_anew() -> CodeType:
+        known, began = PROGRESS.begin(), perf_counter()
+        resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
+        try:
             PROGRESS.count(modules=1)
             tree = record.source.module_tree(source, plain)
             whole = tree is None
@@ -93,14 +86,18 @@ class BodyCompiler:
                 tree = record.source.parse(source)
             code = record.source.compile(overdub_module(tree, [variant.shape]), plain.co_flags)
             return code if whole else with_plain_functions(code, plain)
-
-        known, began = PROGRESS.begin(), perf_counter()
-        try:
-            if self._cache is None:
-                return compile_module()
-            return self._cache.get_or_compile(record, [variant], "<module>", plain, compile_module) or plain
         finally:
+            resume_garbage_collection()
             self._note(known, perf_counter() - began)
+
+    def cached_module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
+        """The same, from the cache if it is there."""
+        if self.cache is None:
+            return self.module_level_of(record, variant, source, plain)
+        made = self.cache.get_or_compile(
+            record, [variant], MODULE_LEVEL, plain, lambda: self.module_level_of(record, variant, source, plain)
+        )
+        return made or plain
 
     def _compile(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """Rewrite and compile a function; None, with the reason in the unit, if it is left alone."""
@@ -171,6 +168,6 @@ def _same(code: CodeType, other: CodeType) -> bool:
     return code.co_code == other.co_code and code.co_names == other.co_names and repr(consts) == repr(other_consts)
 
 
-_cache: Final = BodyCache()
-body_compiler: Final = BodyCompiler(_cache)
-atexit.register(_cache.flush)
+MODULE_CACHE: Final = ModuleCache()
+body_compiler: Final = BodyCompiler(MODULE_CACHE)
+atexit.register(MODULE_CACHE.flush)

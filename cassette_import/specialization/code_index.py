@@ -6,9 +6,10 @@ Knows files, source and code objects. Must not know which code is live, nor how 
 from __future__ import annotations
 
 import inspect
+import itertools
 import threading
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -17,9 +18,21 @@ from cassette_import.rewriting.trees.code_matching import is_function, match, ne
 from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
+from cassette_import.specialization.cached_code import names_of
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.source_file import SourceFile
+from cassette_import.specialization.trampolines import Reference, is_trampoline
 from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended
+
+
+class WithTrampolines(NamedTuple):
+    """The code of a module in which functions have trampolines."""
+
+    code: CodeType
+    functions: list[CodeType]
+    """The functions that are in no other function, with their plain code."""
+    is_cacheable: bool
+    """Whether all functions have trampolines, whose references other processes understand."""
 
 
 class CodeIndex:
@@ -28,8 +41,9 @@ class CodeIndex:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.records: dict[str, FileRecord] = {}
-        self.units: list[Unit] = []
-        self._adding = threading.Lock()  # variants add units for copies of hooks without holding `lock`
+        self.units: dict[Reference, Unit] = {}
+        self._numbers = itertools.count()
+        self._indexing = threading.RLock()  # variants look for units of hooks without holding `lock`
         self._codes: dict[int, tuple[CodeType, Unit]] = {}  # by identity: equal code objects are not the same function
 
     def record_of(self, filename: str) -> FileRecord:
@@ -42,6 +56,8 @@ class CodeIndex:
     def find_unit(self, code: CodeType) -> Unit | None:
         """The unit of a code object; None if the index does not contain it."""
         found = self._codes.get(id(code))
+        if found is None and self._index_modules_of(code.co_filename):
+            found = self._codes.get(id(code))
         return found[1] if found is not None else None
 
     def plain_code_of(self, code: CodeType) -> CodeType:
@@ -51,21 +67,53 @@ class CodeIndex:
 
     def unit_of(self, code: CodeType) -> Unit | None:
         """The unit of a code object in any of its states; a new unit for code that the index does not contain."""
-        found = self._codes.get(id(code))
+        found = self.find_unit(code)
         if found is not None:
-            return found[1]
+            return found
         record = self.records.get(code.co_filename)
         if record is None or not is_function(code) or code in DERIVED:
             return None
         plain = self._unmarked(record, code)
         if plain is None:
             return None
-        with self._adding:
-            unit = Unit(len(self.units), record, plain)
-            self.units.append(unit)
+        return self._new_unit(next(self._numbers), record, code, plain)
+
+    def _new_unit(self, reference: Reference, record: FileRecord, code: CodeType, plain: CodeType) -> Unit:
+        unit = self.units[reference] = Unit(reference, record, plain)
         record.units.append(unit)
         self._codes[id(code)] = (code, unit)
         return unit
+
+    # ---- cached modules
+
+    def unit_at(self, reference: Reference, filename: str) -> Unit:
+        """The unit that a trampoline of a file refers to."""
+        if reference not in self.units:
+            self._index_modules_of(filename)
+        return self.units[reference]
+
+    def _index_modules_of(self, filename: str) -> bool:
+        """Make units for the functions of a file's cached modules that have none yet; return whether there were any."""
+        record = self.records.get(filename)
+        if record is None or not record.unindexed:
+            return False
+        with self._indexing:
+            modules, record.unindexed = record.unindexed, []
+            for module, variant in modules:
+                for number, (code, plain) in enumerate(module.functions()):
+                    self._index_function(record, (module.digest, number), code, plain, variant)
+        return bool(modules)
+
+    def _index_function(
+        self, record: FileRecord, reference: Reference, code: CodeType, plain: CodeType, variant: Variant
+    ) -> None:
+        """Have a unit for a function of a cached module, whose code is a trampoline or a compiled body."""
+        unit = self.units.get(reference) or self._new_unit(reference, record, plain, plain)
+        self._codes[id(code)] = (code, unit)
+        if is_trampoline(code):
+            unit.trampoline = unit.trampoline or code
+        elif unit.code is None:
+            self._index_code(unit, code, (variant,))
 
     def _unmarked(self, record: FileRecord, code: CodeType) -> CodeType | None:
         """The plain code of code that is new to the index; None for rewritten code whose unit is unknown.
@@ -82,14 +130,14 @@ class CodeIndex:
     def trampoline_of(self, unit: Unit) -> CodeType:
         """The unit's trampoline, which is made when it is needed first."""
         if unit.trampoline is None:
-            unit.trampoline = trampolines.make(unit.plain, unit.number)
+            unit.trampoline = trampolines.make(unit.plain, unit.reference)
             self._codes[id(unit.trampoline)] = (unit.trampoline, unit)
         return unit.trampoline
 
     def add_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:
         """Add a unit's compiled body, and the bodies of the functions nested in it to their units."""
         for variant in variants:
-            variant.bind_names(code)
+            variant.bind_names(names_of(code, (variant.shape.prefix,)))
         self._index_code(unit, code, variants)
 
     def _index_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:
@@ -102,14 +150,33 @@ class CodeIndex:
             if inner is not None:
                 self._index_code(inner, nested, variants)
 
-    def with_trampolines(self, code: CodeType, everything: bool) -> CodeType:
-        """The code of a module or class body whose functions have trampolines: all, or those that can be suspended."""
+    def with_trampolines(self, code: CodeType, everything: bool, digest: bytes | None = None) -> WithTrampolines:
+        """The code of a module whose functions have trampolines: all, or those that can be suspended.
+
+        If there is a digest of the source, the trampolines refer to their units by it, so that the code can be cached.
+        """
+        functions: list[CodeType] = []
+        units: list[Unit] = []
 
         def replacement_of(function: CodeType) -> CodeType:
+            functions.append(function)
             unit = self.unit_of(function) if everything or can_be_suspended(function) else None
-            return function if unit is None else self.trampoline_of(unit)
+            if unit is None:
+                return function
+            self._refer(unit, digest, len(functions) - 1)
+            units.append(unit)
+            return self.trampoline_of(unit)
 
-        return replace_functions(code, replacement_of)
+        made = replace_functions(code, replacement_of)
+        references = [(digest, number) for number in range(len(functions))]
+        return WithTrampolines(made, functions, references == [unit.reference for unit in units])
+
+    def _refer(self, unit: Unit, digest: bytes | None, number: int) -> None:
+        """Give a new unit a reference that other processes understand."""
+        if digest is not None and unit.trampoline is None and (digest, number) not in self.units:
+            del self.units[unit.reference]
+            unit.reference = digest, number
+            self.units[unit.reference] = unit
 
     def overdubbable(self, function: FunctionType) -> bool:
         """Whether the function can get a compiled body: it has source, and is not left alone."""

@@ -1,7 +1,11 @@
-"""The disk cache: marshalled values in files beside the ordinary `.pyc`, each valid for one text of one source file.
+"""The disk cache: marshalled values in files beside the ordinary `.pyc`, each valid for one text of a source file.
 
-A cache is never necessary: if anything is wrong with a file or a disk, `read` returns None and `write` False, and
-nothing is raised (C4, C7). Writing a cache never imports anything (C8): all that is needed is imported at the top.
+A file is a sequence of records, each with a value. `write` replaces a file; `append` adds a record to it, so that
+nothing is lost with a process that is killed. A record that was cut off, and what follows it, is ignored.
+
+A cache is never necessary: if anything is wrong with a file or a disk, `read` returns nothing, `write` and `append`
+return 0, and nothing is raised (C4, C7). Writing a cache never imports anything (C8): all that is needed is
+imported at the top.
 
 Knows names, headers and the file system. Must not know what the values are.
 """
@@ -15,25 +19,34 @@ import os
 import re
 import sys
 import threading
+import time
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import CodeType
 
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["clear", "find", "location", "read", "write"]
+__all__ = ["NO_STAMP", "append", "clear", "find", "location", "read", "size", "stamp_of", "write"]
 
 # The first bytes differ from those of a `.pyc`: Python and other tools must not take the file for one (D2, D4).
 _MAGIC = b"cassette"
 _HASH = 8
-_HEADER = len(_MAGIC) + 3 * _HASH  # magic, fingerprint, hash of the source, hash of the payload
+_HASHED = len(_MAGIC) + 2 * _HASH  # magic, fingerprint, hash of the rest of the record
+_HEADER = _HASHED + 3 * _HASH  # hash of the source, stamp of the source, length of the payload
+NO_STAMP = bytes(_HASH)
+"""The stamp of a source file whose times prove nothing."""
+_SETTLED = 2.0
+"""The age in seconds from which on the times of a source file are trusted: file systems may count whole seconds."""
 _MARK = "cassette"
 _CACHE_FILE = re.compile(rf"\.opt-\d?{_MARK}[0-9A-Za-z]+\.pyc(\..+\.tmp)?\Z")
 
+Digest = Callable[[], bytes | None]
+"""Returns the hash of the present text of a source file, which may require to read it."""
 
-def read(source_path: str, tag: str, source_hash: bytes) -> object | None:
-    """Return the value that this version of cassette_import has written.
+
+def read(source_path: str, tag: str, digest: Digest) -> list[object]:
+    """Return the values that this version of cassette_import has written, oldest first.
 
     Parameters
     ----------
@@ -41,49 +54,124 @@ def read(source_path: str, tag: str, source_hash: bytes) -> object | None:
         The path of the source file.
     tag:
         What was done to the source: letters and digits.
-    source_hash:
-        The hash of the present text of the file.
-
-    Returns
-    -------
-    The value; None if there is none for this text.
+    digest:
+        Returns the hash of the present text of the file. It is called only if the file is not certainly the one for
+        which the values were written: the times and the size of a file prove that (C3).
     """
     path = location(source_path, tag)
     if path is None:
-        return None
+        return []
     try:
-        data = Path(path).read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            data = memoryview(file.read())
     except (OSError, ValueError):
+        return []
+    found: list[object] = []
+    stamp, known, start = stamp_of(source_path), b"", 0
+    while (end := _end_of_record(data, start)) is not None:
+        record = data[start:end]
+        start = end
+        if record[_HASHED + _HASH : _HASHED + 2 * _HASH] != stamp or stamp == NO_STAMP:
+            known = known or digest() or b"none"
+            if record[_HASHED : _HASHED + _HASH] != known:
+                continue
+        try:
+            written_for, value = marshal.loads(record[_HEADER:])
+        except (EOFError, ValueError, TypeError):
+            break
+        if written_for != source_path:
+            _rename(value, written_for, source_path)
+        found.append(value)
+    return found
+
+
+def _end_of_record(data: memoryview, start: int) -> int | None:
+    """Where a record ends; None if there is no whole record of this version of cassette_import."""
+    header = data[start : start + _HEADER]
+    if len(header) < _HEADER or header[: len(_MAGIC) + _HASH] != _MAGIC + _fingerprint():
         return None
-    payload = data[_HEADER:]
+    end = start + _HEADER + int.from_bytes(header[-_HASH:], "little")
     # The payload is hashed too: marshal may crash on data that it did not write (C4).
-    if data[:_HEADER] != _header(source_hash, payload):
+    hashed = data[start + _HASHED : end]
+    if end > len(data) or header[len(_MAGIC) + _HASH : _HASHED] != importlib.util.source_hash(hashed):
         return None
-    try:
-        written_for, value = marshal.loads(payload)
-    except (EOFError, ValueError, TypeError):
-        return None
-    if written_for != source_path:
-        _rename(value, written_for, source_path)
-    result: object = value
-    return result
+    return end
 
 
-def write(source_path: str, tag: str, source_hash: bytes, value: object) -> bool:
-    """Write a value (code objects, and containers of them) for `read`; return whether it was written."""
+def write(source_path: str, tag: str, digest: bytes, values: Iterable[object], stamp: bytes = NO_STAMP) -> int:
+    """Replace the values for `read`: code objects, and containers of them.
+
+    Parameters
+    ----------
+    source_path, tag:
+        As for `read`.
+    digest:
+        The hash of the text of the source file.
+    values:
+        The values.
+    stamp:
+        The `stamp_of` the source file when it had this text.
+
+    Returns
+    -------
+    The size of the file in bytes; 0 if it was not written.
+    """
     path = location(source_path, tag)
     if path is None or sys.dont_write_bytecode:
-        return False
+        return 0
     try:
-        payload = marshal.dumps((source_path, value))  # type: ignore[arg-type]  # it raises ValueError for what it cannot write
+        records = b"".join([_record(source_path, digest, stamp, value) for value in values])
         # The file is as private as the source, and writable for its owner, as those of importlib. A name that is no
         # file, such as <stdin> or a member of a zip file, has no folder for cache files (F8).
         mode = os.stat(source_path).st_mode & 0o666 | 0o200
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        _write_atomically(path, _header(source_hash, payload) + payload, mode)
+        _write_atomically(path, records, mode)
     except (OSError, ValueError):
-        return False
-    return True
+        return 0
+    return len(records)
+
+
+def append(source_path: str, tag: str, digest: bytes, value: object, stamp: bytes = NO_STAMP) -> int:
+    """Add a value to a file that `write` has made; return the number of bytes that were added.
+
+    A file is opened, written and closed at once, and one call writes the record, so several processes may append.
+    """
+    path = location(source_path, tag)
+    if path is None or sys.dont_write_bytecode:
+        return 0
+    try:
+        record = _record(source_path, digest, stamp, value)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        try:
+            return len(record) if os.write(descriptor, record) == len(record) else 0
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):
+        return 0
+
+
+def size(source_path: str, tag: str) -> int:
+    """The size of the file for this source and tag; 0 if there is none."""
+    try:
+        return os.stat(location(source_path, tag) or "").st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def stamp_of(source_path: str) -> bytes:
+    """What the times and the size of a source file prove: a file with the same stamp has the same text.
+
+    The time of the last change of the inode is part of it, which no program can set back. A file that has just been
+    changed has no stamp, because a second change may not show in its times.
+    """
+    try:
+        status = os.stat(source_path)
+    except (OSError, ValueError):
+        return NO_STAMP
+    if time.time() - max(status.st_mtime, status.st_ctime) < _SETTLED:
+        return NO_STAMP
+    times = status.st_mtime_ns, status.st_ctime_ns, status.st_size
+    return importlib.util.source_hash(repr(times).encode())
 
 
 def location(source_path: str, tag: str) -> str | None:
@@ -147,8 +235,10 @@ def _listed(folder: str) -> list[Path]:
         return []
 
 
-def _header(source_hash: bytes, payload: bytes) -> bytes:
-    return _MAGIC + _fingerprint() + source_hash + importlib.util.source_hash(payload)
+def _record(source_path: str, digest: bytes, stamp: bytes, value: object) -> bytes:
+    payload = marshal.dumps((source_path, value))  # type: ignore[arg-type]  # it raises ValueError for what it cannot write
+    hashed = digest + stamp + len(payload).to_bytes(_HASH, "little") + payload
+    return _MAGIC + _fingerprint() + importlib.util.source_hash(hashed) + hashed
 
 
 def _write_atomically(path: str, data: bytes, mode: int) -> None:
@@ -192,15 +282,17 @@ def _version() -> str:
 def _fingerprint() -> bytes:
     """The hash of cassette_import's own files: a checkout never reads files that an earlier state of it wrote (C2)."""
     parts = [importlib.util.MAGIC_NUMBER]
-    for file in sorted(_own_files()):
+    for path in sorted(_own_files()):
         try:
-            parts.append(importlib.util.source_hash(file.read_bytes()))
+            with open(path, "rb", buffering=0) as file:
+                parts.append(file.read())
         except OSError:  # imported from a zip file: the version in the name of the cache file has to suffice
             continue
     return importlib.util.source_hash(b"".join(parts))
 
 
-def _own_files() -> Iterator[Path]:
+def _own_files() -> Iterator[str]:
     """The files of the packages that determine compiled bodies."""
     for name in ("activation", "interpreter", "rewriting", "runtime", "specialization"):
-        yield from Path(PACKAGE_FOLDER, name).rglob("*.py")
+        for folder, _, files in os.walk(os.path.join(PACKAGE_FOLDER, name)):
+            yield from (os.path.join(folder, file) for file in files if file.endswith(".py"))

@@ -10,7 +10,9 @@ import weakref
 from types import CellType, CodeType, FunctionType
 
 from cassette_import.runtime.variant import Variant
+from cassette_import.specialization.cached_code import CachedModule
 from cassette_import.specialization.source_file import SourceFile
+from cassette_import.specialization.trampolines import Reference
 
 
 class Unit:
@@ -24,17 +26,18 @@ class Unit:
         "_functions",
         "code",
         "misses",
-        "number",
         "plain",
         "reason",
         "record",
+        "reference",
         "restorations",
         "trampoline",
         "variants",
     )
 
-    def __init__(self, number: int, record: FileRecord, plain: CodeType) -> None:
-        self.number = number
+    def __init__(self, reference: Reference, record: FileRecord, plain: CodeType) -> None:
+        self.reference = reference
+        """What its trampoline passes to the specialiser."""
         self.record = record
         self.plain = plain
         self.trampoline: CodeType | None = None
@@ -81,6 +84,14 @@ class FileRecord:
         self.module_names: set[str] = set()
         self.source = SourceFile(filename)
         self.units: list[Unit] = []
+        self.unindexed: list[tuple[CachedModule, Variant]] = []
+        """The cached modules that were executed, each with the variant of its bodies: no function of theirs has a unit
+        yet."""
+
+    @property
+    def was_executed(self) -> bool:
+        """Whether functions of the file may have trampolines or compiled bodies."""
+        return bool(self.units or self.unindexed)
 
     @property
     def installed(self) -> bool:

@@ -14,14 +14,17 @@ from cassette_import.interpreter import heap
 from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting import symbols
+from cassette_import.rewriting.trees.scopes import ModuleNames
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization import registry_port
-from cassette_import.specialization.body_compiler import body_compiler
+from cassette_import.specialization import registry_port, trampolines
+from cassette_import.specialization.body_compiler import MODULE_CACHE, body_compiler
+from cassette_import.specialization.cached_code import cached_module
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
+from cassette_import.specialization.function_unit import FileRecord
 from cassette_import.specialization.instrumentation import Instrumentation
 from cassette_import.specialization.specialiser import Specialiser
 
@@ -142,15 +145,44 @@ class Registry:
         thread can call them without.
         """
         record = self.records.get(filename) if filename is not None else None
-        return bool(NAMES.get(symbols.IS_ANY_ACTIVE)) or (record is not None and bool(record.units))
+        return bool(NAMES.get(symbols.IS_ANY_ACTIVE)) or (record is not None and record.was_executed)
 
     def wants_trampolines(self, filename: str | None = None) -> bool:
         """Whether functions of a module that is executed now get trampolines: all, or those that can be suspended."""
         return self.instrumentation.ever_used or self.wants_module_level(filename)
 
+    def cached_module_code(self, module_name: str, filename: str) -> CodeType | None:
+        """The code to execute for a module, as an earlier run left it for the active contexts; None if there is none.
+
+        Most of its functions have compiled bodies or trampolines already. Neither its source nor its bytecode is read.
+        """
+        with self.lock:
+            record = self.index.record_of(filename)
+            variant = self._only_variant()
+            if variant is None:
+                return None
+            module = MODULE_CACHE.module(record, variant, ACTIVE.get().variant is variant)
+            if module is None:
+                return None
+            variant.bind_names(module.names)
+            record.module_names.add(module_name)
+            record.unindexed.append((module, variant))
+            if module.bound_names is not None:
+                record.source.set_names(ModuleNames(*map(frozenset, module.bound_names)))
+            return trampolines.revived(module.code)
+
+    def _only_variant(self) -> Variant | None:
+        """The variant for which whole modules may be cached: the only active one, if the module level is overdubbed for
+        no other one."""
+        active = self.instrumentation.active()
+        if len(active) != 1 or ACTIVE.get().variant not in (None, active[0]):
+            return None
+        return None if active[0].shape.intercepts_nothing else active[0]
+
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:
         """The code to execute for a module instead of the plain code."""
         variant = ACTIVE.get().variant
+        cached_for = self._only_variant()
         token = ACTIVE.set(INACTIVE)
         try:
             with self.lock:
@@ -159,10 +191,26 @@ class Registry:
                 everything = self.wants_module_level(filename)
                 if everything:
                     record.source.refresh(module_name, source=source)
-                made = body_compiler.module_level_of(record, variant, source, plain) if variant is not None else plain
-                return self.index.with_trampolines(made, everything)
+                if not everything or cached_for is None:
+                    made = plain
+                    if variant is not None:
+                        made = body_compiler.cached_module_level_of(record, variant, source, plain)
+                    return self.index.with_trampolines(made, everything).code
+                made = plain if variant is None else body_compiler.module_level_of(record, variant, source, plain)
+                return self._cached(record, cached_for, variant is not None, made)
         finally:
             ACTIVE.reset(token)
+
+    def _cached(self, record: FileRecord, variant: Variant, is_level_overdubbed: bool, code: CodeType) -> CodeType:
+        """The code of a module with trampolines, which is cached for later runs."""
+        digest = record.source.digest() if record.source.has_digest else None
+        made = self.index.with_trampolines(code, True, digest)
+        if digest is not None and made.is_cacheable:
+            names, prefixes = record.source.known_names(), (variant.shape.prefix,)
+            module = cached_module(prefixes, made.code, digest, made.functions, names)
+            MODULE_CACHE.add_module(record, variant, is_level_overdubbed, module)
+            variant.bind_names(module.names)
+        return made.code
 
     # ---- reports
 

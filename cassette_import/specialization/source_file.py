@@ -68,6 +68,20 @@ class SourceFile:
         self._globals = module_globals
 
     @property
+    def stamp(self) -> tuple[int, int] | None:
+        """The time of the last change and the size of the file when the module was executed; None if there is none."""
+        return self._stamp
+
+    def is_unchanged(self) -> bool:
+        """Whether the file is as it was when the module was executed."""
+        return self._stamp is not None and self._stamp == _stamp(self.filename)
+
+    @property
+    def has_digest(self) -> bool:
+        """Whether there is a file whose text alone determines the code, so that compiled code may be cached."""
+        return self._stamp is not None and not self._has_rewritten_assertions()
+
+    @property
     def available(self) -> bool:
         """Whether there is any source."""
         return self._read() is not None
@@ -186,6 +200,14 @@ class SourceFile:
     def _has_rewritten_assertions(self) -> bool:
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         return type(loader).__name__ == "AssertionRewritingHook"
+
+    def known_names(self) -> ModuleNames | None:
+        """The names that the module binds, by kind of binding, if they are known already."""
+        return self._names
+
+    def set_names(self, names: ModuleNames) -> None:
+        """Note the names that the module binds, which are known from an earlier run."""
+        self._names = names
 
     def names(self) -> ModuleNames:
         """The names that the module binds, by kind of binding. `find` must have been called before."""

@@ -23,6 +23,7 @@ from cassette_import.specialization.function_lookup import FunctionLookup, funct
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.instrumentation import Instrumentation
 from cassette_import.specialization.reentrancy import SPECIALISING
+from cassette_import.specialization.trampolines import Reference
 from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended, wildcard_variant
 
 MOST_VARIANTS: Final = 4
@@ -40,13 +41,13 @@ class Specialiser:
         self._instrumentation = instrumentation
         self._lookup = FunctionLookup(index)
 
-    def enter(self, number: int, environment: Callable[[], Any]) -> Callable[..., Any]:
+    def enter(self, reference: Reference, environment: Callable[[], Any]) -> Callable[..., Any]:
         """Specialise a unit and switch its live functions to the new code. Trampolines call this.
 
         Parameters
         ----------
-        number:
-            The number of the unit.
+        reference:
+            The reference of the unit.
         environment:
             A function made in the trampoline: it has the globals and cells of the function that was called.
 
@@ -55,11 +56,11 @@ class Specialiser:
         The function that the trampoline calls in its place.
         """
         assert isinstance(environment, FunctionType)
-        unit = self._index.units[number]
         activation = ACTIVE.get()
         token = ACTIVE.set(INACTIVE)
         resume_observers = pause_observers()
         try:
+            unit = self._index.unit_at(reference, environment.__code__.co_filename)
             if SPECIALISING.now:
                 return function_in(environment, unit.plain)  # specialising itself calls the function
             SPECIALISING.now = True

@@ -16,11 +16,15 @@ import inspect
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
-from cassette_import.interpreter.hidden_frames import hide, unmonitored
+from cassette_import.interpreter.hidden_frames import MONITORS_BY_CODE, hide, unmonitored
 from cassette_import.rewriting import symbols
+from cassette_import.rewriting.trees.code_matching import functions_in
+
+Reference = int | tuple[bytes, int]
+"""What identifies a unit: a number in this process, or a digest of the source and a number in the file."""
 
 _UNIT: Final = "unit"
-"""The constant of a template in whose place the number of the unit is put."""
+"""The constant of a template in whose place the reference of the unit is put."""
 _DOCSTRING: Final = "docstring"
 """The constant of a template in whose place the function's docstring is put."""
 
@@ -121,7 +125,7 @@ def _template(
     return _Template(code, consts.index(_UNIT), consts.index(_DOCSTRING), environment, {})
 
 
-def make(plain: CodeType, unit: int) -> CodeType:
+def make(plain: CodeType, unit: Reference) -> CodeType:
     """Make the trampoline of a function.
 
     Parameters
@@ -129,7 +133,7 @@ def make(plain: CodeType, unit: int) -> CodeType:
     plain:
         The code of the function.
     unit:
-        The number of its unit, which the trampoline passes to the specialiser.
+        The reference of its unit, which the trampoline passes to the specialiser.
     """
     keyword_only, positional = plain.co_kwonlyargcount, plain.co_argcount
     template = _template(
@@ -160,6 +164,19 @@ def make(plain: CodeType, unit: int) -> CodeType:
         co_firstlineno=plain.co_firstlineno,
     )
     return unmonitored(trampoline)
+
+
+def revived(code: CodeType) -> CodeType:
+    """Code with trampolines in it, which was read from a file, ready to be executed."""
+    for function in functions_in(code) if MONITORS_BY_CODE else ():
+        if is_trampoline(function):
+            unmonitored(function)
+    return code
+
+
+def is_trampoline(code: CodeType) -> bool:
+    """Whether code is that of a trampoline."""
+    return symbols.ENTER_FUNCTION in code.co_names
 
 
 def _renamed(const: Any, names: dict[str, str]) -> Any:

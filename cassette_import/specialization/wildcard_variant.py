@@ -41,7 +41,7 @@ class WildcardVariant:
     def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
         """Does nothing: there are no passes."""
 
-    def bind_names(self, code: CodeType) -> None:
+    def bind_names(self, names: Iterable[str]) -> None:
         """Does nothing: the only name exists already."""
 
 

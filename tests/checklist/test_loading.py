@@ -36,7 +36,10 @@ def test_C8_writing_a_cache_imports_nothing(make_package, bytecode, monkeypatch,
     digest = importlib.util.source_hash(file.read_bytes())
     with monkeypatch.context() as patch:
         patch.setattr(builtins, "__import__", refuse)
-        written, read = disk_cache.write(str(file), "tag", digest, value), disk_cache.read(str(file), "tag", digest)
+        written, read = (
+            disk_cache.write(str(file), "tag", digest, [value]),
+            disk_cache.read(str(file), "tag", lambda: digest),
+        )
     assert (written, read) == (True, value)
 
 

@@ -715,7 +715,7 @@ def test_the_cache_can_be_listed_and_cleared(folder, monkeypatch):
 
     source = folder / "beside.py"
     monkeypatch.setattr("sys.dont_write_bytecode", False)
-    assert disk_cache.write(str(source), "x", b"12345678", {"a": 1})
+    assert disk_cache.write(str(source), "x", b"12345678", [{"a": 1}])
     listed = cassette("cache", "beside", folder=folder)
     assert listed.status == 0
     assert listed.stdout.splitlines() == [str(file) for file in disk_cache.find(source)]

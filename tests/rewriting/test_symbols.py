@@ -27,8 +27,8 @@ def test_a_guard_is_parsed_from_its_key():
 
 
 def test_a_guard_is_parsed_from_its_name_by_its_variant_only():
-    assert [NAMES.guard_of(NAMES.guard(guard)) for guard in GUARDS] == GUARDS
-    assert {VariantNames("@77").guard_of(NAMES.guard(guard)) for guard in GUARDS} == {None}
+    assert [NAMES.guard_kind_of(NAMES.guard(guard)) for guard in GUARDS] == [guard.kind for guard in GUARDS]
+    assert {VariantNames("@77").guard_kind_of(NAMES.guard(guard)) for guard in GUARDS} == {None}
 
 
 def test_no_other_name_of_a_variant_is_that_of_a_guard():
@@ -40,7 +40,7 @@ def test_no_other_name_of_a_variant_is_that_of_a_guard():
         names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]
         names += [hook, symbols.with_arity(hook, 2), symbols.without_arguments(hook)]
         names += [NAMES.argument_free_hook("post", 1, kind)]
-    assert [name for name in names if NAMES.guard_of(name) is not None] == []
+    assert [name for name in names if NAMES.guard_kind_of(name) is not None] == []
     assert len(set(names)) == len(names)
 
 

@@ -44,10 +44,14 @@ class Source:
         return {"": code, "f": code.co_consts[0], "answer": 42}
 
     def write(self, tag=TAG):
-        return disk_cache.write(self.path, tag, self.hash, self.value)
+        return disk_cache.write(self.path, tag, self.hash, [self.value])
+
+    def append(self, value):
+        return disk_cache.append(self.path, TAG, self.hash, value)
 
     def read(self, tag=TAG):
-        return disk_cache.read(self.path, tag, self.hash)
+        """The last value; None if there is none."""
+        return ([None] + disk_cache.read(self.path, tag, lambda: self.hash))[-1]
 
     @property
     def cached(self):
@@ -66,6 +70,83 @@ def test_what_is_written_is_read(source):
     assert [name for name in os.listdir(source.cached.parent)] == [source.cached.name]
 
 
+def test_what_is_appended_is_read_after_what_was_written(source):
+    source.write()
+    assert source.append(1)
+    assert source.append(2)
+    assert disk_cache.read(source.path, TAG, lambda: source.hash) == [source.value, 1, 2]
+
+
+def test_nothing_is_appended_to_a_file_that_is_not_there(source):
+    assert not source.append(1)
+    assert disk_cache.find(source.path) == []
+
+
+def test_a_record_that_was_cut_off_hides_only_what_follows_it(source):
+    source.write()
+    whole = source.cached.stat().st_size
+    source.append(1)
+    data = source.cached.read_bytes()
+    for length in range(whole, len(data)):
+        source.cached.write_bytes(data[:length])
+        assert disk_cache.read(source.path, TAG, lambda: source.hash) == [source.value], length
+
+
+def test_what_was_appended_for_another_text_is_passed_over(source):
+    source.write()
+    disk_cache.append(source.path, TAG, b"8 others", 1)
+    source.append(2)
+    assert disk_cache.read(source.path, TAG, lambda: source.hash) == [source.value, 2]
+
+
+def test_the_size_is_that_of_what_was_written_and_appended(source):
+    assert disk_cache.size(source.path, TAG) == 0
+    assert source.write() + source.append(1) == disk_cache.size(source.path, TAG) > 0
+
+
+class Stamped:
+    """A source file that is older than the time from which on its times prove its text."""
+
+    def __init__(self, source, monkeypatch):
+        self.source = source
+        self.asked = 0
+        monkeypatch.setattr(disk_cache.time, "time", lambda: source.file.stat().st_ctime + 10)
+        disk_cache.write(source.path, TAG, source.hash, ["value"], disk_cache.stamp_of(source.path))
+
+    def digest(self):
+        self.asked += 1
+        return self.source.hash
+
+    def read(self):
+        return disk_cache.read(self.source.path, TAG, self.digest)
+
+
+def test_C3_a_file_that_has_the_same_times_is_not_read(source, monkeypatch):
+    stamped = Stamped(source, monkeypatch)
+    assert stamped.read() == ["value"]
+    assert stamped.asked == 0
+
+
+def test_C3_a_file_with_other_times_and_the_same_text_is_read_and_compared(source, monkeypatch):
+    stamped = Stamped(source, monkeypatch)
+    os.utime(source.path, (1, 1))
+    assert stamped.read() == ["value"]
+    assert stamped.asked == 1
+
+
+def test_C3_an_edit_whose_times_were_set_back_is_detected(source, monkeypatch):
+    stamped = Stamped(source, monkeypatch)
+    before = source.file.stat()
+    source.file.write_text(source.file.read_text().replace("1", "2"))
+    os.utime(source.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert source.file.stat().st_size == before.st_size
+    assert stamped.read() == []
+
+
+def test_C3_the_times_of_a_file_that_was_just_changed_prove_nothing(source):
+    assert disk_cache.stamp_of(source.path) == disk_cache.NO_STAMP
+
+
 def test_C1_the_name_has_the_versions_of_python_and_cassette_import_and_the_kind_of_code(source, monkeypatch):
     monkeypatch.setattr(sys.modules["cassette_import"], "__version__", "1.2.3", raising=False)
     level = sys.flags.optimize or ""
@@ -74,11 +155,11 @@ def test_C1_the_name_has_the_versions_of_python_and_cassette_import_and_the_kind
 
 
 def test_C1_tags_do_not_disturb_each_other(source):
-    disk_cache.write(source.path, "one", source.hash, 1)
-    disk_cache.write(source.path, "two", source.hash, 2)
-    assert disk_cache.read(source.path, "one", source.hash) == 1
-    assert disk_cache.read(source.path, "two", source.hash) == 2
-    assert disk_cache.read(source.path, "three", source.hash) is None
+    disk_cache.write(source.path, "one", source.hash, [1])
+    disk_cache.write(source.path, "two", source.hash, [2])
+    assert disk_cache.read(source.path, "one", lambda: source.hash) == [1]
+    assert disk_cache.read(source.path, "two", lambda: source.hash) == [2]
+    assert disk_cache.read(source.path, "three", lambda: source.hash) == []
 
 
 def test_C2_another_state_of_this_package_reads_nothing(source, monkeypatch):
@@ -173,7 +254,7 @@ def test_C5_code_of_other_files_keeps_its_name(source, tmp_path):
     disk_cache.write(source.path, TAG, source.hash, [{"a": (other,)}, source.value])
     source.file.parent.rename(tmp_path / "moved")
     moved = Source(tmp_path / "moved" / "mod.py")
-    [gate, value] = moved.read()
+    [gate, value] = disk_cache.read(moved.path, TAG, lambda: moved.hash)
     assert gate["a"][0].co_filename == "<gate>"
     assert value[""].co_filename == moved.path
 
@@ -185,8 +266,8 @@ def test_C6_many_processes_leave_one_whole_file(source):
         from cassette_import.specialization import disk_cache as cache
         path, value = sys.argv[2], {"numbers": list(range(20000))}
         for _ in range(30):
-            assert cache.write(path, "tag", b"8 bytes.", value)
-            assert cache.read(path, "tag", b"8 bytes.") == value
+            assert cache.write(path, "tag", b"8 bytes.", [value])
+            assert cache.read(path, "tag", lambda: b"8 bytes.") == [value]
     """
     command = [sys.executable, "-c", textwrap.dedent(program), str(ROOT), source.path]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
@@ -204,7 +285,7 @@ def test_C6_interrupted_writing_leaves_what_was_there(source, monkeypatch):
 
     monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        disk_cache.write(source.path, TAG, source.hash, "new")
+        disk_cache.write(source.path, TAG, source.hash, ["new"])
     assert source.read() == source.value
     assert os.listdir(source.cached.parent) == [source.cached.name]
 
@@ -236,7 +317,7 @@ def test_C7_a_read_only_folder_is_read_and_not_written(source, monkeypatch):
 
     # Not by chmod, which means nothing to root, who may run the tests.
     monkeypatch.setattr(os, "open", refused)
-    assert not disk_cache.write(source.path, TAG, source.hash, "new")
+    assert not disk_cache.write(source.path, TAG, source.hash, ["new"])
     assert source.read() == source.value
 
 
@@ -259,13 +340,13 @@ def test_C7_an_interpreter_without_caches(source, monkeypatch):
 def test_F8_what_is_no_file_has_no_cache(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("archive.zip").write_bytes(b"")
-    assert not disk_cache.write(name, TAG, b"8 bytes.", 1)
-    assert disk_cache.read(name, TAG, b"8 bytes.") is None
+    assert not disk_cache.write(name, TAG, b"8 bytes.", [1])
+    assert disk_cache.read(name, TAG, lambda: b"8 bytes.") == []
     assert os.listdir(tmp_path) == ["archive.zip"]
 
 
 def test_what_cannot_be_marshalled_is_not_written(source):
-    assert not disk_cache.write(source.path, TAG, source.hash, {"f": object()})
+    assert not disk_cache.write(source.path, TAG, source.hash, [{"f": object()}])
     assert source.read() is None
 
 
@@ -291,15 +372,15 @@ def test_D3_levels_of_optimisation_have_files_of_their_own(source):
         import sys
         sys.path.insert(0, sys.argv[1])
         from cassette_import.specialization import disk_cache as cache
-        print(cache.read(sys.argv[2], "tag", b"8 bytes."))
-        cache.write(sys.argv[2], "tag", b"8 bytes.", sys.flags.optimize)
+        print(cache.read(sys.argv[2], "tag", lambda: b"8 bytes."))
+        cache.write(sys.argv[2], "tag", b"8 bytes.", [sys.flags.optimize])
     """
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONOPTIMIZE": ""}
     outputs = []
     for options in [[], ["-O"], ["-OO"], [], ["-O"]]:
         command = [sys.executable, *options, "-c", textwrap.dedent(program), str(ROOT), source.path]
         outputs.append(subprocess.check_output(command, env=environment, text=True).strip())
-    assert outputs == ["None", "None", "None", "0", "1"]
+    assert outputs == ["[]", "[]", "[]", "[0]", "[1]"]
     assert len(disk_cache.find(source.path)) == 3
 
 

@@ -58,7 +58,8 @@ def overdubbed(filename: str, source: bytes, plain: CodeType, name: str = MAIN) 
     if not registry.wants_module_level():
         return plain
     try:
-        return registry.module_code(name, filename, source, plain)
+        cached = registry.cached_module_code(name, filename)
+        return registry.module_code(name, filename, source, plain) if cached is None else cached
     except Exception as error:  # the program runs even so
         warnings.warn(f"{filename} runs plain: {type(error).__name__}: {error}", CassetteWarning, stacklevel=2)
         return plain

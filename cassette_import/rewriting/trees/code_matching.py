@@ -120,6 +120,17 @@ def replace_functions(code: CodeType, replacement_of: Callable[[CodeType], CodeT
     return changed_copy(code, co_consts=tuple(consts))
 
 
+def functions_in(code: CodeType) -> Iterator[CodeType]:
+    """The functions directly in `code`, also in its class bodies and comprehensions, as `replace_functions` visits
+    them."""
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            if is_function(const):
+                yield const
+            else:
+                yield from functions_in(const)
+
+
 class Index:
     """All functions of a module's tree.
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
-    CodeType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -26,6 +25,7 @@ from typing import Any, ClassVar, Final
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
+from cassette_import.interpreter.observers import pause_observers
 from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
@@ -58,7 +58,7 @@ class Guards:
     def __init__(self, prefix: str) -> None:
         self._names = VariantNames(prefix)
         self._guards: dict[str, LearningGuard] = {}
-        """The guards by their keys (`symbols.Guard.key`)."""
+        """The guards that have missed, by their keys (`symbols.Guard.key`). The others hold nothing."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}
         """What the call sites of deactivated guards call for their callee, by the guards' keys."""
         self._is_only_variant = True
@@ -69,14 +69,24 @@ class Guards:
         self.targets: frozenset[int] = frozenset()
         """The targets and higher-order leaves, by identity."""
 
-    def provide(self, code: CodeType) -> None:
-        """Make the guards that a code object names."""
-        for name in code.co_names:
-            if name not in NAMES and (guard := self._names.guard_of(name)) is not None:
-                self._guards[guard.key] = _CLASSES[guard.kind](guard, name)
-        for const in code.co_consts:
-            if isinstance(const, CodeType):
-                self.provide(const)
+    def provide(self, name: str) -> bool:
+        """Bind a name, if it is that of a guard, which holds nothing yet; return whether it is one."""
+        kind = self._names.guard_kind_of(name)
+        if kind is None:
+            return False
+        NAMES[name] = _CLASSES[kind].NOTHING
+        return True
+
+    @hidden
+    def _guard(self, key: str) -> LearningGuard:
+        """The guard that has a key, when it misses for the first time."""
+        resume_observers = pause_observers()
+        try:
+            guard = Guard.parse(key)
+            assert guard is not None
+            return self._guards.setdefault(key, _CLASSES[guard.kind](guard, self._names.guard(guard)))
+        finally:
+            resume_observers()
 
     def forget(self) -> None:
         """Clear all guards: a hook or overload was registered."""
@@ -125,6 +135,7 @@ class Guards:
         Call sites with keywords or splats may hand a callback on to a higher-order leaf by its name.
         """
         guards, given_up, names = self._guards, self._given_up, calls.plan.builtin_names
+        guard_of = self._guard
         targets = self.targets = calls.plan.targets_and_leaves
         intercept_directly, intercept_with_callbacks = make_intercept_directly(calls), calls.intercept
 
@@ -141,7 +152,7 @@ class Guards:
                     is_bare = kind is FunctionType or (id(kind) not in CARRIERS and not CALLS_OF_INSTANCES)
                     is_none = is_bare and id(callee) not in targets
                 return callee if is_none else given_up[key](callee)
-            guard = guards[key]
+            guard = guards.get(key) or guard_of(key)
             if self._is_superseded or (guard.anywhere and not self._is_only_variant):
                 return intercept_elsewhere(callee)
             intercept = intercept_with_callbacks if guard.keywords else intercept_directly
@@ -166,7 +177,7 @@ class LearningGuard:
     """A guard of a call site, and how often it has missed. There is a subclass for each kind of guard."""
 
     __slots__ = ("_name", "_path", "anywhere", "keywords", "misses")
-    _NOTHING: ClassVar[Any] = None
+    NOTHING: ClassVar[Any] = None
     """What a guard holds that has learned nothing."""
 
     def __init__(self, guard: Guard, name: str) -> None:
@@ -180,7 +191,7 @@ class LearningGuard:
     @hidden
     def clear(self) -> None:
         """Hold nothing."""
-        NAMES[self._name] = self._NOTHING
+        NAMES[self._name] = self.NOTHING
 
     @hidden
     def learn(self, callee: Any, receiver: Any, guards: Guards) -> bool:
@@ -231,7 +242,7 @@ class TypesGuard(LearningGuard):
     """Holds the types of receivers of `instance.method(x)`."""
 
     __slots__ = ()
-    _NOTHING = ()  # no set: to look a type up in a set would call its hash
+    NOTHING = ()  # no set: to look a type up in a set would call its hash
     _OF_SUPER: ClassVar[bool] = False
 
     @hidden
