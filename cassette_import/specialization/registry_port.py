@@ -29,6 +29,8 @@ class ModuleRegistry(Protocol):
 
     def wants_trampolines(self, filename: str | None = None) -> bool: ...
 
+    def cached_module_code(self, module_name: str, filename: str) -> CodeType | None: ...
+
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType: ...
 
     def functions_left_alone(self, module_name: str) -> dict[str, str]: ...
@@ -95,6 +97,10 @@ class RegistryPort:
     def wants_trampolines(self, filename: str | None = None) -> bool:
         """Whether functions of a module that is executed now get trampolines."""
         return False
+
+    def cached_module_code(self, module_name: str, filename: str) -> CodeType | None:
+        """The code to execute for a module, as an earlier run left it for the active contexts; None if there is none."""
+        return None if self._registry is None else self._registry.cached_module_code(module_name, filename)
 
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:
         """The code to execute for a module instead of the plain code."""

@@ -74,7 +74,7 @@ class SourceFile:
 
     def is_unchanged(self) -> bool:
         """Whether the file is as it was when the module was executed."""
-        return self._stamp is not None and self._stamp == _stamp(self.filename)
+        return self._stamp is not None and self._stamp == stamp_of(self.filename)
 
     @property
     def has_digest(self) -> bool:
