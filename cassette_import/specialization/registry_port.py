@@ -99,7 +99,7 @@ class RegistryPort:
         return False
 
     def cached_module_code(self, module_name: str, filename: str) -> CodeType | None:
-        """The code to execute for a module, as an earlier run left it for the active contexts; None if there is none."""
+        """The code to execute for a module, as an earlier run left it for the active contexts, or None."""
         return None if self._registry is None else self._registry.cached_module_code(module_name, filename)
 
     def module_code(self, module_name: str, filename: str, source: bytes, plain: CodeType) -> CodeType:

@@ -57,6 +57,9 @@ class Registry:
     def instrument_active(self):
         pass
 
+    def cached_module_code(self, module_name, filename):
+        return None
+
     def module_code(self, module_name, filename, source, plain):
         if module_name in self.failures:
             raise self.failures[module_name]
@@ -673,6 +676,7 @@ class Registry:
     def add_module(self, module_name, filename): pass
     def wants_module_level(self, filename=None): return {active}
     def wants_trampolines(self, filename=None): return {active}
+    def cached_module_code(self, module_name, filename): return None
     def module_code(self, module_name, filename, source, plain): return plain.replace()
 
 finder_module.registry = Registry()
@@ -911,4 +915,5 @@ def test_what_is_executed_in_a_context_leaves_python_bytecode_alone(make_package
     cached.unlink()
     plain.get_code(module.__name__)
     assert cached.read_bytes() == before
-    assert len(os.listdir(cached.parent)) == 2  # __init__ and mod
+    own = [name for name in os.listdir(cached.parent) if "cassette" not in name]
+    assert len(own) == 2  # __init__ and mod
