@@ -9,7 +9,7 @@ Knows source files and the shapes of variants. Must not know how bodies are comp
 
 from __future__ import annotations
 
-import hashlib
+import importlib.util
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Final, NamedTuple
@@ -111,7 +111,7 @@ class ModuleCache:
         if found is None:
             neutral = [shape._replace(prefix="", primitives=frozenset()) for shape in shapes]
             text = repr((neutral, [sorted(shape.primitives) for shape in shapes]))
-            found = self._tags[shapes] = hashlib.sha256(text.encode()).hexdigest()[:16]
+            found = self._tags[shapes] = importlib.util.source_hash(text.encode()).hex()
         return found
 
 
