@@ -5,18 +5,19 @@ Knows the names of ready-made contexts, entry points and how modules are importe
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import importlib
-import inspect
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts import READY_MADE
 from cassette_import.contexts.common.text import error_line
+
+if TYPE_CHECKING:
+    import inspect
 
 __all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points", "importable_from"]
 
@@ -62,6 +63,8 @@ def _parsed(text: str) -> _Description:
 
 def _value(text: str) -> Any:
     """The value of a Python literal; any other text itself."""
+    import ast  # not needed without options
+
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -128,10 +131,13 @@ def context_named(text: str) -> Context:
     if not callable(maker):
         raise UnknownContext(f"context {text!r}: {target} is no context type")
     maker = getattr(maker, "from_options", maker)
-    _check_options(maker, options, text)
+    if options:
+        _check_options(maker, options, text)
     try:
         context = maker(**options)
     except (TypeError, ValueError) as error:
+        if not options:
+            _check_options(maker, options, text)
         raise UnknownContext(f"context {text!r}: {error}") from error
     except Exception as error:  # raised by a context type of the program
         raise UnknownContext(f"context {text!r}: {error_line(error)}") from error
@@ -142,6 +148,8 @@ def context_named(text: str) -> Context:
 
 def _check_options(maker: Any, options: dict[str, Any], text: str) -> None:
     """Raise `UnknownContext` if the signature does not accept the options."""
+    import inspect  # not needed without options
+
     try:
         signature = inspect.signature(maker)
     except ValueError:  # some builtins have no signature

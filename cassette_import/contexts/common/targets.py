@@ -8,10 +8,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.function_names import display
@@ -150,7 +149,7 @@ def import_path(path: str) -> Any:
         try:
             found = getattr(found, name)
         except AttributeError:
-            kind = "module " if inspect.ismodule(found) else ""
+            kind = "module " if isinstance(found, ModuleType) else ""
             raise ValueError(f"{kind}{so_far} has no attribute {name!r}") from None
         so_far = f"{so_far}.{name}"
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cassette_import import __version__
 from cassette_import.activation.context import Context
@@ -18,10 +18,13 @@ from cassette_import.frontends.command_line.usage import UsageError, install_for
 from cassette_import.frontends.programs import exit_hooks
 from cassette_import.frontends.programs.program import Program
 from cassette_import.frontends.reporting.output import CannotWrite, print_texts
-from cassette_import.frontends.subprocesses.family_results import FamilyResults
-from cassette_import.frontends.subprocesses.process_family import ProcessFamily
+from cassette_import.frontends.reporting.results import RunResults
 from cassette_import.importing.installation import Installation
 from cassette_import.specialization.progress import PROGRESS
+
+if TYPE_CHECKING:
+    from cassette_import.frontends.subprocesses.family_results import FamilyResults
+    from cassette_import.frontends.subprocesses.process_family import ProcessFamily
 
 __all__ = ["run_and_report"]
 
@@ -48,15 +51,18 @@ def run_and_report(
         Before the program runs. An exception of the program itself leaves unchanged.
     """
     # cassette_import has imported everything that it needs before the program's folder comes first on `sys.path`.
+    family: FamilyResults | None = None
     try:
-        results = FamilyResults(contexts, output, wanted.report)
+        if wanted.subprocesses:
+            family = _family_results(contexts, output, wanted.report)
+        results = RunResults(contexts, output, wanted.report) if family is None else family
     except CannotWrite as error:
         raise UsageError(str(error)) from error
     folders = program.folder, os.getcwd()
     program.prepare()
     installations = install_for(program, wanted, contexts)
-    if wanted.subprocesses:
-        results.family = _begun_family(installations, wanted, folders, output)
+    if family is not None:
+        family.family = _begun_family(installations, wanted, folders, output)
     try:
         results.begin(installations, program)
     except CannotWrite as error:
@@ -68,7 +74,7 @@ def run_and_report(
     try:
         program.run([_Guarded(context) for context in contexts])
     except _CannotEnter as error:
-        if results.family is None:
+        if family is None:
             atexit.unregister(results.write)  # there are no results
         raise UsageError(str(error)) from error
 
@@ -103,10 +109,18 @@ class _Guarded:
         return None
 
 
+def _family_results(contexts: Sequence[Context], output: str | None, report_file: str | None) -> FamilyResults:
+    from cassette_import.frontends.subprocesses.family_results import FamilyResults
+
+    return FamilyResults(contexts, output, report_file)
+
+
 def _begun_family(
     installations: Sequence[Installation], wanted: settings.Settings, folders: Sequence[str], output: str | None
 ) -> ProcessFamily:
     """Have child processes install the same packages and enter the same contexts."""
+    from cassette_import.frontends.subprocesses.process_family import ProcessFamily
+
     shared = settings.Settings(
         packages=tuple(name for installation in installations for name in installation.packages),
         exclude=tuple(name for installation in installations for name in installation.exclude),

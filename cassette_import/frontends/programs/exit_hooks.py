@@ -1,4 +1,4 @@
-"""Hooks for the ways out of a process that skip `atexit`: `os._exit`, an exec, SIGTERM.
+"""Hooks for the ways out of a process that skip `atexit`: `os._exit` and an exec.
 
 Knows the functions of the operating system; must not know what the callback does.
 """
@@ -6,17 +6,14 @@ Knows the functions of the operating system; must not know what the callback doe
 from __future__ import annotations
 
 import contextvars
-import inspect
 import os
-import signal
 import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden, unmonitored
 
-__all__ = ["call_before_exit", "call_on_sigterm", "replace_exit_functions"]
+__all__ = ["call_before_exit", "replace_exit_functions"]
 
 _system: Final[Any] = sys.modules.get("posix") or sys.modules.get("nt")
 
@@ -61,7 +58,7 @@ def _replaced(original: Any, *, is_exec: bool) -> Any:
     described.__code__ = unmonitored(leave.__code__.replace(co_filename="~", co_firstlineno=0, co_name=shown))
     described.__name__, described.__doc__ = original.__name__, original.__doc__
     described.__qualname__, described.__module__ = original.__name__, original.__module__
-    described.__signature__ = inspect.signature(original)
+    described.__wrapped__ = original  # for its signature
     return leave
 
 
@@ -70,21 +67,3 @@ def _can_be_executed(path: Any = None, *others: Any) -> bool:
         return os.access(path, os.X_OK)  # `execvp` calls this for folder after folder, most of them in vain
     except TypeError:
         return False
-
-
-def call_on_sigterm(callback: Callable[..., None]) -> None:
-    """Have `callback` called before SIGTERM ends the process, unless the program handles the signal.
-
-    Process pools end their workers in this way.
-    """
-
-    def terminated(number: int, frame: FrameType | None) -> None:
-        contextvars.Context().run(callback)
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    try:
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, terminated)
-    except ValueError:  # not the main thread
-        pass

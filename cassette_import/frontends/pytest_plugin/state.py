@@ -19,8 +19,9 @@ from cassette_import.contexts.common.reporting import is_reporting, summary_of
 from cassette_import.contexts.common.text import error_line, plural
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
-from cassette_import.frontends.reporting.output import CannotWrite, check_folder, write_document
+from cassette_import.frontends.reporting.output import CannotWrite, check_folder
 from cassette_import.frontends.reporting.report import merged, report, specialising
+from cassette_import.frontends.reporting.report_file import write_document
 from cassette_import.frontends.settings import names
 from cassette_import.importing.installation import Installation, check, install, install_unchecked
 from cassette_import.interpreter.standard_error import StandardError

@@ -5,17 +5,14 @@ Knows files and streams; must not know what is written.
 
 from __future__ import annotations
 
-import functools
-import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import error_line
 
-__all__ = ["CannotWrite", "check_folder", "print_texts", "problem_of_writing", "write_document"]
+__all__ = ["CannotWrite", "check_folder", "print_texts", "problem_of_writing"]
 
 
 class CannotWrite(ValueError):
@@ -42,19 +39,6 @@ def problem_of_writing(write: Writer, path: str) -> str | None:
     except Exception as error:
         return f"cassette_import: {path} was not written: {error_line(error)}"
     return None
-
-
-def write_document(document: Mapping[str, Any], path: str) -> bool:
-    """Write a report to a file, or to standard error if that fails; return whether the file was written."""
-    problem = problem_of_writing(functools.partial(_write_json, document), path)
-    if problem is not None:
-        print_texts([problem, json.dumps(document, indent=2)])
-    return problem is None
-
-
-def _write_json(document: Mapping[str, Any], path: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(json.dumps(document, indent=2) + "\n")
 
 
 def print_texts(texts: Iterable[str]) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import (
@@ -25,9 +25,7 @@ from cassette_import.frontends.reporting.output import (
     check_folder,
     print_texts,
     problem_of_writing,
-    write_document,
 )
-from cassette_import.frontends.reporting.report import report
 from cassette_import.importing.installation import Installation
 
 if TYPE_CHECKING:
@@ -64,6 +62,12 @@ class RunResults:
             check_folder(path)
         if output is not None:
             self._choose_writer(output)
+        if report_file is not None:  # imported now: when the program ends, its modules may hide those of Python
+            from cassette_import.frontends.reporting.report import report
+            from cassette_import.frontends.reporting.report_file import write_document
+
+            self._report: Callable[..., dict[str, Any]] = report
+            self._write_document: Callable[..., bool] = write_document
 
     def _choose_writer(self, output: str) -> None:
         if not self._contexts:
@@ -107,7 +111,8 @@ class RunResults:
             return
         print_texts(self._written_or_summaries(self._output))
         if self._report_file is not None:
-            write_document(report(self._installations, self._contexts), self._report_file)
+            document = self._report(self._installations, self._contexts)
+            self._write_document(document, self._report_file)
 
     def _written_or_summaries(self, output: str | None) -> list[str]:
         """Write the file; return the summaries of the contexts that did not write it, and the problem if it failed."""

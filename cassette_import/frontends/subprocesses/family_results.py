@@ -12,12 +12,13 @@ from typing import Any
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_forking, is_streaming, known_formats
-from cassette_import.frontends.programs.exit_hooks import call_on_sigterm
 from cassette_import.frontends.programs.program import Program
-from cassette_import.frontends.reporting.output import print_texts, write_document
+from cassette_import.frontends.reporting.output import print_texts
 from cassette_import.frontends.reporting.report import merged, origin_of_main, report
+from cassette_import.frontends.reporting.report_file import write_document
 from cassette_import.frontends.reporting.results import RunResults
 from cassette_import.frontends.subprocesses.process_family import ProcessFamily
+from cassette_import.frontends.subprocesses.sigterm import call_on_sigterm
 from cassette_import.importing.installation import Installation
 
 __all__ = ["FamilyResults"]
