@@ -10,8 +10,9 @@
 
 The metadata of a number is its derivative, or its node on the tape. It propagates through attributes, containers and
 calls of functions in the module of `f` and in installed packages. A result that is not differentiable, such as that of
-a comparison or `int`, or of C code without a rule, has derivative zero. If the program has imported NumPy, arrays have
-derivatives too, and calling a function without a rule on them is an error; see `arrays`.
+a comparison or of `int`, has derivative zero. A number that a leaf without a rule computes from one with a derivative
+is an error, and so is one that is computed from its text. If the program has imported NumPy, arrays have derivatives
+too; see `arrays`.
 
 Knows the two modes, and structures of numbers; must not know the derivative of any function.
 """
@@ -74,7 +75,7 @@ def derivative(f: Callable[..., Any], x: Any) -> Any:
     Raises
     ------
     NotOverdubbable
-        If `f` has no source and no known derivative.
+        If `f` has no source and no known derivative, or calls a leaf that has none.
 
     >>> import math
     >>> derivative(math.exp, 0.0)

@@ -24,11 +24,9 @@ from cassette_import.contexts.autodiff.rules import (
 )
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
+from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.errors import NotOverdubbable
-from cassette_import.interpreter.callables import split
-from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.call_sites import nearest_site
-from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 from cassette_import.runtime.tagging.tag_scopes import tag_of
@@ -139,21 +137,6 @@ class Reverse(Differentiating):
         return found[node.number]
 
 
-def call_without_overload(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Make a call as if it had no overload: special methods that the program defines run in the context."""
-    here = ACTIVE.get()
-    left = here.suspended
-    if left is None or left.variant is None:
-        return f(*map(plain, arguments), **{name: plain(value) for name, value in keywords.items()})
-    function, *leading = split(f)
-    token = ACTIVE.set(left)
-    try:
-        call = left.variant.runners[int(Events.CALLS)].call
-        return call(left, len(here.contexts), f, function, tuple(leading), tuple(arguments), keywords)
-    finally:
-        ACTIVE.reset(token)
-
-
 def no_rule_error(f: Any, arguments: Sequence[Any] = ()) -> NotOverdubbable:
     """The error for a leaf without a rule."""
     site = nearest_site()
@@ -203,7 +186,9 @@ def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: A
     given = items_outside(items)
     own_tag, values, found = split_metadata(ctx, [*start, *keywords.values(), *given])
     if not found:
-        return fallback(ctx, f, list(map(plain, given)) if has_no_metadata(given) else given, *start, **keywords)
+        if has_no_metadata(given):
+            return call_without_overload(f, (given, *start), keywords)
+        return fallback(ctx, f, given, *start, **keywords)
     if any(type(value) is Tagged for value in values):
         value = functools.reduce(functools.partial(run, _PAIRWISE[f]), values)
     elif start or keywords:

@@ -9,32 +9,27 @@ from __future__ import annotations
 import numbers
 import operator
 from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
+from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import arb, bounds, working_precision
+from cassette_import.errors import CassetteError
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["CONTAINERS", "UNKNOWN", "Intervals"]
 
-UNKNOWN: Final = object()
-"""The metadata of a value that is no number but was made from enclosed ones, such as their text. No number may be
-computed from it."""
-
 CONTAINERS: Final = (list, tuple, dict, set, frozenset)
-
-_NOT_NUMERIC: Final = frozenset({isinstance, issubclass, callable, hasattr, id, operator.is_, operator.is_not})
-"""Functions whose result does not depend on the value of a number."""
 
 _SIZES: Final = frozenset({len, bool, operator.truth, operator.not_})
 """Functions whose result, for a container, depends only on the number of its items."""
 
 
-class Intervals(Context, tagging=True):
+class Intervals(LosesNothing, tagging=True):
     """Computes an enclosure for each number that depends on an interval. The function `enclosure` is its interface.
 
     Parameters
@@ -75,11 +70,20 @@ class Intervals(Context, tagging=True):
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """Refuse a number that a function without a rule computed: it may be anything."""
-        if f in _NOT_NUMERIC or (f in _SIZES and isinstance(plain(arguments[0]), CONTAINERS)):
+        if f in _SIZES and isinstance(plain(arguments[0]), CONTAINERS):
             return NO_METADATA
-        if isinstance(value, numbers.Number):
-            raise NotEnclosed(f, nearest_site(), "there is no rule that encloses the results of")
+        if value is None or isinstance(value, (numbers.Number, FunctionType)):
+            raise self.not_enclosed(f, "there is no rule that encloses the results of")
         return UNKNOWN
+
+    def raised(self, error: Exception, f: Any, *arguments: Any) -> None:
+        """Refuse an exception of a leaf: it was called with the midpoints, and might return for other numbers."""
+        if isinstance(error, (ArithmeticError, LookupError, ValueError)):
+            raise self.not_enclosed(f, f"some numbers in the intervals raise {type(error).__name__} in") from error
+
+    def not_enclosed(self, f: Any, reason: str) -> CassetteError:
+        """The error for a call without an enclosure."""
+        return self.refuse(NotEnclosed(f, nearest_site(), reason))
 
     def choose(self, function: Any, operands: Sequence[Any], options: Sequence[Any]) -> Any:
         """One of several possible values; the other ones are kept for further runs."""
@@ -90,7 +94,7 @@ class Intervals(Context, tagging=True):
             self._decided += 1
             return self.decisions[number]
         if len(options) - 1 > self.splits:
-            raise Undecided(function, operands, nearest_site())
+            raise self.refuse(Undecided(function, operands, nearest_site()))
         self.splits -= len(options) - 1
         self.other_branches += [[*self.decisions, option] for option in options[1:]]
         self.decisions.append(options[0])
@@ -104,7 +108,7 @@ class Intervals(Context, tagging=True):
         if isinstance(known, arb):
             return known
         if known is UNKNOWN or not isinstance(bare, (int, float)):
-            raise NotEnclosed(f, nearest_site(), "there is no rule for such operands of")
+            raise self.not_enclosed(f, "there is no rule for such operands of")
         return arb(bare)
 
     def summary(self) -> str:

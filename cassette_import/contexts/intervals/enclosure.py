@@ -16,7 +16,7 @@ from typing import Any
 
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
-from cassette_import.contexts.intervals.context import UNKNOWN
+from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.contexts.intervals.interval import Interval
 from cassette_import.contexts.intervals.overloads import Intervals
 from cassette_import.contexts.intervals.rules import FOLDS, RULES
@@ -69,7 +69,9 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
     while branches:
         ctx = Intervals(precision=precision, splits=splits)
         ctx.decisions = branches.pop()
-        results.append(_read(ctx, overdub(ctx, f, *[_given(ctx, argument) for argument in args])))
+        result = overdub(ctx, f, *[_given(ctx, argument) for argument in args])
+        ctx.check()
+        results.append(_read(ctx, result))
         splits = ctx.splits
         branches += ctx.other_branches
     return functools.reduce(_union, results)

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cassette_import.contexts.intervals.rules import bounds
-from cassette_import.errors import CassetteError
+from cassette_import.errors import CassetteError, NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import CallSite
+from cassette_import.runtime.tagging.lost_metadata import leaf_name
 
 __all__ = ["Interval", "NotEnclosed", "Undecided"]
 
@@ -42,10 +43,12 @@ class Undecided(CassetteError):
         )
 
 
-class NotEnclosed(CassetteError):
+class NotEnclosed(NotOverdubbable):
     """A function without a rule computed a number from enclosed ones. `site` is its call site."""
 
     def __init__(self, function: Any, site: CallSite, reason: str) -> None:
         self.site = site
-        name = getattr(function, "__qualname__", repr(function))
-        super().__init__(f"{reason} {name}, at {site}: {site.source}")
+        super().__init__(
+            f"{reason} {leaf_name(function)}, at {site}: {site.source}\n"
+            "Compute the same with functions that have one, or, if it is Python, install its package"
+        )

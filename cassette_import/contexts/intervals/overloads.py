@@ -7,45 +7,65 @@ overloads are hidden frames, because the program may inspect its callers.
 from __future__ import annotations
 
 import functools
-from typing import Any
+import math
+from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, metadata, tag
 from cassette_import.activation.verbs import fallback
-from cassette_import.contexts.intervals.context import CONTAINERS, UNKNOWN, Intervals
-from cassette_import.contexts.intervals.interval import NotEnclosed
-from cassette_import.contexts.intervals.rules import CHOICES, DECISIONS, FOLDS, RULES, less, working_precision
+from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.intervals.context import Intervals
+from cassette_import.contexts.intervals.rules import CHOICES, DECISIONS, FOLDS, OF_ZERO, RULES, less, working_precision
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Intervals"]
 
+_NO_NUMBERS: Final = (str, bytes, type(None))
+
 
 @hidden
 def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if not allmetadata(ctx, *arguments, *keywords.values()):
-        return fallback(ctx, f, *arguments, **keywords)
+        return call_without_overload(f, arguments, keywords)
     if not all(isinstance(plain(one), (int, float)) for one in arguments):
-        if f in DECISIONS and not any(isinstance(plain(one), CONTAINERS) or _is_text(ctx, one) for one in arguments):
+        if f in DECISIONS and all(
+            _is_number(ctx, one) or (isinstance(plain(one), _NO_NUMBERS) and metadata(one, ctx) is not UNKNOWN)
+            for one in arguments
+        ):
             return f(*map(plain, arguments))  # a comparison with None, for example, does not depend on the bounds
-        return fallback(ctx, f, *arguments, **keywords)
+        return call_without_overload(f, arguments, keywords)
     balls = [ctx.ball(f, argument) for argument in arguments]
     choose = functools.partial(ctx.choose, f, balls)
-    rule = RULES.get(f) or CHOICES[f]
+    rule = _rule_for_zero(ctx, f, arguments) or RULES.get(f) or CHOICES[f]
     with working_precision(ctx.precision):
         try:
             if keywords:
                 raise TypeError
             found = rule(choose, *balls)
         except TypeError:
-            raise NotEnclosed(f, nearest_site(), "there is no rule for such operands of") from None
+            raise ctx.not_enclosed(f, "there is no rule for such operands of") from None
     if f in CHOICES:
         return found
     if not found.is_finite():
-        raise NotEnclosed(f, nearest_site(), "the intervals leave the domain of")
-    return tag(f(*map(plain, arguments)), ctx, found)
+        raise ctx.not_enclosed(f, "the intervals leave the domain of")
+    try:
+        value = f(*map(plain, arguments))
+    except Exception as error:
+        ctx.raised(error, f, *arguments)
+        raise
+    return tag(value, ctx, found)
+
+
+def _rule_for_zero(ctx: Any, f: Any, arguments: tuple[Any, ...]) -> Any:
+    """The rule of a function for a constant zero, whose sign is known; None in all other cases."""
+    number, rule = OF_ZERO.get(f, (0, None))
+    if rule is None or allmetadata(ctx, arguments[number]) or plain(arguments[number]) != 0:
+        return None
+    sign = math.copysign(1.0, plain(arguments[number]))
+    return lambda choose, *balls: rule(sign, *balls)
 
 
 @hidden
@@ -54,14 +74,15 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
     given = [items, *more] if many else items_outside(items)
     start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
     if not allmetadata(ctx, *given, *start):
-        return fallback(ctx, f, *(given if many else (given, *more)), **keywords)
+        return call_without_overload(f, given if many else (given, *more), keywords)
     if set(keywords) - {"start", "default"}:
-        raise NotEnclosed(f, nearest_site(), "there is no rule for such operands of")
+        raise ctx.not_enclosed(f, "there is no rule for such operands of")
     balls = [ctx.ball(f, value) for value in (*start, *given)]
     with working_precision(ctx.precision):
         found = FOLDS[f](balls)
     values = list(map(plain, given))
-    return tag(f(*values) if many else f(values, *map(plain, start)), ctx, found)
+    named = {name: plain(value) for name, value in keywords.items() if name == "start"}
+    return tag(f(*values) if many else f(values, *map(plain, [] if named else start), **named), ctx, found)
 
 
 @hidden
@@ -70,7 +91,7 @@ def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
     if not allmetadata(ctx, *given):
         return fallback(ctx, f, items if f is list.sort else given, **keywords)
     if keywords.get("key") is not None:
-        raise NotEnclosed(f, nearest_site(), "there is no rule for a key of")
+        raise ctx.not_enclosed(f, "there is no rule for a key of")
     balls = {id(item): ctx.ball(f, item) for item in given}
 
     def compare(one: Any, other: Any) -> int:
@@ -94,5 +115,5 @@ for _function in (sorted, list.sort):
     Intervals.overdub.register(_function)(_sorted)
 
 
-def _is_text(ctx: Intervals, value: Any) -> bool:
-    return metadata(value, ctx) is UNKNOWN
+def _is_number(ctx: Intervals, value: Any) -> bool:
+    return isinstance(plain(value), (int, float)) and metadata(value, ctx) is not UNKNOWN

@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - without the extra
         "intervals need python-flint: install it, or this package with the extra `intervals`", name="flint"
     ) from error
 
-__all__ = ["CHOICES", "DECISIONS", "FOLDS", "RULES", "arb", "bounds", "working_precision"]
+__all__ = ["CHOICES", "DECISIONS", "FOLDS", "OF_ZERO", "RULES", "arb", "bounds", "working_precision"]
 
 working_precision: Final = _flint.workprec
 
@@ -84,7 +84,13 @@ def _remainder(choose: Choose, x: Any, y: Any) -> Any:
 
 
 def _copysign(choose: Choose, x: Any, y: Any) -> Any:
-    return -abs(x) if less(choose, y, arb(0)) else abs(x)
+    negative = choose([True, False]) if y.is_zero() else less(choose, y, arb(0))
+    return -abs(x) if negative else abs(x)
+
+
+def _atan2(choose: Choose, y: Any, x: Any) -> Any:
+    found = arb.atan2(y, x)
+    return found.union(-found) if y.is_zero() and not x > 0 else found
 
 
 def less(choose: Choose, x: Any, y: Any) -> bool:
@@ -142,7 +148,7 @@ RULES: Final[dict[Any, Callable[..., Any]]] = {
     math.sqrt: _of("sqrt"), math.cbrt: _cube_root, math.hypot: _hypot,
     math.sin: _of("sin"), math.cos: _of("cos"), math.tan: _of("tan"),
     math.asin: _of("asin"), math.acos: _of("acos"), math.atan: _of("atan"),
-    math.atan2: lambda choose, y, x: arb.atan2(y, x),
+    math.atan2: _atan2,
     math.sinh: _of("sinh"), math.cosh: _of("cosh"), math.tanh: _of("tanh"),
     math.asinh: _of("asinh"), math.acosh: _of("acosh"), math.atanh: _of("atanh"),
     math.exp: _of("exp"), math.expm1: _of("expm1"), math.exp2: lambda choose, x: arb(2) ** x,
@@ -168,6 +174,13 @@ CHOICES: Final[dict[Any, Callable[..., Any]]] = {
     math.isclose: lambda choose, x, y: at_most(choose, abs(x - y), arb(1e-9) * abs(x).max(abs(y))),
 }  # fmt: skip
 """Functions whose result is an integer or a truth value: one of the possible ones."""
+
+OF_ZERO: Final[dict[Any, tuple[int, Callable[..., Any]]]] = {
+    math.copysign: (1, lambda sign, x, y: abs(x) * int(sign)),
+    math.atan2: (0, lambda sign, y, x: arb.atan2(y, x) * int(sign)),
+}
+"""Functions for which the sign of a constant zero matters: the number of the argument, and a rule that gets the sign.
+A ball has no negative zero."""
 
 DECISIONS: Final = frozenset({operator.lt, operator.le, operator.eq, operator.gt, operator.ge, operator.ne})
 """The comparisons, which programs also apply to other values than numbers."""

@@ -18,6 +18,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, attributes_of
+from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
 from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
@@ -97,13 +98,17 @@ def with_computed_metadata(
         is_error = tag.lost == "error"
         given = (*arguments, *keywords.values()) if keywords else arguments
         if tag.computed is None or (is_plain and not is_error):
-            if tag.lost != "ignore" and not cannot_lose(function) and _is_given_metadata(given, tag, is_error):
+            if (
+                tag.lost != "ignore"
+                and not cannot_lose(function)
+                and _is_given_metadata(function, given, tag, is_error)
+            ):
                 lose(activation.contexts[level], function)
             continue
         if is_plain and cannot_lose(function):
             continue
         if next(metadata_in(given, tag), None) is None and not (
-            is_error and not is_plain and attribute_metadata_in(given, tag)
+            is_error and not (is_plain or calls_special_method(function)) and attribute_metadata_in(given, tag)
         ):
             continue
         found = _call_computed(activation, level, tag, function, arguments, keywords, value)
@@ -113,10 +118,34 @@ def with_computed_metadata(
 
 
 @hidden
-def _is_given_metadata(values: Any, tag: Tag, thoroughly: bool) -> bool:
+def notify_of_error(
+    activation: Activation, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], error: Exception
+) -> None:
+    """Call the method `raised` of the contexts that have one and that have metadata of the arguments.
+
+    The method is called with the exception, the leaf and the arguments, and may raise another exception.
+    """
+    given = (*arguments, *keywords.values())
+    for level, tag in enumerate(activation.tags):
+        if tag is None:
+            continue
+        context = activation.contexts[level]
+        raised = getattr(context, "raised", None)
+        if raised is not None and next(metadata_in(given, tag), None) is not None:
+            token = ACTIVE.set(hook_activation(activation, level))
+            try:
+                raised(error, function, *arguments)
+            finally:
+                ACTIVE.reset(token)
+
+
+@hidden
+def _is_given_metadata(function: Any, values: Any, tag: Tag, thoroughly: bool) -> bool:
     """Whether values, or the items of containers among them, have metadata; `thoroughly` searches nested ones too."""
     if thoroughly:
-        return next(metadata_in(values, tag), None) is not None or attribute_metadata_in(values, tag)
+        return next(metadata_in(values, tag), None) is not None or (
+            not calls_special_method(function) and attribute_metadata_in(values, tag)
+        )
     items = tag.store.items if tag.store.items.entries else None
     for value in values:
         if type(value) is Tagged:
@@ -127,6 +156,14 @@ def _is_given_metadata(values: Any, tag: Tag, thoroughly: bool) -> bool:
             if entry is not None and any(tag in metas for _, metas in entry.slots.values()):
                 return True
     return False
+
+
+_CALL_SPECIAL_METHODS: Final = frozenset(map(id, (int, float, complex, bool, bytes, hash, next, iter, reversed, sum)))
+
+
+def calls_special_method(function: Any) -> bool:
+    """Whether a leaf gets at the attributes of an object by special methods only, which are overdubbed themselves."""
+    return id(function) in RETURN_METHOD_RESULT or id(function) in _CALL_SPECIAL_METHODS
 
 
 @hidden

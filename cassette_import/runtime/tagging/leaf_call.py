@@ -88,6 +88,11 @@ class LeafCall:
         )
 
     @hidden
+    def notify_of_error(self, error: Exception) -> None:
+        """Notify the contexts that have metadata of the arguments of an exception that the leaf has raised."""
+        computed_metadata.notify_of_error(self.activation, self.function, self.arguments, self.keywords, error)
+
+    @hidden
     def call_method(self, function: Any, *arguments: Any) -> Any:
         """Call a Python function that the leaf would call; it gets wrapped arguments if it is overdubbed."""
         variant = ACTIVE.get().variant
@@ -113,4 +118,9 @@ def without_wrappers(keywords: dict[str, Any]) -> dict[str, Any]:
 @hidden
 def without_rule(call: LeafCall) -> Any:
     """The rule function of a leaf without a rule: its result is plain, unless a context computes metadata for it."""
-    return call.with_computed_metadata(call.native_then_drop_stale())
+    try:
+        value = call.native_then_drop_stale()
+    except Exception as error:
+        call.notify_of_error(error)
+        raise
+    return call.with_computed_metadata(value)

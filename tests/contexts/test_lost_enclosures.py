@@ -1,0 +1,110 @@
+"""An enclosure is right or an error: the midpoint of an interval is never taken for its number."""
+
+import math
+import statistics
+
+import pytest
+
+pytest.importorskip("flint")
+
+from cassette_import import CassetteError, NotOverdubbable
+from cassette_import.contexts.intervals import Interval, NotEnclosed, enclosure
+from tests.contexts.autodiff.test_lost_derivatives import UNFOLLOWED
+from tests.programs.moving_numbers import PROGRAMS
+
+BOX = Interval(3.0 - 1 / 16, 3.0 + 1 / 16)
+POINTS = [BOX.low + BOX.width * n / 20 for n in range(21)]
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in UNFOLLOWED])
+def test_the_enclosure_of_a_program_is_right_or_an_error(name):
+    program = PROGRAMS[name]
+    try:
+        found = enclosure(program, BOX)
+    except CassetteError:
+        return
+    values = [program(x) for x in POINTS]
+    assert [x for x in values if not (x in found if isinstance(found, Interval) else x == found)] == []
+
+
+class Value:
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return Value(self.value + other.value)
+
+    def __eq__(self, other):
+        return self.value == other.value
+
+    __hash__ = None
+
+
+def test_special_methods_of_the_program_are_followed():
+    assert enclosure(lambda x: (Value(x) + Value(x)).value, Interval(0.0, 1.0)) == pytest.approx((0.0, 2.0), abs=1e-8)
+    assert enclosure(lambda x: Value(x) == Value(5.0), Interval(0.0, 1.0)) is False
+
+
+def overflows(x):
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return 0.0
+
+
+def catches(x):
+    try:
+        return statistics.fmean([x, x]) ** 0.123
+    except Exception:
+        return 1.0
+
+
+def catches_the_undecided(x):
+    try:
+        return 1.0 if x < 0.5 else 2.0
+    except Exception:
+        return 3.0
+
+
+@pytest.mark.parametrize(
+    ("program", "box"),
+    [
+        (overflows, Interval(700.0, 720.0)),
+        (overflows, Interval(710.0, 730.0)),
+        (catches_the_undecided, Interval(0.0, 1.0)),
+        (lambda x: 1.0 if f"{x:.1f}" == "0.5" else 2.0, Interval(0.0, 1.0)),
+        (lambda x: max([x, 0.6], key=lambda v: -v), Interval(0.0, 1.0)),
+        (lambda x: float(str(x)), Interval(0.0, 1.0)),
+        (lambda x: int(str(int(x + 0.1)) + f"{x}"[:0]), Interval(0.0, 0.5)),
+        (lambda x: 1.0 if (x + 0.5).is_integer() else 2.0, Interval(0.0, 1.0)),
+    ],
+    ids=["overflow", "all overflow", "undecided", "text", "key", "text and back", "a part of a text", "is_integer"],
+)
+def test_a_midpoint_that_is_used_for_anything_is_an_error(program, box):
+    with pytest.raises(CassetteError, match=rf"at .*{__file__}:\d+"):
+        enclosure(program, box)
+
+
+def test_an_error_that_the_program_catches_is_raised_again():
+    with pytest.raises(NotEnclosed):
+        enclosure(lambda x: overflows(x), Interval(700.0, 720.0))
+
+
+def test_the_error_is_one_of_a_leaf_without_a_rule():
+    assert issubclass(NotEnclosed, NotOverdubbable)
+
+
+@pytest.mark.parametrize("sign", [-0.0, 0.0, -1.0, 1.0])
+@pytest.mark.parametrize("function", [math.copysign, lambda x, y: math.atan2(y, x)], ids=["copysign", "atan2"])
+def test_the_sign_of_a_constant_zero_is_known(function, sign):
+    program = lambda x: function(x, sign)
+    for box in (Interval(1.0, 2.0), Interval(-2.0, -1.0)):
+        found = enclosure(program, box)
+        assert program(box.low) in found
+        assert program(box.high) in found
+        assert found.width < 1.001
+
+
+@pytest.mark.parametrize("constant", [None, "text", b"text"])
+def test_comparisons_with_what_is_no_number_do_not_depend_on_the_bounds(constant):
+    assert enclosure(lambda x: (x == constant, x != constant), Interval(0.0, 1.0)) == (False, True)
