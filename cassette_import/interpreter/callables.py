@@ -8,6 +8,7 @@ Knows the types of callables; must not know anything of the packages above.
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import weakref
 from collections.abc import Callable, Sequence
@@ -95,6 +96,17 @@ SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}
 """How `split` splits callables of further types, by the type's identity. `runtime.tagging.wrappers` adds
 `Tagged`, whose receiver stays wrapped."""
 
+
+class PartialReader:
+    """How the arguments of partial objects are read. `runtime.tagging` reads them with their metadata."""
+
+    def __init__(self) -> None:
+        self.arguments: Callable[[Any], tuple[Any, ...]] = operator.attrgetter("args")
+        self.keywords: Callable[[Any], dict[str, Any]] = operator.attrgetter("keywords")
+
+
+PARTIAL: Final = PartialReader()
+
 CARRIERS: Final = set(
     map(
         id,
@@ -169,7 +181,7 @@ def split(function: Any) -> tuple[Any, ...]:
         found = lookup(function.__objclass__, function.__name__)  # not the receiver's type: `super().__init__`
         return (function,) if found is None else (found, function.__self__)
     if kind is functools.partial:
-        return (*split(function.func), *function.args)
+        return (*split(function.func), *PARTIAL.arguments(function))
     if kind is staticmethod:
         return split(function.__func__)
     if kind is CallableProxy:
@@ -199,7 +211,7 @@ def joined(carried: Sequence[Any], arguments: tuple[Any, ...]) -> tuple[Any, ...
 
 def keywords_of(function: Any) -> dict[str, Any]:
     """The keyword arguments that a partial object carries."""
-    return function.keywords if type(function) is functools.partial else {}
+    return PARTIAL.keywords(function) if type(function) is functools.partial else {}
 
 
 def underlying(target: Any) -> Any:

@@ -7,7 +7,7 @@ item and returns its metadata. Knows iterators and the shadow store; must not kn
 from __future__ import annotations
 
 import itertools
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from types import FunctionType, GeneratorType
 from typing import Any, Final
@@ -44,7 +44,9 @@ LAZY_TYPES: Final = tuple(
 """Types of iterators that hand on the items of other iterators."""
 _LAZY: Final = frozenset(map(id, LAZY_TYPES))
 _SEQUENCE_ITERATORS: Final = frozenset(map(id, (type(iter([])), type(iter(())), type(iter(deque())))))
-_ITEMS_ITERATORS: Final = frozenset(map(id, (type(iter({}.items())), type(reversed({}.items())))))
+_ITEMS_ITERATORS: Final = frozenset(
+    map(id, (type(iter({}.items())), type(reversed({}.items())), type(iter(OrderedDict().items()))))
+)
 
 # ---- cursors
 
@@ -83,8 +85,8 @@ def _cursor_of_elements(store: Store, owner: Any) -> Cursor:
 
 def _cursor_of_view(store: Store, owner: Any, kind: str) -> Cursor:
     """A cursor over `values()` or `items()` of a dict."""
-    own = type(lookup(type(owner), "__iter__")) is FunctionType
-    by_key = _cursor_by_key(store, owner, iter(list(dict.keys(owner) if own else owner)))
+    start = lookup(type(owner), "__iter__")  # that of an `OrderedDict` has an order of its own
+    by_key = _cursor_by_key(store, owner, iter(list(dict.keys(owner) if type(start) is FunctionType else start(owner))))
     return by_key if kind == "values" else (lambda pair: by_key(pair[1]))
 
 

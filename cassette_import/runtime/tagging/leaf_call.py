@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
+from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging import computed_metadata
@@ -101,12 +102,24 @@ class LeafCall:
         return call_overdubbed(function, *arguments)
 
     @hidden
+    def forward(self, callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Make a call that the leaf would make. It is no event; the metadata of the arguments is propagated."""
+        variant = ACTIVE.get().variant
+        if variant is None or not variant.tagging:
+            return plain(callee)(*map(plain, arguments), **without_wrappers(keywords))
+        function, *leading = split(callee)
+        return PROPAGATE[0](self.activation, callee, function, tuple(leading), arguments, keywords)
+
+    @hidden
     def event(self, function: Any, *arguments: Any) -> Any:
         """Make a call that the leaf would make, as an event."""
         return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
 
 
 RuleFunction = Callable[[LeafCall], Any]
+
+PROPAGATE: Final[list[Callable[..., Any]]] = []
+"""`propagation.propagate`, which imports this module, and adds itself."""
 
 
 @hidden

@@ -8,9 +8,11 @@ know what the rules do. The names in this module are all that dispatch uses of t
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
+from cassette_import.interpreter.callables import joined, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import primitives
@@ -28,11 +30,12 @@ from cassette_import.runtime.tagging.fast_path import (
     steps_plainly,
 )
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
-from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule, without_wrappers
+from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule, without_wrappers
 from cassette_import.runtime.tagging.live_metadata import refresh_names
 from cassette_import.runtime.tagging.overdubbed_calls import TYPES_IN_C, WRAPPER_AWARE, calls_overdubbed
 from cassette_import.runtime.tagging.rules import RULES, RULES_OF_TYPES
 from cassette_import.runtime.tagging.rules.construction import construct
+from cassette_import.runtime.tagging.rules.partial_objects import arguments_of_partial, keywords_of_partial
 from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -87,6 +90,9 @@ def propagate(
         tagged = any(type(argument) is Tagged for argument in keywords.values())
     if type(callee) is Tagged:
         callee, function, leading, arguments = _with_bare_callee(callee, arguments)
+    if type(callee) is partial:
+        callee, function, leading, arguments, keywords = _with_arguments_of_partial(callee, arguments, keywords)
+        tagged = True
     # A function that takes wrapped arguments.
     key = id(function)
     if key in WRAPPER_AWARE:
@@ -120,6 +126,9 @@ def propagate(
         LOCAL.returned, LOCAL.wants_wrapped = returned, wants_wrapped
 
 
+PROPAGATE.append(propagate)
+
+
 @hidden
 def _with_bare_callee(callee: Tagged, arguments: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
     """The callee, function, leading arguments and arguments of a call of a wrapped callee, without its wrapper.
@@ -131,6 +140,16 @@ def _with_bare_callee(callee: Tagged, arguments: tuple[Any, ...]) -> tuple[Any, 
     if leading and type(leading[0]) is Tagged and type(function) is FunctionType and type(method) is MethodType:
         return function, function, (), (*leading, *arguments)
     return method, function, tuple(leading), arguments
+
+
+@hidden
+def _with_arguments_of_partial(
+    callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
+    """The call that a partial object makes: its arguments are those of its callee, with their metadata."""
+    function, *leading = split(callee.func)
+    arguments = joined(arguments_of_partial(callee), arguments)
+    return callee.func, function, tuple(leading), arguments, {**keywords_of_partial(callee), **keywords}
 
 
 @hidden

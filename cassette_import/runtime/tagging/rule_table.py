@@ -11,7 +11,9 @@ Knows how rules are registered; must not know what they do.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 from cassette_import.runtime.tagging.fast_path import PlainIf, any_arguments, apply_always
@@ -74,3 +76,29 @@ def rule_of_type(kind: type) -> Callable[[RuleFunction], RuleFunction]:
         return rule_function
 
     return register
+
+
+RULES_OF_CODE: Final[dict[tuple[str, str], RuleFunction]] = {}
+"""The rule functions for Python functions of the standard library, by module and qualified name of their code.
+
+So no module is imported for its rules, and a rule may be for the inner function of a decorator."""
+
+
+def rule_of_code(module: str, *names: str) -> Callable[[RuleFunction], RuleFunction]:
+    """Register the rule function of some Python functions of a module, by the qualified names of their code."""
+
+    def register(rule_function: RuleFunction) -> RuleFunction:
+        RULES_OF_CODE.update(((module, name), rule_function) for name in names)
+        return rule_function
+
+    return register
+
+
+def rule_of_python_function(function: FunctionType) -> RuleFunction | None:
+    """The rule function of a Python function of the standard library, if it has one."""
+    namespace = function.__globals__
+    module = namespace.get("__name__")
+    found = RULES_OF_CODE.get((module, function.__code__.co_qualname))  # type: ignore[arg-type]
+    if found is None or namespace is not getattr(sys.modules.get(module), "__dict__", None):  # type: ignore[arg-type]
+        return None
+    return found

@@ -10,6 +10,7 @@ from cassette_import.runtime.tagging.rule_table import RULES, RULES_OF_TYPES, Ru
 from cassette_import.runtime.tagging.rules import (
     attributes,
     buffers,
+    callables,
     construction,
     container_constructors,
     conversions,
@@ -22,8 +23,10 @@ from cassette_import.runtime.tagging.rules import (
     iterator_methods,
     lazy_iterators,
     lists,
+    mapping_proxies,
     module_globals,
     operators,
+    partial_objects,
     reductions,
     sets,
     sorting,
@@ -31,9 +34,9 @@ from cassette_import.runtime.tagging.rules import (
 )
 
 MODULES = (
-    attributes, buffers, construction, container_constructors, conversions, copies, dicts, displays, frames, getters,
-    iteration, iterator_methods, lazy_iterators, lists, module_globals, operators, reductions, sets, sorting,
-    subscripts,
+    attributes, buffers, callables, construction, container_constructors, conversions, copies, dicts, displays,
+    frames, getters, iteration, iterator_methods, lazy_iterators, lists, mapping_proxies, module_globals, operators,
+    partial_objects, reductions, sets, sorting, subscripts,
 )  # fmt: skip
 """The files of rules."""
 

@@ -1,36 +1,163 @@
-"""Rules for classes that are not overdubbed: dataclasses, named tuples, namespaces; and for `dataclasses.replace`.
+"""Rules for classes: what `type.__call__` does, with arguments that keep their metadata.
 
-Knows how these classes assign the fields of their instances; must not know how a call got here.
+A class calls `__new__` and then `__init__`. A method of the program gets wrapped arguments. A method of a leaf has a
+rule, or the attributes are known that it assigns its arguments to: those of dataclasses, named tuples, namespaces.
+Knows how classes assign the fields of their instances; must not know how a call got here.
 """
 
 from __future__ import annotations
 
+import builtins
 import copy
 import dataclasses
-from types import MemberDescriptorType, SimpleNamespace
-from typing import Any
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
-from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
+from cassette_import.runtime.tagging.rule_table import RULES, rule
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_TYPE_CALL: Final = type.__dict__["__call__"]
+_OBJECT_NEW: Final = object.__dict__["__new__"]
+_OBJECT_INIT: Final = object.__dict__["__init__"]
+
+
+@rule(_TYPE_CALL)
+@hidden
+def call_class(call: LeafCall) -> Any:
+    """`super().__call__(…)` in a metaclass."""
+    kind, *given = call.arguments
+    return _construct(call, plain(kind), tuple(given)) if is_a(plain(kind), type) else without_rule(call)
 
 
 @hidden
 def construct(call: LeafCall) -> Any:
-    """The rule function of all classes that have no rule: attributes keep the metadata of the arguments."""
-    names = _parameters(call.function)
-    if names is None:
+    """The rule function of all classes that have no rule."""
+    if lookup(type(call.function), "__call__") is not _TYPE_CALL:
         return without_rule(call)
+    return _construct(call, call.function, call.arguments)
+
+
+@hidden
+def _construct(call: LeafCall, kind: Any, given: tuple[Any, ...]) -> Any:
+    new, init = lookup(kind, "__new__"), lookup(kind, "__init__")
+    new = new.__func__ if is_a(new, staticmethod) else new
+    moves_new, moves_init = _moves(call, new), _moves(call, init)
+    if kind is type or not (moves_new or moves_init):
+        return _construct_natively(call, kind, given)
+    if type(init) is FunctionType or moves_init or init is _OBJECT_INIT:
+        made = call.forward(new, kind, *given, **call.keywords)
+        bare = plain(made)
+        if is_a(bare, kind):
+            _keep_arguments_of_exception(call, bare, given)
+            _initialise(call, bare, lookup(type(bare), "__init__"), given)
+        return made
+    return _construct_natively(call, kind, given)
+
+
+@hidden
+def _moves(call: LeafCall, method: Any) -> bool:
+    """Whether metadata is propagated to what a method makes: it is overdubbed, or has a rule."""
+    if id(method) in RULES:
+        return True
+    return type(method) is FunctionType and (
+        calls_overdubbed(call.activation, method) or is_generated_by_dataclass(method)
+    )
+
+
+@hidden
+def _initialise(call: LeafCall, made: Any, init: Any, given: tuple[Any, ...]) -> None:
+    if type(init) is FunctionType and is_generated_by_dataclass(init):
+        result = initialise_dataclass(call, init, made, given)
+    else:
+        result = call.forward(init, made, *given, **call.keywords)
+    if plain(result) is not None:
+        raise TypeError(f"__init__() should return None, not '{type(plain(result)).__name__:.200}'")
+
+
+# ---- dataclasses
+
+_GENERATED_FILES: Final = "<string>"
+_HAS_FACTORY: Final = "_HAS_DEFAULT_FACTORY"
+
+
+def is_generated_by_dataclass(method: FunctionType) -> bool:
+    """Whether `dataclasses.dataclass` has generated an `__init__`."""
+    return method.__code__.co_filename == _GENERATED_FILES and method.__name__ == "__init__"
+
+
+class _Receiver:
+    """What a generated `__init__` gets as `self`, so that it can be called with wrapped arguments."""
+
+    def __init__(self, call: LeafCall, made: Any) -> None:
+        object.__setattr__(self, "@made", (call, made))
+
+    @hidden
+    def __setattr__(self, name: str, value: Any) -> None:
+        call, made = object.__getattribute__(self, "@made")
+        _flush(self)
+        call.forward(setattr, made, name, value)
+
+    @hidden
+    def __getattr__(self, name: str) -> Any:
+        call, made = object.__getattribute__(self, "@made")
+        _flush(self)
+        return _Forwarded(call, getattr(made, name))
+
+
+class _Forwarded:
+    """A method of the object that is initialised: `__post_init__`."""
+
+    __slots__ = ("_call", "_method")
+
+    def __init__(self, call: LeafCall, method: Any) -> None:
+        self._call = call
+        self._method = method
+
+    @hidden
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._call.forward(self._method, *arguments, **keywords)
+
+
+@hidden
+def _flush(receiver: _Receiver) -> None:
+    """Assign the fields of a frozen dataclass, which `object.__setattr__` has assigned to the receiver."""
+    attributes = object.__getattribute__(receiver, "__dict__")
+    call, made = attributes["@made"]
+    for name in [name for name in attributes if name != "@made"]:
+        call.forward(object.__setattr__, made, name, attributes.pop(name))
+
+
+@hidden
+def initialise_dataclass(call: LeafCall, init: FunctionType, made: Any, given: tuple[Any, ...]) -> Any:
+    """Call the generated `__init__`: it only moves its arguments, so it gets them wrapped."""
+    receiver = _Receiver(call, made)
+    result = init(receiver, *given, **call.keywords)
+    _flush(receiver)
+    return result
+
+
+# ---- classes whose fields are known
+
+
+@hidden
+def _construct_natively(call: LeafCall, kind: Any, given: tuple[Any, ...]) -> Any:
+    names = _parameters(kind)
+    if names is None:
+        made = without_rule(call)
+        _keep_arguments_of_exception(call, plain(made), given)
+        return made
     made = call.native_then_drop_stale()
     if names and is_a(made, tuple):
-        call.store.bind_items(made, [*call.given, *(call.keywords.get(name) for name in names[len(call.given) :])])
+        call.store.bind_items(made, [*given, *(call.keywords.get(name) for name in names[len(given) :])])
         return made
-    given = dict(call.keywords)
-    given.update(zip(names, call.given, strict=False))
-    for name, value in given.items():
+    keywords = dict(call.keywords)
+    keywords.update(zip(names, given, strict=False))
+    for name, value in keywords.items():
         if type(value) is Tagged and read_attribute(made, name) is plain(value):
             call.store.store_part(call.store.attributes, made, name, value)
     return made
@@ -52,6 +179,38 @@ def read_attribute(owner: Any, name: str) -> Any:
     if name in own:
         return own[name]
     return getattr(owner, name) if is_a(lookup(type(owner), name), MemberDescriptorType) else None
+
+
+# ---- exceptions
+
+_args_of: Final = BaseException.__dict__["args"].__get__
+_ATTRIBUTES: Final[dict[type, str]] = {StopIteration: "value", SystemExit: "code"}
+"""The attributes that the only argument of an exception goes to."""
+
+
+_EXCEPTIONS: Final = [kind for kind in vars(builtins).values() if is_a(kind, type) and issubclass(kind, BaseException)]
+
+
+@rule(*(kind.__dict__["__init__"] for kind in _EXCEPTIONS if "__init__" in kind.__dict__))
+@hidden
+def initialise_exception(call: LeafCall) -> Any:
+    result = call.native()
+    _keep_arguments_of_exception(call, call.owner, call.arguments[1:])
+    return result
+
+
+@hidden
+def _keep_arguments_of_exception(call: LeafCall, made: Any, given: tuple[Any, ...]) -> None:
+    """Keep the metadata of an exception's arguments, which are the items of its `args`."""
+    if not is_a(made, BaseException):
+        return
+    items = _args_of(made)
+    if len(items) != len(given) or any(item is not plain(value) for item, value in zip(items, given, strict=True)):
+        return
+    call.store.bind_items(items, given)
+    for kind, name in _ATTRIBUTES.items():
+        if given and is_a(made, kind) and type(given[0]) is Tagged and kind.__dict__[name].__get__(made) is items[0]:
+            call.store.store_part(call.store.attributes, made, name, given[0])
 
 
 @rule(dataclasses.replace, getattr(copy, "replace", dataclasses.replace))

@@ -1,16 +1,20 @@
 """Rules for the classes of containers: `list(x)`, `tuple(x)`, `set(x)`, `frozenset(x)`, `deque(x)`, `dict(x)`.
 
-Knows which of these classes take the items of an iterable; must not know where the items get their metadata from.
+Subclasses call the `__new__` or `__init__` of these classes, which have rules, too. Knows which of these methods take
+the items of an iterable; must not know where the items get their metadata from.
 """
 
 from __future__ import annotations
 
+import gc
 from collections import deque
+from types import MappingProxyType
 from typing import Any
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.container_contents import size_of
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall
@@ -34,6 +38,46 @@ def from_items(call: LeafCall) -> Any:
     return call.store.bind_items(made, items[len(items) - len(made) :])
 
 
+# ---- the methods that subclasses call
+
+
+@rule(list.__init__, deque.__init__, set.__init__)
+@hidden
+def initialise_from_items(call: LeafCall) -> None:
+    owner, *given = call.arguments
+    owner, source = plain(owner), given[0] if given else call.keywords.get("iterable", ())
+    if not may_have_tagged_items(call.store, source):
+        call.native()
+        call.store.items.drop(owner)
+        return
+    items: list[Any] = []
+    try:
+        items.extend(iterate_wrapped(call, source))
+    finally:  # the items before an error are in the container
+        keywords = {name: plain(value) for name, value in call.keywords.items() if name != "iterable"}
+        call.function(owner, list(map(plain, items)), *map(plain, given[1:]), **keywords)
+        if is_a(owner, set):
+            call.store.bind_elements(owner, items)
+        else:
+            call.store.bind_items(owner, items[len(items) - size_of(owner) :])
+
+
+@rule(tuple.__new__, frozenset.__new__)
+@hidden
+def new_from_items(call: LeafCall) -> Any:
+    if len(call.arguments) != 2 or call.keywords or not may_have_tagged_items(call.store, call.arguments[1]):
+        return call.native()
+    kind, source = map(plain, call.arguments)
+    if type(source) is kind and kind in (tuple, frozenset):
+        return call.native()
+    items = list(iterate_wrapped(call, call.arguments[1]))
+    made = call.function(kind, list(map(plain, items)))
+    return call.store.bind_items(made, items) if is_a(made, tuple) else call.store.bind_elements(made, items)
+
+
+# ---- dicts
+
+
 @hidden
 def _is_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Whether there is no source but a dict."""
@@ -45,6 +89,8 @@ def _is_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 def from_pairs(call: LeafCall) -> Any:
     store = call.store
     source = plain(call.given[0]) if call.given else ()
+    if type(source) is MappingProxyType:
+        source = gc.get_referents(source)[0]
     pairs: list[Any] = []
     if is_a(source, dict):
         slots = store.slots_by_key(source)

@@ -6,7 +6,7 @@ Knows which parts a copy shares with the original; must not know how the shadow 
 from __future__ import annotations
 
 import copy
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -19,7 +19,10 @@ from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.wrappers import metas_of, plain, wrapped
 
 
-@rule(copy.copy, copy.deepcopy, list.copy, dict.copy, set.copy, frozenset.copy, deque.copy)
+@rule(
+    copy.copy, copy.deepcopy, list.copy, dict.copy, set.copy, frozenset.copy, deque.copy, OrderedDict.copy,
+    defaultdict.copy, defaultdict.__copy__,
+)  # fmt: skip
 @hidden
 def copy_with_metadata(call: LeafCall) -> Any:
     source = call.arguments[0]
@@ -37,7 +40,7 @@ def _copy_metas(store: Store, source: Any, made: Any, deep: bool, seen: set[int]
     _copy_attribute_metas(store, source, made)
     if is_a(source, SEQUENCES):
         metas = store.item_metas(source)
-        if metas is not None and size_of(made) == len(metas):
+        if metas is not None and size_of(made) == len(metas) and (deep or _are_same(items_in(source), items_in(made))):
             store.set_item_metas(made, metas)
     elif is_a(source, dict):
         slots = store.slots_by_key(source)
@@ -49,6 +52,12 @@ def _copy_metas(store: Store, source: Any, made: Any, deep: bool, seen: set[int]
     if deep:
         for before, after in _pairs_of_parts(source, made):
             _copy_metas(store, before, after, deep, seen)
+
+
+@hidden
+def _are_same(items: list[Any], copied: list[Any]) -> bool:
+    """Whether a copy has the same items: a class of the program may copy itself in its own way."""
+    return all(one is other for one, other in zip(items, copied, strict=True))
 
 
 @hidden

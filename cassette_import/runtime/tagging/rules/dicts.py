@@ -6,6 +6,8 @@ Knows which method moves which key and value; must not know how the shadow store
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict, defaultdict
+from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
@@ -23,10 +25,13 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 _DICT_ITER: Final = dict.__dict__["__iter__"]
 
 
-@rule(dict.get, dict.pop, dict.setdefault)
+@rule(dict.get, dict.pop, dict.setdefault, OrderedDict.pop, OrderedDict.setdefault)
 @hidden
 def take_by_key(call: LeafCall) -> Any:
+    if len(call.arguments) < 2 or not call.keywords.keys() <= {"default"}:
+        return call.native_then_drop_stale()
     _, key, *default = call.arguments
+    default += call.keywords.values()
     owner = call.owner
     slot = call.store.slots_by_key(owner).get(plain(key))
     had = has(owner, plain(key))
@@ -41,7 +46,7 @@ def take_by_key(call: LeafCall) -> Any:
     return Tagged(value, slot[1]) if slot is not None and slot[0] is value else value
 
 
-@rule(dict.popitem)
+@rule(dict.popitem, OrderedDict.popitem)
 @hidden
 def take_last(call: LeafCall) -> Any:
     slots = dict(call.store.slots_by_key(call.owner))
@@ -60,10 +65,12 @@ def _takes_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 
 
 @rule(operator.ior, plain_if=_takes_dict, returns_method_result=True)
-@rule(dict.update)
+@rule(dict.update, dict.__init__, OrderedDict.update, OrderedDict.__init__)
 @hidden
 def update(call: LeafCall) -> Any:
     owner = call.owner
+    if call.function is not operator.ior and (len(call.arguments) > 2 or _has_own_setitem(owner)):
+        return call.native_then_drop_stale()
     if is_a(owner, (set, frozenset)):
         return combine(call)
     if not is_a(owner, dict):
@@ -86,6 +93,35 @@ def update(call: LeafCall) -> Any:
     return call.given[0] if call.function is operator.ior else None
 
 
+@hidden
+def _has_own_setitem(owner: Any) -> bool:
+    """Whether a subclass of `OrderedDict` stores its items by its own method."""
+    return is_a(owner, OrderedDict) and type(lookup(type(owner), "__setitem__")) is FunctionType
+
+
+@rule(defaultdict.__init__)
+@hidden
+def initialise_with_factory(call: LeafCall) -> None:
+    """The first argument is the factory, the others are those of a dict."""
+    owner, *given = call.arguments
+    if len(given) > 2:
+        call.native()
+    defaultdict.__init__(plain(owner), *map(plain, given[:1]))
+    if len(given) > 1 or call.keywords:
+        call.forward(dict.update, owner, *given[1:], **call.keywords)
+
+
+@rule(vars(dict)["fromkeys"], vars(OrderedDict)["fromkeys"])
+@hidden
+def from_keys(call: LeafCall) -> Any:
+    made = call.native()
+    value = call.arguments[2] if len(call.arguments) > 2 else call.keywords.get("value")
+    if type(value) is Tagged and is_a(made, dict):
+        bare, metas = plain(value), value._tagged_metas
+        call.store.set_slots(made, {key: (bare, metas) for key, item in dict.items(made) if item is bare})
+    return made
+
+
 @rule(dict.keys)
 @hidden
 def keys(call: LeafCall) -> Any:
@@ -93,7 +129,7 @@ def keys(call: LeafCall) -> Any:
     return call.with_computed_metadata(call.native()) if is_computed_from(call.arguments[0]) else call.native()
 
 
-@rule(dict.values, dict.items)
+@rule(dict.values, dict.items, OrderedDict.values, OrderedDict.items)
 @hidden
 def view(call: LeafCall) -> Any:
     made = call.native()
@@ -103,7 +139,7 @@ def view(call: LeafCall) -> Any:
     return made
 
 
-@rule(dict.clear)
+@rule(dict.clear, OrderedDict.clear)
 @hidden
 def clear(call: LeafCall) -> None:
     call.native()

@@ -5,9 +5,10 @@ Knows how the built-in containers resolve an index, a key or a slice; must not k
 
 from __future__ import annotations
 
+import gc
 import operator
 from collections import deque
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from cassette_import.interpreter.callables import lookup
@@ -30,14 +31,18 @@ def _position(owner: Any, index: Any) -> int:
 
 
 @rule(operator.getitem, returns_method_result=True)
-@rule(list.__getitem__, tuple.__getitem__, dict.__getitem__)
+@rule(list.__getitem__, tuple.__getitem__, dict.__getitem__, MappingProxyType.__getitem__)
 @hidden
 def load_item(call: LeafCall) -> Any:
     store, owner, key = call.store, plain(call.arguments[0]), plain(call.arguments[1])
+    if type(owner) is MappingProxyType:
+        return call.forward(operator.getitem, gc.get_referents(owner)[0], call.arguments[1])
     LOCAL.returned = None
     value = call.native()
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
+        if is_a(owner, dict) and not _has_own_getitem(owner) and dict.get(owner, key) is value:
+            store.store_part(store.items, owner, key, found)  # the factory of a `defaultdict`, or a `__missing__`
         return found  # a `__getitem__` of the program
     if is_computed_from(call.arguments[0]) and (store.items.of(owner) is None or _has_own_getitem(owner)):
         return call.with_computed_metadata(value)

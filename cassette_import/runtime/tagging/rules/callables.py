@@ -1,0 +1,116 @@
+"""Rules for callables that call another one: it gets the arguments wrapped.
+
+These are `operator.call`, parametrised classes, and the functions that decorators of the standard library make. The
+latter are written in Python, and found by their code. Knows which callable is called with which arguments; must not
+know what it does.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+import typing
+from types import FunctionType, GenericAlias
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
+from cassette_import.runtime.tagging.rule_table import rule, rule_of_code, rule_of_python_function, rule_of_type
+from cassette_import.runtime.tagging.wrappers import plain
+
+
+@rule(operator.call, while_untagged=True)
+@hidden
+def call_first(call: LeafCall) -> Any:
+    if not call.arguments:
+        return call.native()
+    return call.forward(*call.arguments, **call.keywords)
+
+
+@rule_of_type(FunctionType)
+@hidden
+def call_python_function(call: LeafCall) -> Any:
+    """A Python function that is not overdubbed; some of the standard library have rules."""
+    return (rule_of_python_function(call.function) or without_rule)(call)
+
+
+# ---- parametrised classes
+
+_IGNORED: Final = (AttributeError, TypeError) if sys.version_info < (3, 13) else (Exception,)
+_PYTHON_ALIAS: Final[Any] = type(typing.Generic[typing.TypeVar("_T")])  # type: ignore[index]
+
+
+@rule_of_type(GenericAlias)
+@rule_of_type(_PYTHON_ALIAS)
+@hidden
+def construct_parametrised(call: LeafCall) -> Any:
+    alias = call.callee
+    if not getattr(alias, "_inst", True):
+        return without_rule(call)
+    made = call.forward(alias.__origin__, *call.given, **call.keywords)
+    try:
+        plain(made).__orig_class__ = alias
+    except _IGNORED:
+        pass
+    return made
+
+
+# ---- functions that decorators make
+
+
+@hidden
+def _variable(function: FunctionType, name: str) -> Any:
+    """A variable of the function around an inner function."""
+    return dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))[name].cell_contents
+
+
+@rule_of_code("functools", "singledispatch.<locals>.wrapper")
+@hidden
+def call_implementation(call: LeafCall) -> Any:
+    if not call.arguments:
+        return call.native()
+    implementation = _variable(call.function, "dispatch")(plain(call.arguments[0]).__class__)
+    return call.forward(implementation, *call.arguments, **call.keywords)
+
+
+@rule_of_code("functools", "singledispatchmethod.__get__.<locals>._method")
+@hidden
+def call_implementation_of_method(call: LeafCall) -> Any:
+    if not call.arguments:
+        return call.native()
+    names = call.function.__code__.co_freevars
+    find = _variable(call.function, "dispatch") if "dispatch" in names else None
+    find = find or _variable(call.function, "self").dispatcher.dispatch
+    method = find(plain(call.arguments[0]).__class__)
+    bound = method.__get__(_variable(call.function, "obj"), _variable(call.function, "cls"))
+    return call.forward(bound, *call.arguments, **call.keywords)
+
+
+@rule_of_code("contextlib", "ContextDecorator.__call__.<locals>.inner")
+@hidden
+def call_in_context(call: LeafCall) -> Any:
+    with _variable(call.function, "self")._recreate_cm():
+        return call.forward(_variable(call.function, "func"), *call.arguments, **call.keywords)
+
+
+@rule_of_code("contextlib", "contextmanager.<locals>.helper", "asynccontextmanager.<locals>.helper")
+@hidden
+def make_context_manager(call: LeafCall) -> Any:
+    """The manager calls a generator function."""
+    function = _variable(call.function, "func")
+    made: list[Any] = []
+
+    @hidden
+    def make_generator(*_: Any, **__: Any) -> Any:
+        made.append(plain(call.forward(function, *call.arguments, **call.keywords)))
+        return made[0]
+
+    make_generator.__doc__ = getattr(function, "__doc__", None)
+    name = (
+        "_GeneratorContextManager"
+        if "async" not in call.function.__code__.co_qualname
+        else "_AsyncGeneratorContextManager"
+    )
+    manager = call.function.__globals__[name](make_generator, tuple(map(plain, call.arguments)), call.plain_keywords)
+    manager.func = function
+    return manager
