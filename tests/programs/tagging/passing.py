@@ -3,6 +3,8 @@
 The second argument is moved, too, where there is room for it.
 """
 
+# ruff: noqa: B007, RUF015
+
 import asyncio
 import collections
 import contextlib
