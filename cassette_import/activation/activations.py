@@ -131,8 +131,8 @@ def inherited_activation(activation: Activation) -> Activation:
         contexts = tuple(context for context in activation.contexts if context.inherit)
         tags: list[Any] = []
         if activation.tags:
-            for context in contexts:
-                tags.append(tag_scopes().tag_for_entry(context, tuple(tags)))
+            for number, context in enumerate(contexts):
+                tags.append(tag_scopes().tag_for_entry(context, contexts[:number], tuple(tags)))
         inherited = activation.inherited = held_activation(contexts, activation.roots, tuple(tags))
         if inherited is not INACTIVE:
             inherited.inherited = inherited

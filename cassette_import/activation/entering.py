@@ -48,7 +48,8 @@ def _tags(here: Activation, context: Any, count: int, resumed: Activation | None
     if not (context._tagging or here.tags):
         return ()
     outer = (here.tags or (None,) * (count - 1))[: count - 1]
-    return (*outer, tag_scopes().tag_for_entry(context, outer) if context._tagging else None)
+    around = here.contexts[: count - 1]
+    return (*outer, tag_scopes().tag_for_entry(context, around, outer) if context._tagging else None)
 
 
 def original(context: Any) -> Any:

@@ -15,7 +15,7 @@ from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.metadata_types import checked, metadatatype
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.tag_scopes import tag_of, tag_of_seed
 from cassette_import.runtime.tagging.tags import NO_METADATA, NO_METAMETA, Tag
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -71,6 +71,9 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
     ------
     TypeError
         If the context does not tag values, or does not admit the metadata.
+    RuntimeError
+        If the context was entered again while it was active, and other values were tagged further out: the metadata of
+        both could not be told apart.
 
     >>> class Ctx(Context, tagging=True): ...
     >>> ctx = Ctx()
@@ -87,7 +90,7 @@ def tag(value: Any, ctx: Any, metadata: Any = NO_METADATA) -> Any:
         return value
     found = checked(ctx, type(plain(value)), metadata)
     old = value._tagged_metas if type(value) is Tagged else {}
-    return Tagged(plain(value), {**old, tag_of(ctx, create=True): found})  # type: ignore[dict-item]
+    return Tagged(plain(value), {**old, tag_of_seed(ctx): found})
 
 
 def untag(x: Any, ctx: Any) -> Any:

@@ -66,10 +66,46 @@ def _new(context: Any) -> Tag:
     return tag
 
 
-def tag_for_entry(context: Any, tags: tuple[Any, ...]) -> Tag | None:
-    """The tag of a new activation of a context; `tags` are those of the enclosing activations."""
+def tag_of_seed(context: Any) -> Tag:
+    """The tag for a value that code of the program tags.
+
+    Values that are tagged at several levels of entries of one context cannot be told apart by their tag: a derivative
+    within a derivative would be that of both variables. Overloads of the context tag what they compute, at any level.
+    """
+    tag = tag_of(context, create=True)
+    assert tag is not None
+    here = ACTIVE.get()
+    if here.suspended is not None and any(own is context for own in here.suspended.contexts[len(here.contexts) :]):
+        return tag
+    level = sum(own is context for own in here.contexts)
+    if tag.seeded_at is None:
+        tag.seeded_at = level
+    elif tag.seeded_at != level:
+        if level > 1:
+            raise _confusing(context)
+        tag.confusable = True
+    return tag
+
+
+def _confusing(context: Any) -> RuntimeError:
+    return RuntimeError(
+        f"{context!r} is active already, and values are tagged for it at several levels, which one activation cannot "
+        "tell apart; make a context for each level, with enabletagging(ctx) for example"
+    )
+
+
+def tag_for_entry(context: Any, contexts: tuple[Any, ...], tags: tuple[Any, ...]) -> Tag | None:
+    """The tag of a new activation of a context; `contexts` and `tags` are those of the enclosing activations.
+
+    If the context itself is among them, it keeps its tag: what was tagged there can be read in the new activation.
+    """
     if not context._tagging:
         return None
+    for own, known in zip(contexts, tags, strict=False):  # a suspended context has no tag here
+        if own is context and known is not None:
+            if known.confusable:
+                raise _confusing(context)
+            return known  # type: ignore[no-any-return]
     tag = _pending(context) or _new(context)
     tag.entered = True
     tag.parent = next((outer for outer in reversed(tags) if outer is not None), None)

@@ -60,6 +60,8 @@ NO_LEAVES: Final[frozenset[int]] = frozenset()
 class Tag:
     """The tag of one activation of one context. `parent` is the tag of the enclosing activation.
 
+    A context that is entered again while it is active keeps its tag.
+
     `lost` says what happens when a leaf loses metadata of this tag; `exempt` are the leaves, by identity, whose results
     need no metadata.
     """
@@ -69,6 +71,7 @@ class Tag:
         "_context",
         "_token",
         "computed",
+        "confusable",
         "depth",
         "entered",
         "exempt",
@@ -76,6 +79,7 @@ class Tag:
         "name",
         "number",
         "parent",
+        "seeded_at",
         "store",
         "watched",
     )
@@ -86,6 +90,10 @@ class Tag:
         self.parent: Tag | None = None
         self.entered = False
         self.depth = 0
+        self.seeded_at: int | None = None
+        """How many entries of the context were active when the program tagged its first value."""
+        self.confusable = False
+        """Whether the program has tagged values both outside and inside the activation."""
         self.store: Any = None
         self.computed = _computed_method(type(context))
         self.lost = context.lost
