@@ -6,23 +6,17 @@ Nothing is imported, so the diagnosis shows what an import would do. Knows findi
 from __future__ import annotations
 
 import os
-import pkgutil
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from importlib.machinery import ModuleSpec
 from typing import NamedTuple
 
 from cassette_import.importing.decision import Decision, decide
-from cassette_import.importing.finder import locate
+from cassette_import.importing.package_walk import FoundModule, NoSuchPackage, modules_below
 from cassette_import.importing.selection import Selection
 from cassette_import.specialization import disk_cache
 
 __all__ = ["Diagnosis", "NoSuchPackage", "diagnose", "format_lines"]
-
-
-class NoSuchPackage(LookupError):
-    """No finder knows a module of this name."""
 
 
 class Diagnosis(NamedTuple):
@@ -41,30 +35,14 @@ def diagnose(package: str, exclude: Iterable[str] = ()) -> Iterator[Diagnosis]:
     NoSuchPackage
         If no finder finds the module.
     """
-    spec, finder = locate(package) if all(package.split(".")) else (None, "")
-    if spec is None:
-        raise NoSuchPackage(f"no finder knows {package!r}")
     selection = Selection([package], exclude)
-    work = [(package, spec, finder)]
-    while work:
-        name, spec, finder = work.pop()
-        yield _diagnose_module(name, spec, finder, selection)
-        below = []
-        for submodule in _submodules(spec):
-            found, found_by = locate(f"{name}.{submodule}")
-            if found is not None:
-                below.append((f"{name}.{submodule}", found, found_by))
-        work.extend(reversed(below))
+    for found in modules_below(package):
+        yield _diagnose_module(found, selection)
 
 
-def _submodules(spec: ModuleSpec) -> list[str]:
-    if spec.submodule_search_locations is None:
-        return []
-    return sorted({module.name for module in pkgutil.iter_modules(list(spec.submodule_search_locations))})
-
-
-def _diagnose_module(name: str, spec: ModuleSpec, finder: str, selection: Selection) -> Diagnosis:
-    decision = decide(name, spec)._replace(finder=finder)
+def _diagnose_module(found: FoundModule, selection: Selection) -> Diagnosis:
+    name = found.name
+    decision = decide(name, found.spec)._replace(finder=found.finder)
     if decision.action == "rewritten":
         reason = "excluded" if not selection.covers(name) else _syntax_problem(decision)
         if reason:

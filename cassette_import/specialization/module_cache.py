@@ -92,6 +92,12 @@ class ModuleCache:
         for entry in list(self._entries.values()):
             entry.flush()
 
+    def size_on_disk(self, record: FileRecord) -> int:
+        """The bytes of the files of the cache for a source file; 0 if one of them could not be written."""
+        entries = [entry for key, entry in self._entries.items() if key.source_path == record.filename]
+        sizes = [entry.size_on_disk() for entry in entries]
+        return sum(sizes) if all(sizes) else 0
+
     def _entry(self, record: FileRecord, variants: Sequence[Variant]) -> _Entry | None:
         """The entry for a file; None if its code is not cached."""
         if not record.installed or any(variant.shape.passes for variant in variants):
@@ -170,7 +176,10 @@ class _Entry:
         self._append((name, *body))
 
     def add_module(self, is_level_overdubbed: bool, module: CachedModule) -> None:
-        """Add a module, also on disk."""
+        """Add a module, also on disk; bodies of an older one are preserved."""
+        older = self.modules.get(is_level_overdubbed)
+        if older is not None:
+            self._loose = {**dict(older.bodies()), **self._loose}
         self.modules[is_level_overdubbed] = module
         self._in_modules = None
         self._is_complete = self._is_complete and not self._loose
@@ -198,6 +207,10 @@ class _Entry:
             stamp = disk_cache.stamp_of(self._path)
             self._stamp = stamp if self._record.source.is_unchanged() else disk_cache.NO_STAMP
         return self._stamp
+
+    def size_on_disk(self) -> int:
+        """The bytes of the file; 0 if it could not be written."""
+        return 0 if self._size == _UNWRITABLE else disk_cache.size(self._path, self._tag)
 
     def flush(self) -> None:
         """Put the bodies into their modules on disk, with those that other processes have added."""

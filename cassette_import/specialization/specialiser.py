@@ -89,7 +89,7 @@ class Specialiser:
         is_covered = record.installed or record.filename in activation.roots
         while True:
             if is_covered or self._instrumentation.active() or unit.restorations == _MOST_RESTORATIONS:
-                code = self._body(unit, activation.variant if is_covered else None)
+                code = self.body(unit, activation.variant if is_covered else None)
             else:
                 code = unit.plain  # its file was overdubbed for a root function that is not running any more
                 unit.restorations += 1  # each restoration makes the next entry of a context search for all functions
@@ -120,7 +120,7 @@ class Specialiser:
             entered = None
         return entered if entered is not None else function_in(environment, code)
 
-    def _body(self, unit: Unit, variant: Variant | None) -> CodeType:
+    def body(self, unit: Unit, variant: Variant | None) -> CodeType:
         """The unit's compiled body, with a branch for every variant that may be active; its plain code if it is left
         alone."""
         if unit.reason is not None:

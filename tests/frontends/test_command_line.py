@@ -517,7 +517,8 @@ def test_the_report_and_the_profile_say_how_much_of_the_run_specialising_was(fol
     [
         (
             [],
-            "python -m cassette_import: a command is needed: run, replay, show, contexts, primitives, doctor or cache",
+            "python -m cassette_import: a command is needed: "
+            "run, replay, show, contexts, primitives, doctor, cache or compile",
         ),
         (["sing"], "python -m cassette_import: argument COMMAND: invalid choice: 'sing' .*"),
         (["run"], "python -m cassette_import run: a script, or -m and a module, is needed"),
@@ -708,17 +709,3 @@ def test_doctor_reports_the_state_of_each_module_with_the_reason_and_imports_not
 def test_doctor_reports_modules_without_source(folder):
     assert re.match(r"math: left alone: (extension|built-in) module", cassette("doctor", "math", folder=folder).stdout)
     assert cassette("doctor", "sys", folder=folder).stdout.startswith("sys: left alone: built-in module")
-
-
-def test_the_cache_can_be_listed_and_cleared(folder, monkeypatch):
-    from cassette_import.specialization import disk_cache
-
-    source = folder / "beside.py"
-    monkeypatch.setattr("sys.dont_write_bytecode", False)
-    assert disk_cache.write(str(source), "x", b"12345678", [{"a": 1}])
-    listed = cassette("cache", "beside", folder=folder)
-    assert listed.status == 0
-    assert listed.stdout.splitlines() == [str(file) for file in disk_cache.find(source)]
-    assert cassette("cache", "--clear", "beside", folder=folder).stdout == listed.stdout
-    assert disk_cache.find(source) == []
-    assert cassette("cache", "beside", folder=folder).stdout == ""

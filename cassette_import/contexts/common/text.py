@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 
-__all__ = ["error_line", "plural", "search_folders", "short_path", "text_writer"]
+__all__ = ["error_line", "file_size", "plural", "search_folders", "short_path", "text_writer"]
 
 
 def plural(count: int, noun: str) -> str:
@@ -19,6 +19,17 @@ def plural(count: int, noun: str) -> str:
     ('1 call', '2 calls')
     """
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def file_size(count: int) -> str:
+    """A number of bytes, rounded.
+
+    >>> file_size(1), file_size(1234), file_size(12_345_678)
+    ('1 byte', '1 kB', '12.3 MB')
+    """
+    if count < 1000:
+        return plural(count, "byte")
+    return f"{count / 1000:.0f} kB" if count < 999_500 else f"{count / 1_000_000:.1f} MB"
 
 
 def search_folders() -> list[str]:

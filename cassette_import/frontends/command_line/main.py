@@ -101,6 +101,12 @@ def _cache(given: Any) -> int:
     return list_or_clear(given)
 
 
+def _compile(given: Any) -> int:
+    from cassette_import.frontends.command_line.compile import compile_packages
+
+    return compile_packages(given)
+
+
 _COMMANDS: Final[Mapping[str, Callable[[Any], int]]] = {
     "run": _run,
     "replay": _replay,
@@ -109,5 +115,6 @@ _COMMANDS: Final[Mapping[str, Callable[[Any], int]]] = {
     "primitives": _primitives,
     "doctor": _doctor,
     "cache": _cache,
+    "compile": _compile,
 }
 _NAMES: Final = tuple(_COMMANDS)

@@ -1,0 +1,84 @@
+"""The command `compile`: makes the cache files of packages ahead of time, for images and continuous integration.
+
+Knows settings, contexts by name, and how results are printed; must not know how modules are compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from cassette_import.activation.activations import variant_of
+from cassette_import.activation.context import Context
+from cassette_import.contexts.common.text import file_size, plural
+from cassette_import.frontends.command_line.usage import DEFAULT_CONTEXT, UsageError, contexts_named, settings_of
+from cassette_import.frontends.compiling.bar import with_bar
+from cassette_import.frontends.compiling.compiled_modules import CompiledModule
+from cassette_import.frontends.compiling.pool import compile_modules
+from cassette_import.frontends.compiling.selected_modules import SelectedModules, selected_modules
+from cassette_import.importing.package_walk import NoSuchPackage
+from cassette_import.interpreter.clock import perf_counter
+
+__all__ = ["compile_packages"]
+
+
+def compile_packages(given: Any) -> int:
+    """Make the cache files; print the problems and a closing line; return the exit status."""
+    began = perf_counter()
+    if given.jobs < 0:
+        raise UsageError(f"-j must not be less than 0, and is {given.jobs}")
+    wanted = settings_of(given)
+    if not wanted.packages:
+        raise UsageError("no package is named: -p PACKAGE is needed")
+    descriptions = (DEFAULT_CONTEXT,) if wanted.contexts is None else wanted.contexts
+    folders = [os.getcwd()]
+    _check(contexts_named(descriptions, *folders))
+    if sys.implementation.cache_tag is None:
+        raise UsageError("this Python has no caches: sys.implementation.cache_tag is None")
+    selected = _selected(wanted.packages, wanted.exclude or ())
+    jobs = given.jobs or os.cpu_count() or 1
+    compiled = compile_modules(selected.sources, descriptions, folders, jobs)
+    results = list(with_bar(compiled, len(selected.sources), "compiling"))
+    return _print_results(results, selected, perf_counter() - began)
+
+
+def _check(contexts: Sequence[Context]) -> None:
+    """Raise `UsageError` if nothing could be cached for these contexts."""
+    if not contexts:
+        raise UsageError("without a context nothing is compiled: -c CONTEXT is needed")
+    for context in contexts:
+        if context.passes:
+            raise UsageError(f"{type(context).__name__} has passes: what they make is not cached")
+    variant = variant_of(tuple(contexts))
+    if variant is not None and variant.shape.intercepts_nothing:
+        names = " and ".join(type(context).__name__ for context in contexts)
+        raise UsageError(f"{names} intercept{'s' if len(contexts) == 1 else ''} nothing: there is nothing to compile")
+
+
+def _selected(packages: Sequence[str], exclude: Sequence[str]) -> SelectedModules:
+    try:
+        return selected_modules(packages, exclude)
+    except (NoSuchPackage, ValueError) as error:
+        raise UsageError(str(error)) from error
+
+
+def _print_results(results: Sequence[CompiledModule], selected: SelectedModules, seconds: float) -> int:
+    """Print what failed, and the closing line; return the exit status, which is 1 if a module failed."""
+    failed = sorted(result for result in results if result.problem)
+    for result in failed:
+        print(f"{result.name} failed: {result.problem}", file=sys.stderr)
+    done = [result for result in results if not result.problem]
+    parts = [
+        f"{plural(len(done), 'module')} compiled",
+        plural(sum(result.functions for result in done), "function"),
+        file_size(sum(result.size for result in done)),
+        f"{seconds:.1f} seconds",
+    ]
+    if selected.left_alone:
+        parts.append(f"{plural(len(selected.left_alone), 'module')} left alone")
+    if failed:
+        parts.append(f"{plural(len(failed), 'module')} failed")
+    print(", ".join(parts))
+    return 1 if failed else 0

@@ -1,0 +1,76 @@
+"""Compiling many modules at once, each in one of several processes.
+
+Knows processes; must not know how a module is compiled, or how progress is shown.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import Final
+
+from cassette_import.frontends.compiling.compiled_modules import (
+    CompiledModule,
+    Source,
+    begin_worker,
+    compile_module,
+)
+
+__all__ = ["compile_modules"]
+
+_MODULES_PER_PROCESS: Final = 200
+"""A process ends after so many modules, because it keeps what it knows of each of them."""
+
+
+def compile_modules(
+    sources: Sequence[Source], descriptions: Sequence[str], folders: Sequence[str], jobs: int
+) -> Iterator[CompiledModule]:
+    """Compile modules for the described contexts in so many processes; yield each result when it is there.
+
+    Parameters
+    ----------
+    sources:
+        The modules.
+    descriptions:
+        The contexts as `-c` takes them, outermost first.
+    folders:
+        Folders from which contexts may be imported.
+    jobs:
+        The number of processes.
+    """
+    # Each process begins with a fresh interpreter: a fork would copy threads and what this process has imported.
+    pool = ProcessPoolExecutor(
+        min(jobs, len(sources)) or 1,
+        multiprocessing.get_context("spawn"),
+        begin_worker,
+        (descriptions, folders),
+        max_tasks_per_child=_MODULES_PER_PROCESS,
+    )
+    with pool:
+        # The largest ones first, so that all processes end at the same time.
+        ordered = sorted(sources, key=lambda source: -_size(source.path))
+        waiting: dict[Future[CompiledModule], Source] = {
+            pool.submit(compile_module, source): source for source in ordered
+        }
+        try:
+            for future in as_completed(waiting):
+                yield _result(future, waiting[future])
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _result(future: Future[CompiledModule], source: Source) -> CompiledModule:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return CompiledModule(source.name, problem="a process that compiles modules has died")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
