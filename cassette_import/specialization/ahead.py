@@ -5,12 +5,13 @@ Knows the registry and the active variant. Must not know contexts, packages, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
+from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.specialization.body_compiler import MODULE_CACHE
+from cassette_import.specialization.body_compiler import MODULE_CACHE, body_compiler
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.registry import registry
 
@@ -44,14 +45,32 @@ def specialise_module(
     registry.module_code(name, filename, source, plain)
     units = list(registry.records[filename].units)
     namespace = dict.fromkeys(names_of_objects)
+    alive = []
     for unit in units:
-        function = _function_of(unit, namespace)
-        unit.add_function(function)
+        alive.append(_function_of(unit, namespace))
+        unit.add_function(alive[-1])
         registry.specialiser.body(unit, variant)
+        # A nested function has its body in that of the outer one. It needs one of its own where the outer function ran
+        # before a context was entered, as decorators do.
+        for inner in _units_in(unit):
+            alive.append(_function_of(inner, namespace))
+            inner.add_function(alive[-1])
+            body_compiler.body_of(inner, unit.variants)
     MODULE_CACHE.flush()
     left_alone = {unit.plain.co_qualname: unit.reason for unit in units if unit.reason is not None}
     size = MODULE_CACHE.size_on_disk(registry.records[filename])
     return Specialised(len(units) - len(left_alone), left_alone, size)
+
+
+def _units_in(unit: Unit) -> Iterator[Unit]:
+    """The units of the functions in a function."""
+    work = list(nested_functions(unit.plain)) if unit.reason is None else []
+    while work:
+        code = work.pop()
+        work += nested_functions(code)
+        inner = registry.index.unit_of(code)
+        if inner is not None:
+            yield inner
 
 
 def _function_of(unit: Unit, namespace: dict[str, None]) -> FunctionType:

@@ -232,7 +232,10 @@ class CodeIndex:
         }
 
     def _units_of(self, module_name: str) -> list[Unit]:
-        return [unit for record in self.records.values() if module_name in record.module_names for unit in record.units]
+        records = [record for record in list(self.records.values()) if module_name in record.module_names]
+        for record in records:
+            self._index_modules_of(record.filename)
+        return [unit for record in records for unit in record.units]
 
 
 def _is_copy(code: CodeType, original: CodeType | None) -> bool:

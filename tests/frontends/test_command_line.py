@@ -498,6 +498,16 @@ def test_the_report_has_the_state_of_each_module_and_function(folder):
     assert "math" not in report["modules"]
 
 
+def test_the_report_of_a_run_from_the_cache_lists_the_same_functions(folder):
+    reports = []
+    for _ in range(3):
+        options = "run", "-c", "noop", "--report", "report.json", "app.py"
+        assert cassette(*options, folder=folder, PYTHONDONTWRITEBYTECODE="").status == 0
+        reports.append(json.loads((folder / "report.json").read_text()))
+    assert reports[0]["modules"] == reports[1]["modules"] == reports[2]["modules"]
+    assert reports[0]["specialising"]["functions"] > reports[1]["specialising"]["functions"]
+
+
 def test_the_report_and_the_profile_say_how_much_of_the_run_specialising_was(folder):
     done = cassette("run", "--report", "report.json", "app.py", folder=folder)
     work = json.loads((folder / "report.json").read_text())["specialising"]
