@@ -5,7 +5,7 @@ Knows variants, and which functions are instrumented for them; must not know hoo
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.tagging_modules import tag_scopes
@@ -46,13 +46,24 @@ class StackActivation(Activation):
         made = HookActivation(
             contexts, variant, suspended.roots, outer=suspended, suspended=suspended, tags=suspended.tags[:level]
         )
-        if variant is not None:
-            variant.family.active += 1  # functions that are specialised meanwhile include this variant
+        return self._keep(level, made)
+
+    def without(self, left_out: tuple[int, ...]) -> Activation:
+        """Make the activation in which module levels run: that of the contexts that are not `left_out`."""
+        contexts = tuple([context for number, context in enumerate(self.contexts) if number not in left_out])
+        tags = tuple([tag for number, tag in enumerate(self.tags) if number not in left_out]) if contexts else ()
+        made = ModuleLevelActivation(contexts, variant_of(contexts), self.roots, outer=self._suspended(), tags=tags)
+        return self._keep(left_out, made)
+
+    def _keep(self, key: int | tuple[int, ...], made: Activation) -> Activation:
+        """Note an activation inside this one, as in use as long as this one is, unless another thread was first."""
+        if made.variant is not None:
+            made.variant.family.active += 1  # functions that are specialised meanwhile include this variant
         refresh(made)
         known = self.hook_activations
         if known is None:
             known = self.hook_activations = {}
-        return known.setdefault(level, made)
+        return known.setdefault(key, made)
 
     def _suspended(self) -> Activation:
         """What hook activations refer to as the activation in which the hook was called."""
@@ -110,6 +121,31 @@ class HookActivation(StackActivation):
     @hidden
     def __del__(self) -> None:
         release(self)
+
+
+class ModuleLevelActivation(HookActivation):
+    """What is active while the module level of an import runs, if some active context has no `module_level`.
+
+    `outer` is the activation in which the import began.
+    """
+
+    __slots__ = ()
+    is_module_level: ClassVar[bool] = True
+
+
+def without_module_level(activation: Activation) -> tuple[int, ...]:
+    """The numbers of the contexts that have no `module_level`."""
+    return tuple([number for number, context in enumerate(activation.contexts) if not context.module_level])
+
+
+def module_level_activation(activation: Activation) -> Activation:
+    """What is active while a module level runs that is imported in an activation."""
+    left_out = without_module_level(activation)
+    if not left_out or not isinstance(activation, StackActivation):
+        return activation
+    known = activation.hook_activations
+    found = None if known is None else known.get(left_out)
+    return activation.without(left_out) if found is None else found
 
 
 def held_activation(contexts: tuple[Any, ...], roots: frozenset[str], tags: tuple[Any, ...] = ()) -> Activation:

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
-from cassette_import.activation import shutdown
+from cassette_import.activation import module_levels, shutdown
 from cassette_import.activation.activations import OutermostActivation, refresh
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
@@ -28,6 +28,7 @@ from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime import bindings
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
 from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
@@ -164,6 +165,9 @@ class Context:
     leaf_hooks: ClassVar[bool] = False
     lost: ClassVar[str] = "report"
     passes: Sequence[Any] = ()
+    module_level: bool = True
+    """Whether the module level of an import is overdubbed. If not, the import is one event for the context: a call of an
+    object that is named ``import NAME``. An instance may have a value of its own."""
     report_escapes: bool = False
     metadata: Any = None
     prehook: ClassVar[Any]
@@ -345,6 +349,7 @@ for _kind in KINDS:
 
 
 bindings.provide()
+MODULE_IMPORTS.connect(module_levels.execute, module_levels.is_one_event)
 EXEMPT_MANAGERS.add(Context)
 HOOK_FUNCTIONS.listeners.append(hook_copies.instrument_copy)
 

@@ -9,7 +9,13 @@ import os
 from typing import Any
 
 from cassette_import.activation import inheritance
-from cassette_import.activation.activations import EnteredActivation, refresh, variant_of
+from cassette_import.activation.activations import (
+    EnteredActivation,
+    ModuleLevelActivation,
+    module_level_activation,
+    refresh,
+    variant_of,
+)
 from cassette_import.activation.tagging_modules import tag_scopes
 from cassette_import.activation.variant_registry import variants
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
@@ -115,10 +121,10 @@ def leave(activation: Activation, result: Any = None) -> None:
         except ValueError:  # in a copy of the context variables
             pass
     outer = activation.outer
-    ACTIVE.set(outer if outer is not None and not outer.left else _innermost_entered(outer))
+    ACTIVE.set(outer if outer is not None and not outer.left else innermost_entered(outer))
 
 
-def _innermost_entered(activation: Activation | None) -> Activation:
+def innermost_entered(activation: Activation | None) -> Activation:
     """The innermost activation, from this one outwards, that is not over."""
     while activation is not None and activation.left:
         activation = activation.outer
@@ -138,20 +144,30 @@ def exit_context(context: Any) -> None:
         leave(here)
     elif found is not None:
         found.end()
-        ACTIVE.set(_without(here, found))
+        ACTIVE.set(on_another(here, found, innermost_entered(found.outer)))
     else:
         elsewhere = [item for item in IN_USE.values() if item.entered is context]
         if len(elsewhere) == 1:  # a task that cleans up after another one, for example
             elsewhere[0].end()
 
 
-def _without(activation: Activation, gone: Activation) -> Activation:
-    """What is active after a context further out was left."""
+def is_within(activation: Activation, outer: Activation) -> bool:
+    """Whether an activation is another one or was entered inside it."""
+    found: Activation | None = activation
+    while found is not None and found is not outer:
+        found = found.outer
+    return found is not None
+
+
+def on_another(activation: Activation, gone: Activation, base: Activation) -> Activation:
+    """What is active instead of an activation after `base` has replaced `gone`, which is that one or further out."""
     if activation is gone or activation.outer is None:
-        return _innermost_entered(gone.outer)
+        return base
+    if type(activation) is ModuleLevelActivation:
+        return module_level_activation(on_another(activation.outer, gone, base))
     if activation.suspended is not None or activation.left:
         return activation  # a hook that leaves a context: the next event is without it
-    outer = _without(activation.outer, gone)
+    outer = on_another(activation.outer, gone, base)
     contexts = (*outer.contexts, activation.entered)
     tags = (*(outer.tags or (None,) * len(outer.contexts)), activation.tags[-1]) if activation.tags else ()
     new = EnteredActivation(contexts, variant_of(contexts), activation.roots, outer, None, activation.entered, tags)

@@ -31,7 +31,7 @@ from cassette_import.runtime.dispatch.bound_hooks import (
     single_overloads,
 )
 from cassette_import.runtime.dispatch.event_plan import EventPlan, Level
-from cassette_import.runtime.dispatch.event_runner import EventRunner
+from cassette_import.runtime.dispatch.event_runner import EventRunner, event_of
 from cassette_import.runtime.dispatch.failed_events import make_failed
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
@@ -59,6 +59,7 @@ class StackVariant:
         self.instrumented_at: dict[frozenset[str], int] = {}
         self.runners: dict[int, EventRunner] = {}
         self.argument_free_hooks: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
+        self._import_events: dict[tuple[int, ...], Callable[..., Any]] = {}
         self.guards = Guards(self.prefix)
         self.names = VariantNames(self.prefix)
         self._with_arity: list[str] = []
@@ -74,6 +75,7 @@ class StackVariant:
     def refresh(self) -> bool:
         """Take new hooks and overloads into account; return whether bodies compiled so far do not fit any more."""
         levels = [ContextLevel(number, key) for number, key in enumerate(self.keys)]
+        self._import_events = {}
         self.root_overloads = [overload_finder(level.tables["overdub"], True) for level in levels]
         for kind in Events:
             self._bind(kind, levels)
@@ -146,6 +148,14 @@ class StackVariant:
         NAMES[names.target_names] = calls.plan.builtin_names
         NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
         NAMES[names.target_functions(with_keywords=True)] = calls.plan.python_functions(HIGHER_ORDER.by_id)
+
+    def import_event(self, numbers: tuple[int, ...]) -> Callable[..., Any]:
+        """Runs an import as one event, with the hooks and overloads of the contexts with these numbers."""
+        event = self._import_events.get(numbers)
+        if event is None:
+            levels = [ContextLevel(number, self.keys[number]) for number in numbers]
+            event = self._import_events[numbers] = event_of(self._plan(Events.CALLS, levels))
+        return event
 
     # ---- when another variant replaces this one
 

@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import machinery
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, MethodType, ModuleType
@@ -24,6 +25,7 @@ from cassette_import.importing.other_finders import OtherFinders
 from cassette_import.importing.selection import Selection
 from cassette_import.importing.temporary_loader import TemporaryLoader
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.specialization.registry_port import registry
 
 __all__ = ["Finder", "Loader", "finder", "locate"]
@@ -78,6 +80,8 @@ class Finder:
             self.add_module(decision)
             if _executes_its_code(loader) and registry.wants_trampolines():
                 spec.loader = _CodeProvidingLoader(loader, spec, decision)  # type: ignore[assignment]  # it acts as one
+            elif MODULE_IMPORTS.is_one_event() and hasattr(loader, "exec_module") and hasattr(loader, "create_module"):
+                spec.loader = _OneEventLoader(loader, spec, decision)  # type: ignore[assignment]  # it acts as one
 
     def add_module(self, decision: Decision) -> None:
         """Overdub the functions of a module that is about to be executed or was executed earlier."""
@@ -162,7 +166,7 @@ class Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Execute the module. If another thread enters a context meanwhile, instrument the functions made since."""
         was_wanted = registry.wants_module_level()
-        SourceFileLoader.exec_module(self, module)
+        MODULE_IMPORTS.execute(self.name, self.path, partial(SourceFileLoader.exec_module, self), module)
         if not was_wanted and registry.wants_module_level():
             registry.instrument_active()
 
@@ -177,13 +181,29 @@ class _CodeProvidingLoader(TemporaryLoader):
     @property
     def exec_module(self) -> Callable[[ModuleType], None]:
         # importlib's own function, which gets the code from `self`: from this loader.
-        return MethodType(type(self._wrapped).exec_module, self)
+        execute = MethodType(type(self._wrapped).exec_module, self)
+        return partial(MODULE_IMPORTS.execute, self._decision.name, self._decision.origin or "", execute)
 
     @property
     def get_code(self) -> _CodeGetter:
         loader = self._wrapped
         self._restore_loader(sys.modules.get(self._spec.name))
         return finder.code_getter(self._decision, loader.get_code, loader.get_data, trusted=False)
+
+
+class _OneEventLoader(TemporaryLoader):
+    """Another tool's loader, while it loads one module whose import is one event for some active context."""
+
+    def __init__(self, loader: Any, spec: ModuleSpec, decision: Decision) -> None:
+        super().__init__(loader, spec)
+        self._decision = decision
+
+    @hidden
+    def exec_module(self, module: ModuleType) -> None:
+        """Have the other loader execute the module."""
+        self._restore_loader(module)
+        execute = self._wrapped.exec_module
+        MODULE_IMPORTS.execute(self._decision.name, self._decision.origin or "", execute, module)
 
 
 def _executes_its_code(loader: Any) -> bool:

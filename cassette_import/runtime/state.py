@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from contextvars import ContextVar, Token
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
@@ -36,7 +36,8 @@ class Activation:
     suspended:
         While a hook or overload runs: the activation in which it was called.
     hook_activations:
-        What is active while the hooks of each context run, by the number of the context. None until a hook ran.
+        What is active while the hooks of each context run, by the number of the context; and while module levels run, by
+        the numbers of the contexts that are left out then. None until one ran.
     inherited:
         What threads, jobs and tasks inherit that are started here. None until one was started.
     left:
@@ -64,6 +65,9 @@ class Activation:
         "token",
         "variant",
     )
+    is_module_level: ClassVar[bool] = False
+    """Whether it is that of a module level that is imported: functions that are called are not specialised for contexts
+    that are not active in it."""
 
     def __init__(
         self,
@@ -82,7 +86,7 @@ class Activation:
         self.outer = outer
         self.suspended = suspended
         self.tags = tags
-        self.hook_activations: dict[int, Activation] | None = None
+        self.hook_activations: dict[Any, Activation] | None = None
         self.entered = entered
         self.inherited: Activation | None = None
         self.left = False

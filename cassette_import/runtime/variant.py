@@ -69,5 +69,9 @@ class ActiveVariant(Variant, Protocol):
     """The event runners by kind of event."""
     argument_free_hooks: dict[tuple[str, int], Any]
     """The hooks that read no arguments, by hook and kind of event."""
+
+    def import_event(self, numbers: tuple[int, ...]) -> Any:
+        """Runs an import as one event for the contexts with these numbers."""
+
     root_overloads: list[Any]
     """For each context, what finds the overload of a root call."""

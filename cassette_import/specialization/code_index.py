@@ -178,6 +178,18 @@ class CodeIndex:
             unit.reference = digest, number
             self.units[unit.reference] = unit
 
+    def outer_code_of(self, unit: Unit) -> CodeType:
+        """The plain code of a unit, but with trampolines for the functions that it makes.
+
+        It runs where no context is active, in a module that is imported: the functions outlast the import.
+        """
+        if unit.outer is None:
+            with self.lock:
+                code = self.with_trampolines(unit.plain, everything=True)
+                self._codes[id(code)] = (code, unit)
+                unit.outer = code
+        return unit.outer
+
     def overdubbable(self, function: FunctionType) -> bool:
         """Whether the function can get a compiled body: it has source, and is not left alone."""
         unit = self.find_unit(function.__code__)

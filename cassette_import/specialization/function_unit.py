@@ -26,6 +26,7 @@ class Unit:
         "_functions",
         "code",
         "misses",
+        "outer",
         "plain",
         "reason",
         "record",
@@ -41,6 +42,8 @@ class Unit:
         self.record = record
         self.plain = plain
         self.trampoline: CodeType | None = None
+        self.outer: CodeType | None = None
+        """The plain code with trampolines for the functions nested in it: it runs while a module is imported."""
         self.code: CodeType | None = None
         self.variants: tuple[Variant, ...] = ()
         self.reason: str | None = None

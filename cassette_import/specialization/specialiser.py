@@ -57,6 +57,8 @@ class Specialiser:
         """
         assert isinstance(environment, FunctionType)
         activation = ACTIVE.get()
+        if activation.is_module_level and activation.variant is None and not can_be_suspended(unit.plain):
+            return function_in(environment, self._index.outer_code_of(unit))
         token = ACTIVE.set(INACTIVE)
         resume_observers = pause_observers()
         try:

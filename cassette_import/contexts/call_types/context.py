@@ -19,10 +19,11 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.call_types import report
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stubs
-from cassette_import.contexts.common.function_names import described
+from cassette_import.contexts.common.function_names import described, importer
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = ["CallTypes"]
 
@@ -45,6 +46,9 @@ class CallTypes(Context, events=Events.CALLS):
         Whether calls of functions that are not written in Python are listed, too.
     module:
         The module to write stubs for. Without it, stubs are written for all overdubbed modules.
+    imports:
+        Whether the calls of the module level of imported modules are recorded, too. If not, an import is one call of
+        ``import NAME``, a leaf.
 
     Raises
     ------
@@ -64,9 +68,13 @@ class CallTypes(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
+    module_level = False
 
-    def __init__(self, *, limit: int = 30, leaves: bool = False, module: str | None = None) -> None:
+    def __init__(
+        self, *, limit: int = 30, leaves: bool = False, module: str | None = None, imports: bool = False
+    ) -> None:
         super().__init__()
+        self.module_level = imports
         if isinstance(limit, bool) or not isinstance(limit, int):
             raise ValueError(f"limit is a number of call sites, not {limit!r}")
         self._limit = limit
@@ -100,6 +108,9 @@ class CallTypes(Context, events=Events.CALLS):
             return sites[id(code), lasti, id(function)]
         except KeyError:
             pass
+        if type(function) is ModuleImport:
+            frame = importer(frame)
+            code, lasti = frame.f_code, frame.f_lasti
         label, is_long_lived = described(function)
         # The site keeps the code and the function alive, so that no other object gets their id().
         key = (id(code), lasti, id(function) if is_long_lived else label)

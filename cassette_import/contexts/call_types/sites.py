@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.function_names import display
 from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = ["Outcome", "Site", "TypeShape"]
 
@@ -42,7 +43,7 @@ class Site:
         self.module = frame.f_globals.get("__name__")
         self.function = function
         wrapped = vars(function).get("__wrapped__") if type(function) is _LRU_CACHE else function
-        self.python = python_function(wrapped)
+        self.python = python_function(wrapped) if type(wrapped) is not ModuleImport else None
         self.outcomes: dict[Outcome | None, int] = {}
 
     @property

@@ -19,11 +19,12 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.callgraph import formats
 from cassette_import.contexts.callgraph.graph import NOT_PYTHON, Function, Graph
 from cassette_import.contexts.callgraph.svg import svg
-from cassette_import.contexts.common.function_names import described, display
+from cassette_import.contexts.common.function_names import described, display, importer
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.interpreter.callables import python_function
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = ["CallGraph"]
 
@@ -55,6 +56,9 @@ class CallGraph(Context, events=Events.CALLS):
         The smallest number of calls of an edge that is shown.
     limit:
         How many edges the list on the terminal shows. Files have all of them.
+    imports:
+        Whether the calls of the module level of imported modules are counted, too. If not, an import is one call of
+        ``import NAME``.
 
     Raises
     ------
@@ -77,9 +81,11 @@ class CallGraph(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
+    module_level = False
 
-    def __init__(self, *, leaves: bool = False, minimum: int = 1, limit: int = 30) -> None:
+    def __init__(self, *, leaves: bool = False, minimum: int = 1, limit: int = 30, imports: bool = False) -> None:
         super().__init__()
+        self.module_level = imports
         for name, value in (("minimum", minimum), ("limit", limit)):
             if not isinstance(value, int):
                 raise ValueError(f"{name} is a number, not {value!r}")
@@ -135,11 +141,14 @@ class CallGraph(Context, events=Events.CALLS):
 
 def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:
     """The edge for a function that the table does not have by its identity."""
+    if type(function) is ModuleImport:
+        frame = importer(frame)
     code = frame.f_code
     callee = _callee(function)
     edge = edges.get((id(code), callee))
     if edge is None:
-        edge = edges[id(code), callee] = Edge(_caller(frame), callee, (code,))
+        caller = _importing_module(frame) if type(function) is ModuleImport else None
+        edge = edges[id(code), callee] = Edge(caller or _caller(frame), callee, (code,))
     if described(function).is_long_lived:
         edge.kept_alive += (function,)
         edges[id(code), id(function)] = edge
@@ -156,6 +165,18 @@ def _caller(frame: FrameType) -> Function:
     return _of_code(frame.f_code, frame.f_globals)
 
 
+def _importing_module(frame: FrameType) -> Function | None:
+    """The import whose module level the frame executes; None for functions, and for the program's own module level."""
+    name, code = frame.f_globals.get("__name__"), frame.f_code
+    if code.co_name != "<module>" or not isinstance(name, str) or name == "__main__":
+        return None
+    return _of_import(name, code.co_filename)
+
+
+def _of_import(name: str, filename: str) -> Function:
+    return Function(filename, 1, "", f"import {name}")
+
+
 def _is_inside(inner: CodeType, outer: CodeType) -> bool:
     where = "" if outer.co_name == "<module>" else f"{outer.co_qualname}.<locals>."
     return inner.co_filename == outer.co_filename and inner.co_qualname == f"{where}{inner.co_name}"
@@ -163,6 +184,8 @@ def _is_inside(inner: CodeType, outer: CodeType) -> bool:
 
 def _callee(function: Any) -> Function:
     """The Python function that runs; the callee itself if there is none."""
+    if type(function) is ModuleImport:
+        return _of_import(function.name, function.filename)
     if type(function) is _LRU_CACHE:
         function = vars(function).get("__wrapped__", function)
     python = python_function(function)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["Described", "Label", "described", "display", "module_of", "parameter_names", "thread_name"]
+from cassette_import.runtime.module_imports import ModuleImport
+
+__all__ = ["Described", "Label", "described", "display", "importer", "module_of", "parameter_names", "thread_name"]
 
 Label: TypeAlias = tuple[str, int, str]
 """File, line and name, as in `pstats`; for a builtin, `("~", 0, "<built-in method builtins.len>")`."""
@@ -19,6 +21,10 @@ Label: TypeAlias = tuple[str, int, str]
 _LRU_CACHE: Final = type(functools.lru_cache(len))
 _DESCRIPTORS: Final = frozenset({type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"])})
 """The types of methods, slots and class methods in C, as they are in the `__dict__` of a class."""
+_IMPORT_SYSTEM: Final = frozenset(
+    {"importlib", *(f"importlib.{name}" for name in ("_bootstrap", "_bootstrap_external"))}
+)
+"""The modules whose functions find, load and execute a module between an import and the module."""
 _SYSTEM: Final = os.getpid.__module__
 """The C module behind `os`, such as `posix`."""
 _type_attribute: Final = type.__getattribute__  # a metaclass of the program may override it
@@ -55,6 +61,8 @@ def described(function: Any) -> Described:
         return Described(("~", 0, f"<built-in method {function.__name__}>"), False)
     if kind in _DESCRIPTORS:
         return Described(("~", 0, repr(function)), True)
+    if kind is ModuleImport:
+        return Described((function.filename, 1, function.__name__), False)
     if kind is _LRU_CACHE:
         return Described(("~", 0, f"<cached {_wrapped_name(function)}>"), False)
     if issubclass(kind, type):
@@ -85,7 +93,7 @@ def display(function: Any) -> str:
     kind = type(function)
     if kind is FunctionType and function.__module__ is _SYSTEM:  # a replacement of `os._exit` or `os.execv`, see `run`
         return f"{_SYSTEM}.{function.__qualname__}"
-    if kind is FunctionType or kind in _DESCRIPTORS:
+    if kind is FunctionType or kind in _DESCRIPTORS or kind is ModuleImport:
         return str(function.__qualname__)
     if issubclass(kind, BuiltinFunctionType):
         owner = function.__self__
@@ -109,6 +117,8 @@ def module_of(function: Any) -> str:
     kind = type(function)
     if kind is FunctionType or issubclass(kind, BuiltinFunctionType) or kind is _LRU_CACHE:
         found: Any = function.__module__
+    elif kind is ModuleImport:
+        found = function.name
     elif kind in _DESCRIPTORS:
         found = _type_attribute(function.__objclass__, "__module__")
     else:
@@ -149,6 +159,14 @@ def _found(kind: type, name: str) -> Any:
         if name in namespace:
             return namespace[name]
     return None
+
+
+def importer(frame: FrameType) -> FrameType:
+    """The frame that imports a module, for a frame of the import system; any other frame itself."""
+    found: FrameType | None = frame
+    while found is not None and found.f_globals.get("__name__") in _IMPORT_SYSTEM:
+        found = found.f_back
+    return found or frame
 
 
 def thread_name(ident: int) -> str:

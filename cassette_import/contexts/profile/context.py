@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.function_names import described, thread_name
+from cassette_import.contexts.common.function_names import described, importer, thread_name
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
@@ -65,6 +65,9 @@ class Profile(Context, events=Events.CALLS):
     overhead:
         Whether overhead, the time that profiling itself takes, is subtracted. The cost of an event is calibrated
         once per process.
+    imports:
+        Whether the module level of imported modules is measured, too, call by call. If not, an import is one call,
+        ``import NAME``, with its time.
 
     Raises
     ------
@@ -83,11 +86,20 @@ class Profile(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
+    module_level = False
 
     def __init__(
-        self, *, sort: str = "own", limit: int = 30, paths: int = 500_000, sites: bool = False, overhead: bool = True
+        self,
+        *,
+        sort: str = "own",
+        limit: int = 30,
+        paths: int = 500_000,
+        sites: bool = False,
+        overhead: bool = True,
+        imports: bool = False,
     ) -> None:
         super().__init__()
+        self.module_level = imports
         if sort not in ORDERS:
             raise ValueError(f"sort is one of {', '.join(ORDERS)}, not {sort!r}")
         for name, value in (("limit", limit), ("paths", paths)):
@@ -297,7 +309,8 @@ class _SiteProfile(Profile, events=Events.CALLS):
         except KeyError:
             site = None
         if site is None or site.code is not frame.f_code:
-            site = site_totals(node, frame.f_code, offset)
+            frame = importer(frame)
+            site = site_totals(node, frame.f_code, frame.f_lasti)
         node.site = site
         thread.measured_overhead += perf_counter() - found
 

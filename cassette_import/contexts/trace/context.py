@@ -78,6 +78,8 @@ class Trace(Context, events=Events.CALLS):
         A stream to write to, instead of standard error.
     events:
         The events to show: an `Events`, or text such as ``"calls+operators"``. Without it, calls.
+    imports:
+        Whether the module level of imported modules is shown, too. If not, an import is one line, ``import NAME``.
 
     Raises
     ------
@@ -103,6 +105,7 @@ class Trace(Context, events=Events.CALLS):
     """
 
     inherit: ClassVar[bool] = True
+    module_level = False
 
     def __init__(
         self,
@@ -115,8 +118,10 @@ class Trace(Context, events=Events.CALLS):
         reprs: bool = False,
         file: IO[str] | None = None,
         events: Events | str | None = None,
+        imports: bool = False,
     ) -> None:
         super().__init__()
+        self.module_level = imports
         if depth is not None and depth < 1:
             raise ValueError(f"depth is the number of levels of calls to show, at least 1, not {depth}")
         self._depth = sys.maxsize if depth is None else depth

@@ -15,6 +15,7 @@ from cassette_import.contexts.common.function_names import display, parameter_na
 from cassette_import.contexts.trace.bounded_repr import Shortener
 from cassette_import.contexts.trace.secret_masking import MASK, Secrets
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = ["ChromeTrace", "JsonLines", "Output", "TracedThread", "Tree", "UnbufferedFile"]
 
@@ -155,7 +156,8 @@ class Tree(Output):
             arguments = shown.positional + [f"{name}={text}" for name, text in shown.named.items()]
         else:
             arguments = list(map(self._show, args))
-        line = f"{_prefix(thread, level)}{display(function)}({', '.join(arguments)})"
+        call = f"({', '.join(arguments)})" if type(function) is not ModuleImport else ""
+        line = f"{_prefix(thread, level)}{display(function)}{call}"
         with self._lock:
             before = "" if self._unfinished is None else f"{self._held_back}\n"
             self._unfinished = thread.number, level

@@ -29,6 +29,14 @@ from cassette_import.runtime.dispatch.shortcut_events import make_leaf_event, ma
 _CALLED_BY_IDENTITY: Final = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
 
 
+def event_of(plan: EventPlan) -> Callable[..., Any]:
+    """`event(callee, *arguments, **keywords)` runs an event of a plan, whichever variant is active."""
+    callbacks = Callbacks(plan.targets)
+    event = make_event(plan, make_call(plan, callbacks), None, plan.prehooks, plan.posthooks, plan.errorhooks)
+    callbacks.event = event
+    return event
+
+
 class EventRunner:
     """The events of one kind for one variant.
 
