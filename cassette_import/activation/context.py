@@ -166,8 +166,8 @@ class Context:
     lost: ClassVar[str] = "report"
     passes: Sequence[Any] = ()
     module_level: bool = True
-    """Whether the module level of an import is overdubbed. If not, the import is one event for the context: a call of an
-    object that is named ``import NAME``. An instance may have a value of its own."""
+    """Whether the module level of an import is overdubbed. If not, the import is one event for the context: a call of
+    an object that is named ``import NAME``. An instance may have a value of its own."""
     report_escapes: bool = False
     metadata: Any = None
     prehook: ClassVar[Any]
@@ -214,6 +214,8 @@ class Context:
             raise TypeError(f"{cls.__qualname__}.lost must be one of {', '.join(_LOST)}, not {cls.lost!r}")
         if not isinstance(cls.inherit, bool):
             raise TypeError(f"{cls.__qualname__}.inherit must be True or False, not {cls.inherit!r}")
+        if not isinstance(cls.module_level, bool):
+            raise TypeError(f"{cls.__qualname__}.module_level must be True or False, not {cls.module_level!r}")
         for kind in KINDS:
             _add_hook_point(cls, kind)
 

@@ -81,6 +81,7 @@ class EscapeWatch(Context, events=Events.CALLS):
     def __init__(self, contexts: Iterable[Context] = ()) -> None:
         super().__init__()
         self._contexts = tuple(contexts)
+        self.module_level = all(context.module_level for context in self._contexts)
         self._called: dict[tuple[int, str], _Called] = {}
         self._lock = threading.Lock()
 

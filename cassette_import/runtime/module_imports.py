@@ -8,10 +8,15 @@ not know contexts, or how modules are found and loaded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+
+_IMPORT_SYSTEM: Final = frozenset(
+    {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "importlib.util"}
+)
+"""The modules whose functions find, load and execute a module."""
 
 
 class ModuleImport:
@@ -40,6 +45,14 @@ class ModuleImport:
     def __call__(self) -> None:
         """Execute the module."""
         self._execute()
+
+
+def importer(frame: FrameType) -> FrameType:
+    """The frame that imports a module, for a frame of the import system that executes it; any other frame itself."""
+    found: FrameType | None = frame
+    while found is not None and found.f_globals.get("__name__") in _IMPORT_SYSTEM:
+        found = found.f_back
+    return found or frame
 
 
 Execute = Callable[[ModuleType], None]

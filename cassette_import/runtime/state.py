@@ -36,8 +36,8 @@ class Activation:
     suspended:
         While a hook or overload runs: the activation in which it was called.
     hook_activations:
-        What is active while the hooks of each context run, by the number of the context; and while module levels run, by
-        the numbers of the contexts that are left out then. None until one ran.
+        What is active while the hooks of each context run, by the number of the context. What is active while module
+        levels run, by the numbers of the contexts that are left out then. None until one ran.
     inherited:
         What threads, jobs and tasks inherit that are started here. None until one was started.
     left:

@@ -361,7 +361,10 @@ def test_the_call_sites_are_there_when_the_program_raises_or_is_interrupted(endi
     ("options", "message"),
     [
         (["-c", "call-types:limit=few"], "context .*: limit must be a whole number, not 'few'"),
-        (["-c", "call-types:depth=3"], "context .*unexpected keyword argument 'depth'; it takes limit, leaves, module"),
+        (
+            ["-c", "call-types:depth=3"],
+            "context .*unexpected keyword argument 'depth'; it takes limit, leaves, module, imports",
+        ),
         (["-c", "call-types", "-o", "out.py"], "out.py: unknown format; known are .json, .pyi, .txt"),
         (["-c", "call_types"], "no context is called 'call_types'; there are call-types, .*"),
     ],

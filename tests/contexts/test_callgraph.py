@@ -303,10 +303,11 @@ def test_a_program_runs_with_a_call_graph(folder):
     done = cassette("run", "-c", "callgraph", "app.py", folder=folder)
     assert (done.status, done.stdout) == (0, "[0, 2, 4]\n")
     assert done.stderr.splitlines() == [
-        "callgraph: 3 functions, 2 edges, 4 calls",
+        "callgraph: 4 functions, 3 edges, 5 calls",
         "",
         "       calls  caller -> callee",
         "           3  main -> beside.double",
+        "           1  <module> -> import beside",
         "           1  <module> -> main",
     ]
 
@@ -320,7 +321,7 @@ def test_a_program_runs_with_a_call_graph(folder):
         ("out.mermaid", "flowchart LR"),
         ("out.graphml", "<?xml"),
         ("out.svg", "<svg "),
-        ("out.txt", "callgraph: 6 functions"),
+        ("out.txt", "callgraph: 7 functions"),
     ],
 )
 def test_the_format_is_that_of_the_files_suffix(name, begins, folder):
@@ -342,7 +343,10 @@ def test_the_picture_is_there_when_the_program_raises_or_is_interrupted(ending, 
     ("options", "message"),
     [
         (["-c", "callgraph:minimum=few"], "context .*: minimum must be a whole number, not 'few'"),
-        (["-c", "callgraph:depth=3"], "context .*unexpected keyword argument 'depth'; it takes leaves, minimum, limit"),
+        (
+            ["-c", "callgraph:depth=3"],
+            "context .*unexpected keyword argument 'depth'; it takes leaves, minimum, limit, imports",
+        ),
         (["-c", "callgraph", "-o", "out.png"], "out.png: unknown format; known are .dot, .graphml, .gv, .*"),
     ],
 )

@@ -19,11 +19,11 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.call_types import report
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stubs
-from cassette_import.contexts.common.function_names import described, importer
+from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.module_imports import ModuleImport
+from cassette_import.runtime.module_imports import ModuleImport, importer
 
 __all__ = ["CallTypes"]
 

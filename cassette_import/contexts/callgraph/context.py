@@ -19,12 +19,12 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.callgraph import formats
 from cassette_import.contexts.callgraph.graph import NOT_PYTHON, Function, Graph
 from cassette_import.contexts.callgraph.svg import svg
-from cassette_import.contexts.common.function_names import described, display, importer
+from cassette_import.contexts.common.function_names import described, display
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.interpreter.callables import python_function
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime.module_imports import ModuleImport
+from cassette_import.runtime.module_imports import ModuleImport, importer
 
 __all__ = ["CallGraph"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.runtime.module_imports import ModuleImport
 
-__all__ = ["Described", "Label", "described", "display", "importer", "module_of", "parameter_names", "thread_name"]
+__all__ = ["Described", "Label", "described", "display", "module_of", "parameter_names", "thread_name"]
 
 Label: TypeAlias = tuple[str, int, str]
 """File, line and name, as in `pstats`; for a builtin, `("~", 0, "<built-in method builtins.len>")`."""
@@ -21,10 +21,6 @@ Label: TypeAlias = tuple[str, int, str]
 _LRU_CACHE: Final = type(functools.lru_cache(len))
 _DESCRIPTORS: Final = frozenset({type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"])})
 """The types of methods, slots and class methods in C, as they are in the `__dict__` of a class."""
-_IMPORT_SYSTEM: Final = frozenset(
-    {"importlib", *(f"importlib.{name}" for name in ("_bootstrap", "_bootstrap_external"))}
-)
-"""The modules whose functions find, load and execute a module between an import and the module."""
 _SYSTEM: Final = os.getpid.__module__
 """The C module behind `os`, such as `posix`."""
 _type_attribute: Final = type.__getattribute__  # a metaclass of the program may override it
@@ -159,14 +155,6 @@ def _found(kind: type, name: str) -> Any:
         if name in namespace:
             return namespace[name]
     return None
-
-
-def importer(frame: FrameType) -> FrameType:
-    """The frame that imports a module, for a frame of the import system; any other frame itself."""
-    found: FrameType | None = frame
-    while found is not None and found.f_globals.get("__name__") in _IMPORT_SYSTEM:
-        found = found.f_back
-    return found or frame
 
 
 def thread_name(ident: int) -> str:

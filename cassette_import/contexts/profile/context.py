@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.function_names import described, importer, thread_name
+from cassette_import.contexts.common.function_names import described, thread_name
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
@@ -34,6 +34,7 @@ from cassette_import.contexts.profile.call_tree import (
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.module_imports import importer
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
 __all__ = ["Profile"]

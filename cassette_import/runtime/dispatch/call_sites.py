@@ -17,6 +17,7 @@ from typing import Final
 
 from cassette_import.rewriting.symbols import is_failed
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
+from cassette_import.runtime.module_imports import importer
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
@@ -96,6 +97,8 @@ def callsite() -> CallSite:
         frame = frame.f_back
     if frame is None:
         raise RuntimeError("callsite() must be called in a hook or overload: there is none running here")
+    if frame.f_code.co_filename.startswith("<frozen importlib"):  # the event is an import
+        frame = importer(frame)
     return _site(frame)
 
 

@@ -149,7 +149,7 @@ def test_a_repr_is_not_called_while_its_package_is_being_imported(make_package, 
     )
     install([name])
     file = io.StringIO()
-    with Trace(file=file, reprs=True):
+    with Trace(file=file, reprs=True, imports=True):
         module = import_fresh(name)
         module.number.check(module.number.Number())
     shown = [line.strip() for line in file.getvalue().splitlines() if "check(" in line]
