@@ -307,8 +307,8 @@ def test_a_program_runs_with_a_call_graph(folder):
         "",
         "       calls  caller -> callee",
         "           3  main -> beside.double",
-        "           1  <module> -> import beside",
         "           1  <module> -> main",
+        "           1  <module> -> import beside",
     ]
 
 
