@@ -185,7 +185,7 @@ class CodeIndex:
         """
         if unit.outer is None:
             with self.lock:
-                code = self.with_trampolines(unit.plain, everything=True)
+                code = self.with_trampolines(unit.plain, everything=True).code
                 self._codes[id(code)] = (code, unit)
                 unit.outer = code
         return unit.outer

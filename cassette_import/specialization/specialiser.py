@@ -57,8 +57,10 @@ class Specialiser:
         """
         assert isinstance(environment, FunctionType)
         activation = ACTIVE.get()
-        if activation.is_module_level and activation.variant is None and not can_be_suspended(unit.plain):
-            return function_in(environment, self._index.outer_code_of(unit))
+        if activation.is_module_level and activation.variant is None:
+            unit = self._index.unit_at(reference, environment.__code__.co_filename)
+            if not can_be_suspended(unit.plain):
+                return function_in(environment, self._index.outer_code_of(unit))
         token = ACTIVE.set(INACTIVE)
         resume_observers = pause_observers()
         try:
