@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
-from types import FunctionType, GeneratorType
+from types import FunctionType, GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
@@ -93,16 +93,25 @@ def _cursor_of_view(store: Store, owner: Any, kind: str) -> Cursor:
 # ---- iteration
 
 
+def has_iterator_of_c(source: Any) -> bool:
+    """Whether no class of the program defines the iterator of a container."""
+    return type(lookup(type(source), "__iter__")) is WrapperDescriptorType
+
+
 @hidden
-def start_iterator(store: Store, source: Any) -> Any:
+def start_iterator(store: Store, source: Any, start: Callable[[Any], Any] = iter) -> Any:
     """An iterator over a source, with a cursor if the source has metadata."""
     given, source = source, plain(source)
-    iterator = iter(source)
+    iterator = start(source)
     cursor: Any = None
     view = store.views.of(source)
     if view is not None:
         cursor = _cursor_of_view(store, *view.extra)
-    elif iterator is not source and store.items.of(source) is not None:
+    elif (
+        iterator is not source
+        and store.items.of(source) is not None
+        and (start is not iter or has_iterator_of_c(source))
+    ):
         if id(type(iterator)) in _SEQUENCE_ITERATORS:
             cursor = cursor_by_index(store, source, itertools.count())
         elif is_a(source, (set, frozenset)):

@@ -18,7 +18,7 @@ from cassette_import.runtime.tagging.container_contents import has
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.rules.container_constructors import add_pairs
-from cassette_import.runtime.tagging.rules.operators import operate
+from cassette_import.runtime.tagging.rules.operators import container_whose_method_runs, operate
 from cassette_import.runtime.tagging.rules.sets import combine
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -69,7 +69,12 @@ def _takes_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 @hidden
 def update(call: LeafCall) -> Any:
     owner = call.owner
-    if call.function is not operator.ior and (len(call.arguments) > 2 or _has_own_setitem(owner)):
+    if call.function is operator.ior:
+        if container_whose_method_runs(operator.ior, [owner, plain(call.arguments[1])]) is None:
+            return operate(call)
+    elif len(call.arguments) > 2:
+        return call.native_then_drop_stale()
+    if _has_own_setitem(owner):
         return call.native_then_drop_stale()
     if is_a(owner, (set, frozenset)):
         return combine(call)

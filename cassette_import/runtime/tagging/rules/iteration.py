@@ -6,7 +6,8 @@ Knows the protocols of iterators and sequences; must not know how iterators of a
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections import deque
+from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
@@ -25,6 +26,14 @@ def begin(call: LeafCall) -> Any:
     if len(call.arguments) != 1 or call.keywords:
         return call.native()
     return start_iterator(call.store, call.arguments[0])
+
+
+@rule(list.__iter__, tuple.__iter__, deque.__iter__, set.__iter__, frozenset.__iter__)
+@hidden
+def begin_by_method(call: LeafCall) -> Any:
+    if len(call.arguments) != 1 or call.keywords:
+        return call.native()
+    return start_iterator(call.store, call.arguments[0], call.function)
 
 
 @hidden
@@ -48,12 +57,15 @@ def advance(call: LeafCall) -> Any:
         raise
 
 
+_REVERSED: Final[tuple[type, ...]] = (type(reversed([])), type(reversed(())), type(reversed(deque())))
+
+
 @rule(reversed)
 @hidden
 def backward(call: LeafCall) -> Any:
     source = plain(call.given[0])
     iterator = call.native()
-    if is_a(source, SEQUENCES) and call.store.items.of(source) is not None:
+    if is_a(source, SEQUENCES) and call.store.items.of(source) is not None and type(iterator) in _REVERSED:
         indices = iter(range(size_of(source) - 1, -1, -1))
         call.store.iterators.make(iterator).extra = cursor_by_index(call.store, source, indices)
     elif is_computed_from(call.given[0]):

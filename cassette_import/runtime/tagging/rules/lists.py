@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
@@ -88,13 +87,19 @@ def _extends_plainly(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bo
 _IN_PLACE: Final = (operator.iadd, operator.iconcat)
 
 
+@hidden
+def _has_method_of_list(owner: Any) -> bool:
+    """Whether `+=` calls the method of the interpreter's own list or deque."""
+    return lookup(type(owner), "__iadd__") in (list.__iadd__, deque.__iadd__)
+
+
 @rule(operator.iadd, plain_if=_extends_plainly, returns_method_result=True)
 @rule(list.extend, deque.extend, deque.extendleft, plain_if=are_iterated_by_c)
 @rule(operator.iconcat)
 @hidden
 def extend(call: LeafCall) -> Any:
     owner = call.owner
-    if not is_a(owner, (list, deque)) or type(lookup(type(owner), "__iadd__")) is FunctionType:
+    if not is_a(owner, (list, deque)) or (call.function in _IN_PLACE and not _has_method_of_list(owner)):
         return operate(call)
     source = plain(call.arguments[1])
     if call.function is operator.iadd and lookup(type(source), "__radd__") is not None:

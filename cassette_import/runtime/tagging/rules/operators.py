@@ -10,13 +10,13 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.container_contents import SEQUENCES
+from cassette_import.interpreter.namespaces import bases_of, is_a
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -49,17 +49,16 @@ def operate(call: LeafCall) -> Any:
             result = _special_method(call, plain(left), plain(right), left, right, name, call.function.__name__)
             if result is not NotImplemented:
                 return result
+    keep_metas = _keeper(call) if call.store.items.entries else None
     LOCAL.returned = None
     value = call.native_then_drop_stale()
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
         return found  # a special method of the program
-    keep_metas = _KEEPERS.get(id(type(value)))
-    if keep_metas is None:
-        return call.with_computed_metadata(value)
-    if call.store.items.entries:
-        keep_metas(call, value, [plain(argument) for argument in call.given])
-    return value
+    if keep_metas is not None:
+        keep_metas(value)
+        return value
+    return value if type(value) in CONTAINERS else call.with_computed_metadata(value)
 
 
 @hidden
@@ -80,50 +79,95 @@ def _special_method(call: LeafCall, left: Any, right: Any, first: Any, second: A
 
 # ---- the metadata of the parts of sequences that are added or repeated, and of sets and dicts that are combined
 
-
-@hidden
-def _keep_metas_of_items(call: LeafCall, value: Any, arguments: list[Any]) -> None:
-    if call.function not in (operator.add, operator.concat, operator.iadd):
-        _keep_repeated_metas(call, value, arguments)
-    elif all(is_a(argument, SEQUENCES) for argument in arguments):
-        metas = [found for argument in arguments for found in call.store.changeable_metas(argument)]
-        call.store.set_item_metas(value, metas)
+_Keeper = Callable[[Any], None]
+"""What is called with the result of an operator, and keeps the metadata of its parts."""
 
 
 @hidden
-def _keep_metas_of_elements(call: LeafCall, value: Any, arguments: list[Any]) -> None:
-    slots = [slot for argument in arguments for slot in call.store.slots_by_key(argument).values()]
-    call.store.bind_elements(value, [Tagged(*slot) for slot in slots])
+def _keeper(call: LeafCall) -> _Keeper | None:
+    """The keeper for the method that an operator calls; None if that is no method of a container."""
+    operands = [plain(argument) for argument in call.arguments]
+    kind = container_whose_method_runs(call.function, operands)
+    make = next((_KEEPERS[base] for base in bases_of(kind) or () if base in _KEEPERS), None) if kind else None
+    return make(call, operands) if make is not None else None
 
 
 @hidden
-def _keep_metas_of_values(call: LeafCall, value: Any, arguments: list[Any]) -> None:
-    if call.function is not operator.or_:
-        return
-    pairs: list[Any] = [(key, Tagged(*slot)) for key, slot in call.store.slots_by_key(arguments[0]).items()]
-    found_slots = call.store.slots_by_key(arguments[1])
-    pairs += [(key, Tagged(*found_slots[key]) if key in found_slots else None) for key in arguments[1]]
-    call.store.bind_pairs(value, pairs)
+def container_whose_method_runs(function: Any, operands: list[Any]) -> Any:
+    """The container of the interpreter's own whose method an operator calls.
+
+    None if a method of the program, or of another type, may be called.
+    """
+    if len(operands) != 2:
+        return None
+    name = "add" if function is operator.concat else _NAMES.get(function)
+    if name is None:
+        return None
+    left, right = operands
+    in_place = lookup(type(left), f"__i{name}__") if function.__name__ == f"i{name}" else None
+    methods = [in_place]
+    if in_place is None:
+        methods = [lookup(type(left), f"__{name}__"), lookup(type(right), f"__{_REFLECTED.get(name, f'r{name}')}__")]
+    kinds = []
+    for method in methods:
+        if method is not None:
+            if type(method) is not WrapperDescriptorType:
+                return None
+            kinds.append(method.__objclass__)
+    return next((kind for kind in kinds if issubclass(kind, CONTAINERS)), None)
 
 
 @hidden
-def _keep_repeated_metas(call: LeafCall, value: Any, arguments: list[Any]) -> None:
-    if call.function not in (operator.mul, operator.imul):
-        return
-    owner = next((argument for argument in arguments if is_a(argument, SEQUENCES)), None)
-    times = next((argument for argument in arguments if not is_a(argument, SEQUENCES)), 1)
-    if owner is value:
-        call.store.items.drop(value)
-    elif owner is not None:
-        call.store.set_item_metas(value, list(call.store.changeable_metas(owner)) * operator.index(times))
+def _keep_metas_of_items(call: LeafCall, operands: list[Any]) -> _Keeper | None:
+    """The operator is applied to the metadata of the items, too."""
+    times = [operand for operand in operands if not is_a(operand, SEQUENCES)]
+    if any(type(number) not in (int, bool) for number in times):
+        return None
+    parts = [call.store.changeable_metas(item) if is_a(item, SEQUENCES) else item for item in operands]
+
+    @hidden
+    def keep(value: Any) -> None:
+        metas = call.function(*parts)
+        if is_a(value, SEQUENCES) and size_of(value) == len(metas):
+            call.store.set_item_metas(value, metas)
+
+    return keep
 
 
-_KEEPERS: Final[dict[int, Callable[[LeafCall, Any, list[Any]], None]]] = {
-    id(list): _keep_metas_of_items,
-    id(tuple): _keep_metas_of_items,
-    id(deque): _keep_repeated_metas,
-    id(set): _keep_metas_of_elements,
-    id(frozenset): _keep_metas_of_elements,
-    id(dict): _keep_metas_of_values,
+@hidden
+def _keep_metas_of_elements(call: LeafCall, operands: list[Any]) -> _Keeper:
+    slots = [slot for operand in operands for slot in list(call.store.slots_by_key(operand).values())]
+
+    @hidden
+    def keep(value: Any) -> None:
+        if is_a(value, (set, frozenset)):
+            call.store.bind_elements(value, [Tagged(*slot) for slot in slots])
+
+    return keep
+
+
+@hidden
+def _keep_metas_of_values(call: LeafCall, operands: list[Any]) -> _Keeper | None:
+    if call.function is not operator.or_ or not all(is_a(operand, dict) for operand in operands):
+        return None
+    pairs: list[Any] = [(key, Tagged(*slot)) for key, slot in call.store.slots_by_key(operands[0]).items()]
+    slots = call.store.slots_by_key(operands[1])
+    pairs += [(key, Tagged(*slots[key]) if key in slots else None) for key in dict.keys(operands[1])]
+
+    @hidden
+    def keep(value: Any) -> None:
+        if is_a(value, dict):
+            call.store.bind_pairs(value, pairs)
+
+    return keep
+
+
+_KEEPERS: Final[dict[type, Callable[[LeafCall, list[Any]], _Keeper | None]]] = {
+    list: _keep_metas_of_items,
+    tuple: _keep_metas_of_items,
+    deque: _keep_metas_of_items,
+    set: _keep_metas_of_elements,
+    frozenset: _keep_metas_of_elements,
+    dict: _keep_metas_of_values,
 }
-"""What keeps the metadata of the parts of a result, by the identity of its type."""
+"""What makes the keeper for the methods of a container."""

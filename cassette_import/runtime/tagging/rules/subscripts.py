@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import operator
 from collections import deque
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from cassette_import.interpreter.callables import lookup
@@ -21,6 +21,9 @@ from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
+
+METHODS_IN_C = (MethodDescriptorType, WrapperDescriptorType)
+"""The types of the methods of containers that a class of the program does not override."""
 
 
 @hidden
@@ -44,9 +47,10 @@ def load_item(call: LeafCall) -> Any:
         if is_a(owner, dict) and not _has_own_getitem(owner) and dict.get(owner, key) is value:
             store.store_part(store.items, owner, key, found)  # the factory of a `defaultdict`, or a `__missing__`
         return found  # a `__getitem__` of the program
-    if is_computed_from(call.arguments[0]) and (store.items.of(owner) is None or _has_own_getitem(owner)):
+    own = call.function is operator.getitem and _has_own_getitem(owner)
+    if is_computed_from(call.arguments[0]) and (store.items.of(owner) is None or own):
         return call.with_computed_metadata(value)
-    if not store.items.entries or _has_own_getitem(owner):
+    if not store.items.entries or own:
         return value
     if is_a(owner, SEQUENCES):
         if is_a(key, slice):
@@ -61,7 +65,7 @@ def load_item(call: LeafCall) -> Any:
 @hidden
 def _has_own_getitem(owner: Any) -> bool:
     """Whether a class of the program defines the subscripts of an object."""
-    return type(lookup(type(owner), "__getitem__")) is FunctionType
+    return type(lookup(type(owner), "__getitem__")) not in METHODS_IN_C
 
 
 @rule(operator.setitem, list.__setitem__, dict.__setitem__)
@@ -72,6 +76,8 @@ def store_item(call: LeafCall) -> Any:
     method = lookup(type(owner), "__setitem__")
     if type(method) is FunctionType and call.function is operator.setitem:
         return call.call_method(method, owner, key, value)
+    if call.function is operator.setitem and type(method) not in METHODS_IN_C:
+        return call.native_then_drop_stale()
     if is_a(key, slice) and is_a(owner, list):
         metas = store.item_metas(owner) or [None] * size_of(owner)
         items = list(iterate_wrapped(call, value))
@@ -93,8 +99,8 @@ def store_item(call: LeafCall) -> Any:
 @hidden
 def delete_item(call: LeafCall) -> Any:
     owner, key, store = plain(call.arguments[0]), plain(call.arguments[1]), call.store
-    if type(lookup(type(owner), "__delitem__")) is FunctionType:
-        return call.native()
+    if call.function is operator.delitem and type(lookup(type(owner), "__delitem__")) not in METHODS_IN_C:
+        return call.native_then_drop_stale()
     metas = store.item_metas(owner) if is_a(owner, (list, deque)) else None
     call.native()
     if metas is not None:
