@@ -24,6 +24,7 @@ from cassette_import.specialization.body_compiler import MODULE_CACHE, body_comp
 from cassette_import.specialization.cached_code import cached_module
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
+from cassette_import.specialization.file_stamp import stamp_of
 from cassette_import.specialization.function_unit import FileRecord
 from cassette_import.specialization.instrumentation import Instrumentation
 from cassette_import.specialization.specialiser import Specialiser
@@ -87,9 +88,12 @@ class Registry:
             return None
         with self.lock:
             record = self.records.get(filename)
+            is_new = record is None
             if record is None:
                 record = self.index.record_of(filename)
-                record.source.refresh(function.__module__, function.__globals__)
+            # A module that is not installed is not noticed when it is reloaded: its functions have new code then.
+            if is_new or (self.index.find_unit(code) is None and record.source.stamp != stamp_of(filename)):
+                record.source.adopt(function)
                 self.generation += 1
             if record.installed:
                 return None

@@ -13,9 +13,10 @@ import io
 import linecache
 import sys
 import textwrap
+import time
 import tokenize
 import warnings
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.rewriting.trees.code_matching import Index, Place, nested_functions
@@ -25,6 +26,9 @@ from cassette_import.rewriting.trees.scopes import ModuleNames, module_names
 from cassette_import.rewriting.trees.statement_lines import lines_around
 from cassette_import.specialization.exclusions import may_leave_alone_by_scopes, reason_to_leave_alone
 from cassette_import.specialization.file_stamp import stamp_of
+
+_STARTED: Final = time.time_ns()
+"""Files that were written before have not changed since their modules were executed."""
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -45,6 +49,13 @@ class SourceFile:
         self._functions: list[CodeType] | None = None
         self._was_given = False
         """Whether the source was passed to `refresh`, and not read from the file."""
+        self._is_recent = False
+        """Whether the file was written while the process ran, perhaps after its module was executed."""
+
+    def adopt(self, function: FunctionType) -> None:
+        """Take the present content of the file for the source of a function that exists already."""
+        self.refresh(function.__module__, function.__globals__)
+        self._is_recent = self._stamp is not None and self._stamp[0] > _STARTED
 
     def refresh(
         self,
@@ -63,6 +74,7 @@ class SourceFile:
             self._digest = self._functions = self._names = self._function_lines = None
             self._source = source
         self._was_given = source is not None
+        self._is_recent = False
         self._stamp = stamp
         self._module_name = module_name
         self._globals = module_globals
@@ -225,7 +237,9 @@ class SourceFile:
             return True
         loader = getattr(sys.modules.get(self._module_name), "__loader__", None)
         names = {kind.__name__ for kind in type(loader).__mro__[:2]}
-        return bool(names & {"SourceFileLoader", "AssertionRewritingHook"}) and self._module_name != "__main__"
+        if "AssertionRewritingHook" in names:
+            return True  # its code is not what the file alone compiles to
+        return "SourceFileLoader" in names and self._module_name != "__main__" and not self._is_recent
 
     def functions(self) -> list[CodeType]:
         """The code of all functions of the file, as Python compiles them.
