@@ -28,6 +28,7 @@ from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.module_cache import MODULE_LEVEL, ModuleCache
 from cassette_import.specialization.progress import PROGRESS
+from cassette_import.specialization.source_file import SourceFile
 
 _NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
 
@@ -80,15 +81,19 @@ class BodyCompiler:
         resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
         try:
             PROGRESS.count(modules=1)
-            tree = record.source.module_tree(source, plain)
-            whole = tree is None
-            if tree is None:
-                tree = record.source.parse(source)
-            code = record.source.compile(overdub_module(tree, [variant.shape]), plain.co_flags)
-            return code if whole else with_plain_functions(code, plain)
+            return self._compile_module(record.source, variant.shape, source, plain)
         finally:
             resume_garbage_collection()
             self._note(known, perf_counter() - began)
+
+    def _compile_module(self, file: SourceFile, shape: Shape, source: bytes, plain: CodeType) -> CodeType:
+        tree = file.module_tree(source, plain)
+        if tree is not None:
+            code = file.compile(overdub_module(tree, [shape]), plain.co_flags)
+            made = with_plain_functions(code, plain)
+            if made is not None:
+                return made
+        return file.compile(overdub_module(file.parse(source), [shape]), plain.co_flags)
 
     def cached_module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The same, from the cache if it is there."""

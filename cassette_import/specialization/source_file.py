@@ -137,7 +137,7 @@ class SourceFile:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = tree_without_bodies(text, plain, lambda tree: self.compile(tree, plain.co_flags))
+            tree = tree_without_bodies(text, plain)
         if tree is not None and source == self._read():
             self._names = module_names(tree)
         return tree

@@ -35,7 +35,7 @@ def same(one, other):
 def check(text):
     """Whether the text has a tree without bodies; if so, the tree compiles to what the text compiles to."""
     plain = compiled(text)
-    tree = tree_without_bodies(text, plain, compiled)
+    tree = tree_without_bodies(text, plain)
     if tree is not None:
         assert same(with_plain_functions(compiled(tree), plain), plain)
     return tree is not None
@@ -143,6 +143,38 @@ PROGRAMS = {
             return x
         '''
             text'''
+    """,
+    "a name that a function declares global": """
+        x = 1
+        def f():
+            global x
+            x = 2
+    """,
+    "statements without code behind a function": """
+        class C:
+            def f(self):
+                return 1
+            "A text"
+            x: int
+            def g(self):
+                return 2
+        try:
+            def h():
+                return 1
+        finally:
+            pass
+    """,
+    "a function at the end of statements": """
+        if print:
+            class C:
+                def f(self):
+                    return super().f()  # a comment
+        elif len:
+            for x in ():
+                def g():
+                    return (
+                        x
+                    )
     """,
     "statements in one line": """
         if 1: x = 1

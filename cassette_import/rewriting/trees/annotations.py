@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting.symbols import is_symbol
@@ -195,8 +195,18 @@ def _binds_class(block: list[ast.stmt]) -> bool:
     return any(
         "__class__" in (getattr(part, "name", None), part.id if isinstance(part, ast.Name) else None)
         for statement in block
-        for part in ([statement] if isinstance(statement, FUNCTIONS) else ast.walk(statement))
+        for part in _in_class_body(statement)
     )
+
+
+def _in_class_body(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes in a statement of a class body, those in functions left out."""
+    work: list[ast.AST] = [statement]
+    while work:
+        part = work.pop()
+        yield part
+        if part.__class__ not in FUNCTIONS:
+            work += parts(part)
 
 
 def _type_parameters(node: ast.AST) -> frozenset[str]:

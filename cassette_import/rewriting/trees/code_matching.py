@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -31,8 +32,6 @@ _NOT_OF_THE_BODY = {
     if name in dis.opmap
 }
 """Instructions whose position is not in the body of a lambda: up to 3.12, the return is at column 0."""
-
-_CO_NESTED_KINDS = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 Key = tuple[str, int, tuple[int, int] | None]
 """Name, first line, and for a lambda where its body starts."""
@@ -83,16 +82,17 @@ def key_of(code: CodeType) -> Key:
 
 def is_function(code: CodeType) -> bool:
     """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
-    return bool(code.co_flags & 0x02) and code.co_name not in _CO_NESTED_KINDS and not _is_annotation_scope(code)
+    name = code.co_name
+    if not code.co_flags & inspect.CO_NEWLOCALS or name in _ANNOTATION_SCOPES:
+        return False
+    if name[0] == "<":
+        return name == _LAMBDA
+    return not code.co_argcount or code.co_varnames[0] not in _PARAMETERS_OF_SCOPES
 
 
-def _is_annotation_scope(code: CodeType) -> bool:
-    """PEP 649 and PEP 695 scopes are functions to the interpreter only."""
-    return (
-        code.co_name in ("__annotate__", "__annotations__", "__conditional_annotations__")
-        or (code.co_name.startswith("<") and code.co_name != "<lambda>")
-        or code.co_varnames[:1] in ((".format",), (".defaults",), (".generic_base",), (".type_params",))
-    )
+_ANNOTATION_SCOPES: Final = ("__annotate__", "__annotations__", "__conditional_annotations__")
+"""PEP 649 scopes are functions to the interpreter only. So are those of PEP 695, which have other names."""
+_PARAMETERS_OF_SCOPES: Final = (".format", ".defaults", ".generic_base", ".type_params")
 
 
 def nested_functions(code: CodeType) -> Iterator[CodeType]:

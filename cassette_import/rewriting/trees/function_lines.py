@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Final
 
 from cassette_import.rewriting.trees.code_matching import Place, fits
 
 _DEFINITION: Final = re.compile(r"([ \t]*)(?:@|def\b|async[ \t]+def\b)")
-_INDENTATION: Final = re.compile(r"[ \t]*")
-_OF_ANY_DEPTH: Final = re.compile(r"[ \t]*(?:\Z|[#)\]}])")
+OF_ANY_DEPTH: Final = re.compile(r"[ \t]*(?:\Z|[#)\]}])")
 """Lines whose indentation does not show whether they belong to a block: empty lines, comments, closing brackets."""
 _DECLARATION: Final = re.compile(r"\bglobal\b((?:[^\n\\]|\\\r?\n)*)")
 _NAME: Final = re.compile(r"\w+")
@@ -65,16 +64,9 @@ class FunctionLines:
         header = _DEFINITION.match(self.lines[first - 1])
         if header is None or bool(header[1]) is not bool(scopes):
             return None
-        text = "\n".join(self.lines[first - 1 : self._last_line(code, len(header[1]))])
-        above = "\n" * (first - 2) + "if 1:\n" if scopes else "\n" * (first - 1)
-        try:
-            body = parse(above + text).body
-        except (SyntaxError, ValueError):
-            return None
-        if scopes:
-            body = body[0].body  # type: ignore[attr-defined]
-        node = body[0]
-        if len(body) != 1 or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not fits(node, code):
+        body = _parsed(self.lines, first, self._last_line(code, len(header[1])), parse)
+        node = body[0] if body is not None and len(body) == 1 else None
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not fits(node, code):
             return None
         return Place(node, scopes, is_shared=False)
 
@@ -84,10 +76,33 @@ class FunctionLines:
         last = max(_lines_of(code))
         while last < len(lines):
             line = lines[last]
-            if not _OF_ANY_DEPTH.match(line) and _INDENTATION.match(line).end() <= depth:  # type: ignore[union-attr]
+            if not OF_ANY_DEPTH.match(line) and depth_of_line(line) <= depth:
                 break
             last += 1
         return last
+
+
+def depth_of_line(line: str) -> int:
+    """By how many characters a line is indented."""
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def parses(lines: Sequence[str], first: int, last: int) -> bool:
+    """Whether some lines, which are numbered from 1 on, are whole statements of one depth."""
+    return _parsed(lines, first, last, ast.parse) is not None
+
+
+def _parsed(
+    lines: Sequence[str], first: int, last: int, parse: Callable[[str], ast.Module]
+) -> Sequence[ast.stmt] | None:
+    """The statements in some lines at the positions that they have in the module; None if they do not parse."""
+    is_indented = lines[first - 1][:1] in (" ", "\t")
+    above = "\n" * (first - 2) + "if 1:\n" if is_indented else "\n" * (first - 1)
+    try:
+        body = parse(above + "\n".join(lines[first - 1 : last])).body
+    except (SyntaxError, ValueError):
+        return None
+    return body[0].body if is_indented else body  # type: ignore[attr-defined]
 
 
 def _scopes(qualified_name: str) -> tuple[ast.AST, ...] | None:

@@ -1,8 +1,11 @@
 """The tree of a module without the bodies of its functions: what rewriting a module level needs.
 
 Most of a module's text is in its functions, and rewriting a module level leaves these as they are. So stubs replace
-their bodies before the text is parsed. The tree is right if it compiles to the code that Python made of the whole
-text, except for the functions. This is checked; otherwise the whole text is parsed.
+their bodies before the text is parsed, and the plain functions replace the stubs in the code that results.
+
+A body ends before the next line that has code of the module level or of a class: the plain code names these lines.
+Where other text stands between the two, the function is parsed by itself to see whether it ends there. A function whose
+end is not certain is no stub.
 
 Knows text, trees and code objects; must not know events or files.
 """
@@ -11,20 +14,19 @@ from __future__ import annotations
 
 import ast
 import dis
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from types import CodeType
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from cassette_import.rewriting.trees.code_matching import is_function, nested_functions, replace_functions
-
-Compile = Callable[[ast.Module], CodeType]
-"""Compiles a tree as the module was compiled."""
+from cassette_import.rewriting.trees.function_lines import OF_ANY_DEPTH, depth_of_line, parses
 
 _LAMBDA: Final = "<lambda>"
 _STATIC_ATTRIBUTES: Final = "__static_attributes__"
 
 
-def tree_without_bodies(text: str, plain: CodeType, compile_tree: Compile) -> ast.Module | None:
+def tree_without_bodies(text: str, plain: CodeType) -> ast.Module | None:
     """The tree of a module whose functions are stubs.
 
     Parameters
@@ -33,90 +35,128 @@ def tree_without_bodies(text: str, plain: CodeType, compile_tree: Compile) -> as
         The source of the module.
     plain:
         What Python compiled it to.
-    compile_tree:
-        Compiles a tree as the module was compiled.
 
     Returns
     -------
-    The tree; None if it is not certain that it is right.
+    The tree; None if there is nothing to leave out, or if the text does not parse without it.
     """
     lines = text.split("\n")
-    stubs = list(_stubs(plain, lines))
-    if not stubs:
+    levels = list(_levels(plain))
+    functions = [code for code in nested_functions(plain) if _has_name(code)]
+    if "\f" in text or len({_name(code) for code in functions}) < len(functions):
         return None
-    for stub in stubs:
-        lines[stub.first - 1 : stub.last] = [stub.text, *[""] * (stub.last - stub.first)]
-    names = [_name(code) for code in nested_functions(plain) if _has_name(code)]
-    if len(set(names)) < len(names):
+    if not _put_stubs(lines, functions, levels, _declared_names(plain)):
         return None
     try:
         tree = ast.parse("\n".join(lines), plain.co_filename)
-        made = compile_tree(tree)
-        ends: dict[_Start, _End] = {}
-        if not _compare(made, plain, ends):
-            return None
-        if ends:  # statements with functions in them end where the last stub ends
-            _restore_ends(tree, ends)
-            if not _compare(compile_tree(tree), plain, None):
-                return None
     except (SyntaxError, ValueError):
         return None
+    _restore_ends(tree, levels)
     return tree
 
 
-def with_plain_functions(code: CodeType, plain: CodeType) -> CodeType:
-    """The code of a module level with the functions of the plain code in it: instead of stubs, and of equal ones."""
+def with_plain_functions(code: CodeType, plain: CodeType) -> CodeType | None:
+    """The code of a module level with the functions of the plain code in it: instead of stubs, and of equal ones.
+
+    None if the classes and named functions of the two are not the same.
+    """
+    if set(_definitions(code)) != set(_definitions(plain)):
+        return None
     functions = {_name(inner): inner for inner in nested_functions(plain) if _has_name(inner)}
     return replace_functions(code, lambda inner: functions[_name(inner)] if _has_name(inner) else inner)
+
+
+_Name = tuple[str, int, tuple[str, ...]]
+
+
+def _name(code: CodeType) -> _Name:
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_qualname, code.co_firstlineno, code.co_varnames[:count]
 
 
 def _has_name(function: CodeType) -> bool:
     return function.co_name != _LAMBDA
 
 
+def _definitions(code: CodeType) -> Iterator[_Name]:
+    """The names of the functions and classes of a module level."""
+    for const in code.co_consts:
+        if not isinstance(const, CodeType):
+            continue
+        if not is_function(const):
+            yield const.co_qualname, const.co_firstlineno, ()
+            yield from _definitions(const)
+        elif _has_name(const):
+            yield _name(const)
+
+
+def _levels(code: CodeType) -> Iterator[CodeType]:
+    """The code of a module level, and that of its class bodies and comprehensions."""
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, CodeType) and not is_function(const):
+            yield from _levels(const)
+
+
 # ---- stubs
 
 
-class _Stub(NamedTuple):
-    """The lines of a function's body, and what replaces them."""
-
-    first: int
-    last: int
-    text: str
-
-
-def _stubs(plain: CodeType, lines: list[str]) -> Iterator[_Stub]:
-    taken = 0
-    statements = dict(_attribute_statements(plain))
-    for code in sorted(nested_functions(plain), key=lambda function: function.co_firstlineno):
-        if not _has_name(code):
-            continue
-        inside = [line for line in _lines_of(code) if line > code.co_firstlineno]
-        first = min(inside, default=0)
-        if first <= max(taken, code.co_firstlineno) or max(inside) > len(lines):
-            continue
-        depth = _depth(lines[code.co_firstlineno - 1])
-        indentation = _depth(lines[first - 1])
-        if indentation <= depth:
-            continue
-        last = max(inside)
-        while last < len(lines) and _is_inside(lines[last], depth):
-            last += 1
-        while not lines[last - 1].strip() and last > first:
-            last -= 1
-        taken = last
-        free_names = "".join(f"{name}, " for name in code.co_freevars) or "pass"
-        attributes = statements.pop(code.co_qualname.rpartition(".")[0], "")
-        yield _Stub(first, last, f"{lines[first - 1][:indentation]}{free_names}{attributes}")
+def _put_stubs(lines: list[str], functions: list[CodeType], levels: list[CodeType], declared: set[str]) -> bool:
+    """Replace the bodies of functions in the lines of a module by stubs; return whether they do for all of them."""
+    outer_lines = sorted({line for level in levels for _, _, line in level.co_lines() if line})
+    attributes = dict(_attribute_statements(levels))
+    stubs: list[tuple[int, int, str]] = []
+    for code in functions:
+        found = _body_lines(lines, code, outer_lines)
+        if found is not None:
+            first, last = found
+            stub = "".join(f"{name}, " for name in code.co_freevars) or "pass"
+            stub += attributes.pop(code.co_qualname.rpartition(".")[0], "")
+            if declared and declared.isdisjoint(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]):
+                stub = f"global {', '.join(sorted(declared))}; {stub}"
+                declared = set()
+            line = lines[first - 1]
+            stubs.append((first, last, line[: depth_of_line(line)] + stub))
+    for first, last, stub in stubs:
+        lines[first - 1 : last] = [stub, *[""] * (last - first)]
+    return bool(stubs) and not declared
 
 
-def _attribute_statements(code: CodeType) -> Iterator[tuple[str, str]]:
+def _declared_names(plain: CodeType) -> set[str]:
+    """The names of the module level that some function declares `global`: the compiler treats them as such."""
+    if _GLOBAL.isdisjoint(plain.co_code[::2]):
+        return set()
+    return {str(instruction.argval) for instruction in dis.get_instructions(plain) if instruction.opcode in _GLOBAL}
+
+
+_GLOBAL: Final = frozenset(dis.opmap[name] for name in ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL"))
+
+
+def _body_lines(lines: list[str], code: CodeType, outer_lines: list[int]) -> tuple[int, int] | None:
+    """The first line of a function's body that has code, and the line in which the body ends; None if not certain."""
+    header = code.co_firstlineno
+    inside = {line for _, _, line in code.co_lines() if line and line > header}
+    if not inside or max(inside) > len(lines):
+        return None
+    first = min(inside)
+    depth = depth_of_line(lines[header - 1])
+    if depth_of_line(lines[first - 1]) <= depth:
+        return None
+    number = bisect_right(outer_lines, first)
+    end = outer_lines[number] if number < len(outer_lines) else len(lines) + 1
+    for last in range(max(inside), end - 1):
+        if not OF_ANY_DEPTH.match(lines[last]) and depth_of_line(lines[last]) <= depth:
+            # Text of the function, or a statement without code.
+            return (first, last) if parses(lines, header, last) else None
+    return first, end - 1
+
+
+def _attribute_statements(levels: list[CodeType]) -> Iterator[tuple[str, str]]:
     """From 3.13 on, a class body stores the names of the attributes that its methods assign: statements that assign
     them, by the qualified name of the class."""
-    for const in code.co_consts:
-        if isinstance(const, CodeType) and not is_function(const):
-            yield from _attribute_statements(const)
-    if _STATIC_ATTRIBUTES in code.co_names:
+    for code in levels:
+        if _STATIC_ATTRIBUTES not in code.co_names:
+            continue
         loaded: object = None
         for instruction in dis.get_instructions(code):
             if instruction.argval == _STATIC_ATTRIBUTES and instruction.opname.startswith("STORE"):
@@ -126,87 +166,62 @@ def _attribute_statements(code: CodeType) -> Iterator[tuple[str, str]]:
             yield code.co_qualname, "; " + " = ".join(f"self.{name}" for name in loaded) + " = 0"
 
 
-def _lines_of(code: CodeType) -> Iterator[int]:
-    for _, _, line in code.co_lines():
-        if line is not None:
-            yield line
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            yield from _lines_of(const)
+# ---- ends
 
 
-def _depth(line: str) -> int:
-    return len(line) - len(line.lstrip())
+def _restore_ends(tree: ast.Module, levels: list[CodeType]) -> None:
+    """Restore the ends of statements with functions in them: they end where the last stub ends.
+
+    No expression begins where such a statement begins, so all instructions that begin there end where it ends.
+    """
+    ends: dict[tuple[int | None, int | None], tuple[int, int]] = {
+        (line, column): (last, last_column)
+        for level in levels
+        for line, last, column, last_column in level.co_positions()
+        if line != last and last is not None and last_column is not None
+    }
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:
+        for field in _BLOCKS.get(node.__class__, ()):
+            block: list[ast.AST] = getattr(node, field)
+            nodes += [part for part in block if part.__class__ in _ENDING_LATER]
+    changed: set[ast.AST] = set()
+    for node in reversed(nodes):  # a node after those in it
+        if node.__class__ not in _WITHOUT_POSITION:
+            last_part = _last_part(node)
+            end = ends.get((node.lineno, node.col_offset)) or (_end(last_part) if last_part in changed else None)  # type: ignore[attr-defined]
+            if end is not None and end != _end(node):
+                node.end_lineno, node.end_col_offset = end  # type: ignore[attr-defined]
+                changed.add(node)
 
 
-def _is_inside(line: str, depth: int) -> bool:
-    """Whether a line after the last one with code still belongs to a body: an empty line, or one that is indented."""
-    return not line.strip() or _depth(line) > depth
+def _last_part(node: ast.AST) -> ast.AST:
+    """The last statement or handler in a node; itself if there is none."""
+    for field in reversed(_BLOCKS.get(node.__class__, ())):
+        block: list[ast.AST] = getattr(node, field)
+        if block:
+            return _last_part(block[-1]) if block[-1].__class__ in _WITHOUT_POSITION else block[-1]
+    return node
 
 
-# ---- comparing
-
-_Name = tuple[str, int, tuple[str, ...]]
-_Start = tuple[int, int]
-_End = tuple[int, int]
-_Position = tuple[int | None, int | None, int | None, int | None]
+def _end(node: Any) -> tuple[int, int]:
+    return node.end_lineno, node.end_col_offset
 
 
-def _name(code: CodeType) -> _Name:
-    count = code.co_argcount + code.co_kwonlyargcount
-    return code.co_qualname, code.co_firstlineno, code.co_varnames[:count]
-
-
-def _compare(made: CodeType, plain: CodeType, ends: dict[_Start, _End] | None) -> bool:
-    """Whether two module levels do the same. Where positions differ in their ends alone, these are noted in `ends`."""
-    if (
-        made.co_code != plain.co_code
-        or made.co_names != plain.co_names
-        or made.co_varnames != plain.co_varnames
-        or made.co_freevars != plain.co_freevars
-        or made.co_cellvars != plain.co_cellvars
-        or made.co_flags != plain.co_flags
-        or made.co_exceptiontable != plain.co_exceptiontable
-        or len(made.co_consts) != len(plain.co_consts)
-    ):
-        return False
-    if made.co_linetable != plain.co_linetable and not _compare_positions(made, plain, ends):
-        return False
-    in_any_order = _STATIC_ATTRIBUTES in plain.co_names
-    return all(
-        _compare_constants(one, other, ends, in_any_order)
-        for one, other in zip(made.co_consts, plain.co_consts, strict=True)
-    )
-
-
-def _compare_constants(one: object, other: object, ends: dict[_Start, _End] | None, in_any_order: bool) -> bool:
-    if in_any_order and type(one) is tuple and type(other) is tuple and set(one) == set(other):
-        return True
-    if not isinstance(one, CodeType) or not isinstance(other, CodeType):
-        return type(one) is type(other) and repr(one) == repr(other)
-    if is_function(one) and is_function(other):
-        return _name(one) == _name(other) and one.co_freevars == other.co_freevars
-    return one.co_name == other.co_name and _compare(one, other, ends)
-
-
-def _compare_positions(made: CodeType, plain: CodeType, ends: dict[_Start, _End] | None) -> bool:
-    if ends is None:
-        return False
-    for one, other in zip(made.co_positions(), plain.co_positions(), strict=True):
-        if one == other:
-            continue
-        (line, _, column, _), (plain_line, plain_end, plain_column, plain_end_column) = one, other
-        if (line, column) != (plain_line, plain_column) or None in other:
-            return False
-        assert line is not None
-        assert column is not None
-        assert plain_end is not None
-        assert plain_end_column is not None
-        ends[line, column] = plain_end, plain_end_column
-    return True
-
-
-def _restore_ends(tree: ast.Module, ends: dict[_Start, _End]) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and (node.lineno, node.col_offset) in ends:
-            node.end_lineno, node.end_col_offset = ends[node.lineno, node.col_offset]
+_WITHOUT_POSITION: Final = frozenset((ast.Module, ast.match_case))
+_BLOCKS: Final[dict[type[ast.AST], tuple[str, ...]]] = {
+    ast.Module: ("body",),
+    ast.ClassDef: ("body",),
+    ast.If: ("body", "orelse"),
+    ast.For: ("body", "orelse"),
+    ast.While: ("body", "orelse"),
+    ast.With: ("body",),
+    ast.AsyncFor: ("body", "orelse"),
+    ast.AsyncWith: ("body",),
+    ast.Try: ("body", "handlers", "orelse", "finalbody"),
+    ast.TryStar: ("body", "handlers", "orelse", "finalbody"),
+    ast.ExceptHandler: ("body",),
+    ast.Match: ("cases",),
+    ast.match_case: ("body",),
+}
+_ENDING_LATER: Final = frozenset((*_BLOCKS, ast.FunctionDef, ast.AsyncFunctionDef))
