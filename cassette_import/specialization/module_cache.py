@@ -214,8 +214,10 @@ class _Entry:
 
     def flush(self) -> None:
         """Put the bodies into their modules on disk, with those that other processes have added."""
+        if self._is_complete or not self._is_on_disk or not self.modules:
+            return
         digest = self._digest()
-        if self._is_complete or not self._is_on_disk or not self.modules or digest is None:
+        if digest is None:
             return
         if disk_cache.size(self._path, self._tag) != self._size:
             own_bodies, own_modules = dict(self._loose), dict(self.modules)
