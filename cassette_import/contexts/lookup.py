@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points", "importable_from"]
 
 ENTRY_POINTS: Final = "cassette_import.contexts"
+_SWITCHES: Final = {"true": True, "false": False}
 _OPTION: Final = re.compile(r"[A-Za-z_][\w.]*=")
 
 
@@ -62,7 +63,13 @@ def _parsed(text: str) -> _Description:
 
 
 def _value(text: str) -> Any:
-    """The value of a Python literal; any other text itself."""
+    """The value of a Python literal, or of `true` and `false`; any other text itself.
+
+    >>> _value("3"), _value("None"), _value("true"), _value("many")
+    (3, None, True, 'many')
+    """
+    if text in _SWITCHES:
+        return _SWITCHES[text]
     import ast  # not needed without options
 
     try:
