@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from fractions import Fraction
 
 import pytest
 
@@ -10,6 +11,7 @@ pytest.importorskip("flint")
 from cassette_import import CassetteError, NotOverdubbable
 from cassette_import.contexts.intervals import Interval, NotEnclosed, enclosure
 from tests.contexts.autodiff.test_lost_derivatives import UNFOLLOWED
+from tests.contexts.autodiff.test_number_rules import OF_NUMBERS
 from tests.programs.moving_numbers import PROGRAMS
 
 BOX = Interval(3.0 - 1 / 16, 3.0 + 1 / 16)
@@ -108,3 +110,59 @@ def test_the_sign_of_a_constant_zero_is_known(function, sign):
 @pytest.mark.parametrize("constant", [None, "text", b"text"])
 def test_comparisons_with_what_is_no_number_do_not_depend_on_the_bounds(constant):
     assert enclosure(lambda x: (x == constant, x != constant), Interval(0.0, 1.0)) == (False, True)
+
+
+WITHOUT_ENCLOSURE = {
+    "NormalDist", "frexp", "nextafter", "complex", "complex parts", "complex conjugate", "phase", "rect",
+    "Decimal functions",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in OF_NUMBERS if name not in WITHOUT_ENCLOSURE])
+@pytest.mark.parametrize("x", [0.35, 1.2, 2.75])
+def test_the_enclosure_of_a_function_of_numbers_holds_its_values(name, x):
+    program, box = OF_NUMBERS[name], Interval(x - 1e-3, x + 1e-3)
+    found = enclosure(program, box)
+    values = [program(box.low + box.width * n / 20) for n in range(21)]
+    assert [value for value in values if value not in found] == []
+    assert found.width < 50 * (max(values) - min(values)) + 0.2
+
+
+@pytest.mark.parametrize("name", WITHOUT_ENCLOSURE)
+def test_a_function_without_an_enclosure_is_an_error(name):
+    with pytest.raises(NotEnclosed):
+        enclosure(OF_NUMBERS[name], Interval(1.0, 1.01))
+
+
+EXACT = {
+    "mean": lambda x: statistics.fmean([0.1, 0.2, x, 0.3]),
+    "weights": lambda x: statistics.fmean([0.1, 0.2, x], weights=[0.3, 0.7, 0.1]),
+    "variance": lambda x: statistics.variance([0.1, 0.2, x, 0.3]),
+    "regression": lambda x: statistics.linear_regression([0.1, 0.2, 0.4], [0.7, 0.1, x]).slope,
+    "divmod": lambda x: divmod(x, 0.03)[1],
+    "Fraction": lambda x: x * Fraction(1, 3) + Fraction(2, 7),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_the_exact_result_lies_in_the_enclosure_of_a_point(name):
+    found = enclosure(EXACT[name], Interval(0.1, 0.1))
+    with_fractions = {
+        "mean": lambda x: sum(map(Fraction, [0.1, 0.2, x, 0.3])) / 4,
+        "weights": lambda x: (
+            sum(Fraction(v) * Fraction(w) for v, w in zip([0.1, 0.2, x], [0.3, 0.7, 0.1], strict=True))
+            / sum(map(Fraction, [0.3, 0.7, 0.1]))
+        ),
+        "variance": lambda x: statistics.variance(list(map(Fraction, [0.1, 0.2, x, 0.3]))),
+        "regression": lambda x: _slope([*map(Fraction, [0.1, 0.2, 0.4])], [*map(Fraction, [0.7, 0.1, x])]),
+        "divmod": lambda x: Fraction(x) % Fraction(0.03),
+        "Fraction": lambda x: Fraction(x) * Fraction(1, 3) + Fraction(2, 7),
+    }
+    exact = with_fractions[name](0.1)
+    assert Fraction(found.low) <= exact <= Fraction(found.high)
+    assert found.width < 1e-14
+
+
+def _slope(xs, ys):
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)

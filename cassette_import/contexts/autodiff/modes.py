@@ -10,11 +10,13 @@ import functools
 import numbers
 import operator
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from cassette_import.activation.tagging import NO_METADATA, metadata
 from cassette_import.activation.verbs import fallback
+from cassette_import.contexts.autodiff.complex_rules import ATTRIBUTES, COMPLEX_PARTIALS
 from cassette_import.contexts.autodiff.rules import (
     FOLDS,
     JOINT_PARTIALS,
@@ -23,6 +25,8 @@ from cassette_import.contexts.autodiff.rules import (
     TRUTH_VALUES,
 )
 from cassette_import.contexts.autodiff.structures import is_number
+from cassette_import.contexts.common.composed_calls import compose
+from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.errors import NotOverdubbable
@@ -55,9 +59,23 @@ class Differentiating(LosesNothing, tagging=True):
             return NO_METADATA
         if value is not None and not isinstance(value, (numbers.Number, FunctionType)):
             return UNKNOWN
+        found = self.attribute(value, arguments) if f is getattr else self.converted(f, arguments)
+        if found is not NO_METADATA:
+            return found
         if f in LOCALLY_CONSTANT and not any(metadata(argument, self) is UNKNOWN for argument in arguments[:1]):
             return NO_METADATA
         raise self.refuse(no_rule_error(f, arguments))
+
+    def attribute(self, value: Any, arguments: tuple[Any, ...]) -> Any:
+        """The metadata of an attribute of a number."""
+        owner, partials = arguments[0], ATTRIBUTES.get(plain(arguments[1]))
+        if partials is None or not is_number(plain(owner)) or metadata(owner, self) is UNKNOWN:
+            return NO_METADATA
+        return self.combine_for(value, [(partials(plain(owner)), metadata(owner, self))])
+
+    def combine_for(self, value: Any, pairs: list[tuple[Any, Any]]) -> Any:
+        """The metadata of a result, which may be real although it depends on complex numbers, or complex."""
+        return self.combine(pairs)
 
     def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
         """The metadata of a result, from pairs of a partial derivative and the metadata of an argument."""
@@ -85,6 +103,12 @@ class Forward(Differentiating):
     def combine(self, pairs: list[tuple[Any, Any]]) -> Any:
         return functools.reduce(operator.add, [partial * tangent for partial, tangent in pairs])
 
+    def combine_for(self, value: Any, pairs: list[tuple[Any, Any]]) -> Any:
+        tangent = self.combine(pairs)
+        if type(tangent) is not float and isinstance(tangent, complex) and not isinstance(value, complex):
+            return run(getattr, tangent, "real")
+        return tangent
+
 
 class Node:
     """A number on the tape: pairs of a partial derivative and an earlier node on which it depends."""
@@ -100,6 +124,12 @@ class Node:
         raise NotImplementedError
 
 
+class ComplexNode(Node):
+    """A complex number on the tape. Its derivative w is the number with which d(result) = Re(w dz)."""
+
+    __slots__ = ()
+
+
 class Reverse(Differentiating):
     """The metadata of a number is its node on the tape."""
 
@@ -112,6 +142,13 @@ class Reverse(Differentiating):
         self.tape.append(node)
         return node
 
+    def combine_for(self, value: Any, pairs: list[tuple[Any, Any]]) -> Node:
+        if not isinstance(value, complex):
+            return self.combine(pairs)
+        node = ComplexNode(len(self.tape), pairs)
+        self.tape.append(node)
+        return node
+
     def pull_back(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
         """The derivatives of the weighted sum of the seeds, with respect to each node on the tape."""
         found: list[Any] = [0.0] * len(self.tape)
@@ -120,7 +157,10 @@ class Reverse(Differentiating):
         for node in reversed(self.tape):
             weight = found[node.number]
             if node.pairs and not (type(weight) is float and weight == 0.0):
-                if type(node) is Node:
+                kind = type(node)
+                if kind is Node or kind is ComplexNode:
+                    if kind is Node and type(weight) is not float:
+                        weight = _real(weight)
                     for partial, source in node.pairs:
                         found[source.number] = found[source.number] + partial * weight
                 else:
@@ -130,11 +170,18 @@ class Reverse(Differentiating):
 
     def new_input(self, value: Any) -> Node:
         """A new node for a number or array of the arguments."""
-        return self.combine([])
+        node: Node = self.combine_for(value, [])
+        return node
 
     def derivative_of(self, found: list[Any], node: Node) -> Any:
         """The derivative for a number or array of the arguments, from the result of `pull_back`."""
-        return found[node.number]
+        derivative = found[node.number]
+        return derivative if type(derivative) is float or type(node) is ComplexNode else _real(derivative)
+
+
+def _real(derivative: Any) -> Any:
+    """The real part of a complex derivative; any other derivative itself."""
+    return run(getattr, derivative, "real") if type(plain(derivative)) is complex else derivative
 
 
 def no_rule_error(f: Any, arguments: Sequence[Any] = ()) -> NotOverdubbable:
@@ -166,19 +213,24 @@ def with_metadata(value: Any, own_tag: Any, metadata: Any) -> Tagged:
     return Tagged(plain(value), {**(metas_of(value) or {}), own_tag: metadata})
 
 
-def differentiate(ctx: Any, f: Any, *arguments: Any) -> Any:
+def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     """The overload of a function with known partial derivatives."""
+    if keywords:
+        return call_without_overload(f, arguments, keywords)
     own_tag, values, found = split_metadata(ctx, arguments)
     if not found or not all(is_number(plain(value)) or isinstance(value, bool) for value in values):
         return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
-    if f in PARTIALS:
-        partials = PARTIALS[f]
+    result = value
+    if isinstance(value, Decimal) or any(isinstance(one, Decimal) for one in values):
+        values, value = [run(float, one) for one in values], run(float, value)
+    if f in ALL_PARTIALS:
+        partials = ALL_PARTIALS[f]
         pairs = [(partials[number](value, *values), metadata) for number, metadata in found]
     else:
         every = JOINT_PARTIALS[f](value, *values)
         pairs = [(every[number], metadata) for number, metadata in found]
-    return with_metadata(value, own_tag, ctx.combine(pairs))
+    return with_metadata(result, own_tag, ctx.combine_for(value, pairs))
 
 
 def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
@@ -204,9 +256,12 @@ def has_no_metadata(items: list[Any]) -> bool:
     return not any(type(item) is Tagged for item in items)
 
 
+ALL_PARTIALS: Final = {**PARTIALS, **COMPLEX_PARTIALS}
 _PAIRWISE = {function: operator.mul if function.__name__ == "prod" else operator.add for function in FOLDS}
 
-for _function in (*PARTIALS, *JOINT_PARTIALS):
+for _function in (*ALL_PARTIALS, *JOINT_PARTIALS):
     Differentiating.overdub.register(_function)(differentiate)
 for _function in FOLDS:
     Differentiating.overdub.register(_function)(_differentiate_fold)
+for _function in COMPOSITIONS:
+    Differentiating.overdub.register(_function)(compose)

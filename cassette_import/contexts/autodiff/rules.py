@@ -7,23 +7,30 @@ contexts further out can differentiate the derivative again. Knows mathematics; 
 from __future__ import annotations
 
 import bisect
+import cmath
 import math
 import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.runtime.tagging.wrappers import run
+from cassette_import.runtime.tagging.wrappers import plain, run
 
 Partial = Callable[..., Any]
 
 
 def _sign(x: Any) -> Any:
-    if isinstance(x, complex):  # NumPy's numbers would drop the imaginary part
-        raise TypeError("there is no derivative of the absolute value of a complex number")
     return run(math.copysign, 1.0, x)
 
 
-def _constant(value: float) -> Partial:
+def _abs(v: Any, x: Any) -> Any:
+    if not isinstance(x, complex):
+        return _sign(x)
+    if type(plain(x)) is not complex:  # NumPy's numbers would drop the imaginary part
+        raise TypeError("there is no derivative of the absolute value of a complex number")
+    return run(complex.conjugate, x) / v
+
+
+def constant(value: complex) -> Partial:
     return lambda *_: value
 
 
@@ -32,7 +39,9 @@ def _pow_base(v: Any, x: Any, y: Any) -> Any:
 
 
 def _pow_exponent(v: Any, x: Any, y: Any) -> Any:
-    return 0.0 if x == 0 and y >= 0 else v * run(math.log, x)
+    if x == 0 and y >= 0:
+        return 0.0
+    return v * run(cmath.log if isinstance(x, complex) or isinstance(v, complex) else math.log, x)
 
 
 def _log(v: Any, x: Any, base: Any = None) -> Any:
@@ -54,11 +63,11 @@ def _digamma(x: Any) -> Any:
     return result + run(math.log, x) - 0.5 / x + series
 
 
-_ADD: Final = (_constant(1.0), _constant(1.0))
-_SUB: Final = (_constant(1.0), _constant(-1.0))
+_ADD: Final = (constant(1.0), constant(1.0))
+_SUB: Final = (constant(1.0), constant(-1.0))
 _MUL: Final = (lambda v, x, y: y, lambda v, x, y: x)
 _DIV: Final = (lambda v, x, y: 1.0 / y, lambda v, x, y: -v / y)
-_MOD: Final = (_constant(1.0), lambda v, x, y: -run(operator.floordiv, x, y))
+_MOD: Final = (constant(1.0), lambda v, x, y: -run(operator.floordiv, x, y))
 _POW: Final = (_pow_base, _pow_exponent)
 _HALF_PI_ROOT: Final = 2.0 / math.sqrt(math.pi)
 
@@ -69,9 +78,9 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     operator.truediv: _DIV, operator.itruediv: _DIV,
     operator.mod: _MOD, operator.imod: _MOD,
     operator.pow: _POW, operator.ipow: _POW, pow: _POW, math.pow: _POW,
-    operator.neg: (_constant(-1.0),),
-    operator.pos: (_constant(1.0),),
-    operator.abs: (lambda v, x: _sign(x),), abs: (lambda v, x: _sign(x),), math.fabs: (lambda v, x: _sign(x),),
+    operator.neg: (constant(-1.0),),
+    operator.pos: (constant(1.0),),
+    operator.abs: (_abs,), abs: (_abs,), math.fabs: (lambda v, x: _sign(x),),
     math.sin: (lambda v, x: run(math.cos, x),),
     math.cos: (lambda v, x: -run(math.sin, x),),
     math.tan: (lambda v, x: 1.0 + v * v,),
@@ -98,17 +107,19 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     math.erfc: (lambda v, x: -_HALF_PI_ROOT * run(math.exp, -x * x),),
     math.gamma: (lambda v, x: v * _digamma(x),),
     math.lgamma: (lambda v, x: _digamma(x),),
-    math.degrees: (_constant(180.0 / math.pi),),
-    math.radians: (_constant(math.pi / 180.0),),
-    math.fmod: (_constant(1.0), lambda v, x, y: -run(math.trunc, x / y)),
-    math.remainder: (_constant(1.0), lambda v, x, y: (v - x) / y),
-    math.copysign: (lambda v, x, y: _sign(x) * _sign(y), _constant(0.0)),
-    math.ldexp: (lambda v, x, y: run(math.ldexp, 1.0, y), _constant(0.0)),
+    math.degrees: (constant(180.0 / math.pi),),
+    math.radians: (constant(math.pi / 180.0),),
+    math.fmod: (constant(1.0), lambda v, x, y: -run(math.trunc, x / y)),
+    math.remainder: (constant(1.0), lambda v, x, y: (v - x) / y),
+    math.copysign: (lambda v, x, y: _sign(x) * _sign(y), constant(0.0)),
+    math.ldexp: (lambda v, x, y: run(math.ldexp, 1.0, y), constant(0.0)),
 }  # fmt: skip
 """The partial derivatives of each function: a function of the result and the arguments, for each argument."""
 
+PARTIALS[math.nextafter] = (constant(1.0), constant(0.0))
+
 if hasattr(math, "fma"):  # 3.13
-    PARTIALS[math.fma] = (lambda v, x, y, z: y, lambda v, x, y, z: x, _constant(1.0))
+    PARTIALS[math.fma] = (lambda v, x, y, z: y, lambda v, x, y, z: x, constant(1.0))
 
 
 def _hypot(v: Any, *coordinates: Any) -> list[Any]:

@@ -11,11 +11,12 @@ import operator
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.activation.tagging import metadata
+from cassette_import.activation.tagging import NO_METADATA, metadata
+from cassette_import.contexts.common.compositions import IDENTITIES
 from cassette_import.errors import CassetteError
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["INDEPENDENT", "UNKNOWN", "LosesNothing", "is_known_number"]
+__all__ = ["INDEPENDENT", "UNKNOWN", "LosesNothing"]
 
 
 class _Unknown:
@@ -53,7 +54,9 @@ class LosesNothing(Context, tagging=True):
         if self.failure is not None:
             raise self.failure
 
-
-def is_known_number(value: Any, ctx: Any) -> bool:
-    """Whether a value is a number that can have metadata: no text, and no object that was made from numbers."""
-    return isinstance(plain(value), numbers.Number) and metadata(value, ctx) is not UNKNOWN
+    def converted(self, f: Any, arguments: tuple[Any, ...]) -> Any:
+        """The metadata of a number that was converted to another type; `NO_METADATA` if `f` is no conversion."""
+        for argument in arguments:
+            if f in IDENTITIES and isinstance(plain(argument), numbers.Number):
+                return metadata(argument, self)
+        return NO_METADATA

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numbers
 import operator
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from types import FunctionType
 from typing import Any, Final
 
@@ -22,6 +24,8 @@ from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["CONTAINERS", "UNKNOWN", "Intervals"]
+
+REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
 
 CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
@@ -72,9 +76,19 @@ class Intervals(LosesNothing, tagging=True):
         """Refuse a number that a function without a rule computed: it may be anything."""
         if f in _SIZES and isinstance(plain(arguments[0]), CONTAINERS):
             return NO_METADATA
+        found = self.attribute(arguments) if f is getattr else self.converted(f, arguments)
+        if found is not NO_METADATA:
+            return found
         if value is None or isinstance(value, (numbers.Number, FunctionType)):
             raise self.not_enclosed(f, "there is no rule that encloses the results of")
         return UNKNOWN
+
+    def attribute(self, arguments: tuple[Any, ...]) -> Any:
+        """The enclosure of an attribute of a number."""
+        name, ball = plain(arguments[1]), metadata(arguments[0], self)
+        if not isinstance(ball, arb):
+            return NO_METADATA
+        return ball if name == "real" else arb(0) if name == "imag" else NO_METADATA
 
     def raised(self, error: Exception, f: Any, *arguments: Any) -> None:
         """Refuse an exception of a leaf: it was called with the midpoints, and might return for other numbers."""
@@ -107,9 +121,11 @@ class Intervals(LosesNothing, tagging=True):
         bare = plain(value)
         if isinstance(known, arb):
             return known
-        if known is UNKNOWN or not isinstance(bare, (int, float)):
+        if known is UNKNOWN or not isinstance(bare, REAL_NUMBERS):
             raise self.not_enclosed(f, "there is no rule for such operands of")
-        return arb(bare)
+        if isinstance(bare, Fraction):
+            return arb(bare.numerator) / arb(bare.denominator)
+        return arb(str(bare)) if isinstance(bare, Decimal) else arb(bare)
 
     def summary(self) -> str:
         """One line for the terminal: the context has no results without `enclosure`."""

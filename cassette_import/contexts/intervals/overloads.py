@@ -12,10 +12,21 @@ from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, metadata, tag
 from cassette_import.activation.verbs import fallback
+from cassette_import.contexts.common.composed_calls import compose
+from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.contexts.common.plain_calls import call_without_overload
-from cassette_import.contexts.intervals.context import Intervals
-from cassette_import.contexts.intervals.rules import CHOICES, DECISIONS, FOLDS, OF_ZERO, RULES, less, working_precision
+from cassette_import.contexts.intervals.context import REAL_NUMBERS, Intervals
+from cassette_import.contexts.intervals.rules import (
+    CHOICES,
+    DECISIONS,
+    FOLDS,
+    OF_ZERO,
+    RULES,
+    arb,
+    less,
+    working_precision,
+)
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
@@ -30,14 +41,15 @@ _NO_NUMBERS: Final = (str, bytes, type(None))
 def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if not allmetadata(ctx, *arguments, *keywords.values()):
         return call_without_overload(f, arguments, keywords)
-    if not all(isinstance(plain(one), (int, float)) for one in arguments):
+    if not all(isinstance(plain(one), REAL_NUMBERS) for one in arguments):
         if f in DECISIONS and all(
             _is_number(ctx, one) or (isinstance(plain(one), _NO_NUMBERS) and metadata(one, ctx) is not UNKNOWN)
             for one in arguments
         ):
             return f(*map(plain, arguments))  # a comparison with None, for example, does not depend on the bounds
         return call_without_overload(f, arguments, keywords)
-    balls = [ctx.ball(f, argument) for argument in arguments]
+    with working_precision(ctx.precision):
+        balls = [ctx.ball(f, argument) for argument in arguments]
     choose = functools.partial(ctx.choose, f, balls)
     rule = _rule_for_zero(ctx, f, arguments) or RULES.get(f) or CHOICES[f]
     with working_precision(ctx.precision):
@@ -47,7 +59,7 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
             found = rule(choose, *balls)
         except TypeError:
             raise ctx.not_enclosed(f, "there is no rule for such operands of") from None
-    if f in CHOICES:
+    if f in CHOICES and not isinstance(found, arb):
         return found
     if not found.is_finite():
         raise ctx.not_enclosed(f, "the intervals leave the domain of")
@@ -77,8 +89,8 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
         return call_without_overload(f, given if many else (given, *more), keywords)
     if set(keywords) - {"start", "default"}:
         raise ctx.not_enclosed(f, "there is no rule for such operands of")
-    balls = [ctx.ball(f, value) for value in (*start, *given)]
     with working_precision(ctx.precision):
+        balls = [ctx.ball(f, value) for value in (*start, *given)]
         found = FOLDS[f](balls)
     values = list(map(plain, given))
     named = {name: plain(value) for name, value in keywords.items() if name == "start"}
@@ -111,9 +123,12 @@ for _function in (*RULES, *CHOICES):
     Intervals.overdub.register(_function)(_apply)
 for _function in FOLDS:
     Intervals.overdub.register(_function)(_fold)
+for _function in COMPOSITIONS:
+    if _function not in APPROXIMATE:
+        Intervals.overdub.register(_function)(compose)
 for _function in (sorted, list.sort):
     Intervals.overdub.register(_function)(_sorted)
 
 
 def _is_number(ctx: Intervals, value: Any) -> bool:
-    return isinstance(plain(value), (int, float)) and metadata(value, ctx) is not UNKNOWN
+    return isinstance(plain(value), REAL_NUMBERS) and metadata(value, ctx) is not UNKNOWN

@@ -67,6 +67,20 @@ def nearest(choose: Choose, x: Any) -> int:
     return int(choose(range(round(low), round(high) + 1)))
 
 
+def _round(choose: Choose, x: Any, digits: Any = None) -> Any:
+    """A possible value of `round(x)`; with digits, an enclosure of all of them."""
+    if digits is None:
+        return nearest(choose, x)
+    half = arb(10) ** -digits / 2
+    return (x - half).union(x + half)
+
+
+def _is_integer(choose: Choose, x: Any) -> bool:
+    if x.is_exact():
+        return bool(x.is_integer())
+    return bool(choose([True, False] if x.contains_integer() else [False]))
+
+
 def _floordiv(choose: Choose, x: Any, y: Any) -> Any:
     return arb(floor(choose, x / y))
 
@@ -163,7 +177,8 @@ RULES: Final[dict[Any, Callable[..., Any]]] = {
 """Functions whose result has an enclosure."""
 
 CHOICES: Final[dict[Any, Callable[..., Any]]] = {
-    math.floor: floor, math.ceil: ceil, math.trunc: trunc, int: trunc, round: nearest,
+    math.floor: floor, math.ceil: ceil, math.trunc: trunc, int: trunc, round: _round,
+    float.is_integer: _is_integer,
     operator.lt: less, operator.le: at_most, operator.eq: equal,
     operator.gt: lambda choose, x, y: less(choose, y, x), operator.ge: lambda choose, x, y: at_most(choose, y, x),
     operator.ne: lambda choose, x, y: not equal(choose, x, y),

@@ -142,10 +142,15 @@ for _name in _BINARY:
     setattr(Tagged, f"__r{_short}__", _operator(_function, swap=True))
 for _name in ("lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "invert", "getitem", "setitem", "delitem", "contains"):
     setattr(Tagged, f"__{_name}__", _operator(getattr(operator, _name)))
+for _name, _function in {
+    "abs": abs, "round": round, "divmod": divmod, "trunc": math.trunc, "floor": math.floor, "ceil": math.ceil,
+}.items():  # fmt: skip
+    setattr(Tagged, f"__{_name}__", _operator(_function))
+Tagged.__rdivmod__ = _operator(divmod, swap=True)
 _DIRECT: dict[str, Callable[..., Any]] = {
-    "abs": abs, "round": round, "divmod": divmod, "len": len, "iter": iter, "next": next, "reversed": reversed,
+    "len": len, "iter": iter, "next": next, "reversed": reversed,
     "int": int, "float": float, "complex": complex, "index": operator.index, "bytes": bytes, "dir": dir,
-    "trunc": math.trunc, "floor": math.floor, "ceil": math.ceil, "length_hint": operator.length_hint,
+    "length_hint": operator.length_hint,
     "instancecheck": lambda kind, value: builtins.isinstance(value, kind),
     "subclasscheck": lambda kind, value: builtins.issubclass(value, kind),
 }  # fmt: skip

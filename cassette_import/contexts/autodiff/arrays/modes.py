@@ -85,7 +85,7 @@ class Arrays(Differentiating, tagging=True):
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """The metadata of an attribute of an array; an error for the result of a function without a rule."""
         moved: Any = None
-        if f is getattr:
+        if f is getattr and isinstance(plain(arguments[0]), (Array, numpy.generic)):
             function = _ATTRIBUTES.get(plain(arguments[1]))
             if function is not None and may_have_derivative(value):
                 moved = movements.move(self, function, arguments[0])
@@ -192,7 +192,7 @@ class ArrayReverse(Arrays, Reverse):
             raise ValueError(f"a cotangent of the shape {shape} is needed, not {weight!r}") from None
 
     def derivative_of(self, found: list[Any], node: Node) -> Any:
-        value, derivative = self._inputs[node.number], found[node.number]
+        value, derivative = self._inputs[node.number], super().derivative_of(found, node)
         if isinstance(value, Array):
             return _fresh_array(broadcast(derivative, value.shape), value)
         if type(value) is float and type(derivative) is not Tagged and not numpy.ndim(derivative):
