@@ -142,11 +142,14 @@ for _name in _BINARY:
     setattr(Tagged, f"__r{_short}__", _operator(_function, swap=True))
 for _name in ("lt", "le", "eq", "ne", "gt", "ge", "neg", "pos", "invert", "getitem", "setitem", "delitem", "contains"):
     setattr(Tagged, f"__{_name}__", _operator(getattr(operator, _name)))
-for _name, _function in {
+_EVENTS: dict[str, Callable[..., Any]] = {
     "abs": abs, "round": round, "divmod": divmod, "trunc": math.trunc, "floor": math.floor, "ceil": math.ceil,
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _function in _EVENTS.items():
     setattr(Tagged, f"__{_name}__", _operator(_function))
-Tagged.__rdivmod__ = _operator(divmod, swap=True)
+_REFLECTED: dict[str, Callable[..., Any]] = {"divmod": divmod}
+for _name, _function in _REFLECTED.items():
+    setattr(Tagged, f"__r{_name}__", _operator(_function, swap=True))
 _DIRECT: dict[str, Callable[..., Any]] = {
     "len": len, "iter": iter, "next": next, "reversed": reversed,
     "int": int, "float": float, "complex": complex, "index": operator.index, "bytes": bytes, "dir": dir,
