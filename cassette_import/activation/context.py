@@ -9,7 +9,7 @@ import atexit
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation import module_levels, shutdown
 from cassette_import.activation.activations import OutermostActivation, refresh
@@ -23,6 +23,7 @@ from cassette_import.activation.variants import StackVariant
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime import bindings
@@ -35,8 +36,12 @@ from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.variant import ActiveVariant
 from cassette_import.specialization import hook_copies
-from cassette_import.specialization.passes.validation import checked_passes
 from cassette_import.specialization.registry import registry
+
+if TYPE_CHECKING:
+    from cassette_import.specialization.passes import validation
+else:
+    (validation,) = late("cassette_import.specialization.passes", "validation")
 
 Self = TypeVar("Self", bound="Context")
 
@@ -186,7 +191,7 @@ class Context:
         if report_escapes is not None:
             self.report_escapes = report_escapes
         if passes != ():
-            self.passes = checked_passes("passes", passes)
+            self.passes = validation.checked_passes("passes", passes)
 
     def __init_subclass__(
         cls,
@@ -207,7 +212,7 @@ class Context:
             cls._tagging = tagging
         cls._type_defaults = None
         if "passes" in cls.__dict__:
-            cls.passes = checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
+            cls.passes = validation.checked_passes(f"{cls.__qualname__}.passes", cls.__dict__["passes"])
         if not isinstance(cls.events, Events):
             raise TypeError(f"{cls.__qualname__}.events must be a combination of Events, not {cls.events!r}")
         if cls.lost not in _LOST:

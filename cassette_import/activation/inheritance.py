@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import inspect
 import os
 import sys
 import threading
@@ -181,7 +180,9 @@ def _diverted(*arguments: Any, **keywords: Any) -> Any:
 
 def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str) -> None:
     """Make a method call `handler(original, ...)`, where `original` is a function with the method's own code."""
-    method: Any = inspect.unwrap(vars(owner)[attribute])
+    method: Any = vars(owner)[attribute]
+    while hasattr(method, "__wrapped__"):
+        method = method.__wrapped__
     if type(method) is not FunctionType or method.__closure__:
         return  # a program has replaced the method of the standard library: its replacement stays
     original = FunctionType(

@@ -11,12 +11,13 @@ import itertools
 import operator
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from cassette_import.activation.context_level import ContextLevel
 from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.tagging_modules import propagation
 from cassette_import.interpreter.callables import PROPERTIES
+from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
@@ -40,7 +41,11 @@ from cassette_import.runtime.dispatch.hook_analysis import passing_value_through
 from cassette_import.runtime.dispatch.suspension import with_arity
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.variant import Family
-from cassette_import.specialization.passes import apply
+
+if TYPE_CHECKING:
+    from cassette_import.specialization.passes import pass_runner
+else:
+    (pass_runner,) = late("cassette_import.specialization.passes", "pass_runner")
 
 _numbers = itertools.count(1)
 
@@ -242,7 +247,7 @@ class StackVariant:
             return None
         for level, key in enumerate(self.keys):
             if key.passes:
-                tree = apply(key.passes, key.context_type, level, function, tree, source)
+                tree = pass_runner.apply(key.passes, key.context_type, level, function, tree, source)
         return tree
 
     # ---- the names that rewritten code uses

@@ -22,6 +22,9 @@ INDEX: Final = "@i"
 GUARDED_CALLEE: Final = "@g"
 GUARDED_RECEIVER: Final = "@o"
 
+LOCALS_READERS: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
+"""Builtins that read the variables of the function that calls them, where temporaries must not be."""
+
 
 def context(level: int) -> str:
     """The context at a level of the stack."""

@@ -6,22 +6,18 @@ Knows units, trees and files. Must not know which code is live.
 from __future__ import annotations
 
 import atexit
-import inspect
 from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.rewriter import overdub_function, overdub_module
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.trees.code_matching import Place, all_names
-from cassette_import.rewriting.trees.module_tree import with_plain_functions
-from cassette_import.rewriting.trees.scopes import clone
-from cassette_import.rewriting.trees.skeleton import find_function, graft, requalify, skeleton
+from cassette_import.rewriting.trees.code_matching import all_names
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.cached_code import name_of
 from cassette_import.specialization.compilation_listeners import LISTENERS
@@ -30,7 +26,14 @@ from cassette_import.specialization.module_cache import MODULE_LEVEL, ModuleCach
 from cassette_import.specialization.progress import PROGRESS
 from cassette_import.specialization.source_file import SourceFile
 
-_NESTING: Final = inspect.CO_NESTED | getattr(inspect, "CO_METHOD", 0)  # from 3.14 on
+if TYPE_CHECKING:
+    from cassette_import.rewriting import entry_test, rewriter
+    from cassette_import.rewriting.trees import module_tree, places, scopes, skeleton
+else:
+    entry_test, rewriter = late("cassette_import.rewriting", "entry_test", "rewriter")
+    module_tree, scopes, skeleton = late("cassette_import.rewriting.trees", "module_tree", "scopes", "skeleton")
+
+_NESTING: Final = code_flags.NESTED | code_flags.METHOD
 
 
 class BodyCompiler:
@@ -89,11 +92,11 @@ class BodyCompiler:
     def _compile_module(self, file: SourceFile, shape: Shape, source: bytes, plain: CodeType) -> CodeType:
         tree = file.module_tree(source, plain)
         if tree is not None:
-            code = file.compile(overdub_module(tree, [shape]), plain.co_flags)
-            made = with_plain_functions(code, plain)
+            code = file.compile(rewriter.overdub_module(tree, [shape]), plain.co_flags)
+            made = module_tree.with_plain_functions(code, plain)
             if made is not None:
                 return made
-        return file.compile(overdub_module(file.parse(source), [shape]), plain.co_flags)
+        return file.compile(rewriter.overdub_module(file.parse(source), [shape]), plain.co_flags)
 
     def cached_module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The same, from the cache if it is there."""
@@ -113,29 +116,31 @@ class BodyCompiler:
         PROGRESS.count(functions=1)
         names = source.names()
         imported = names.imported & set(all_names(plain))
-        module, function = skeleton(place, plain.co_freevars, imported)
+        module, function = skeleton.skeleton(place, plain.co_freevars, imported)
         bodies = {}
         for variant in variants:
             if variant.shape.passes:
-                copy: Any = clone(function)
+                copy: Any = scopes.clone(function)
                 bodies[variant.shape.prefix] = variant.apply_passes(unit.some_function(), copy, source.text_of(place))
-        entry = Entry(None if unit.record.installed else unit.record.filename)
+        entry = entry_test.Entry(None if unit.record.installed else unit.record.filename)
         digest = symbols.file_digest(unit.record.filename)
         objects = names.assigned | _not_modules(imported, unit.some_function())
-        surroundings = Surroundings(place.class_name, plain.co_freevars, digest, objects)
-        overdub_function(function, [_shape(unit.record, variant) for variant in variants], entry, bodies, surroundings)
+        surroundings = entry_test.Surroundings(place.class_name, plain.co_freevars, digest, objects)
+        rewriter.overdub_function(
+            function, [_shape(unit.record, variant) for variant in variants], entry, bodies, surroundings
+        )
         compiled = source.compile(module, plain.co_flags)
-        code = find_function(compiled, plain)
+        code = skeleton.find_function(compiled, plain)
         if code is None:
             raise RuntimeError("the rewritten function was not found after compiling")
         # `types.coroutine` marks a function by a flag that its source does not show; the skeleton nests it otherwise.
-        marks = plain.co_flags & (inspect.CO_ITERABLE_COROUTINE | _NESTING)
+        marks = plain.co_flags & (code_flags.ITERABLE_COROUTINE | _NESTING)
         # The first parameters of hooks are positional-only, in the code alone (`hook_functions.positional_only`).
         code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
-        return graft(requalify(code, plain))
+        return skeleton.graft(skeleton.requalify(code, plain))
 
 
-def _place_of(unit: Unit) -> Place | None:
+def _place_of(unit: Unit) -> places.Place | None:
     """The place of a function in its source; None, with the reason in the unit, if the function is left alone."""
     plain, source = unit.plain, unit.record.source
     place = source.find(plain)

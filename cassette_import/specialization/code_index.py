@@ -5,17 +5,17 @@ Knows files, source and code objects. Must not know which code is live, nor how 
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import threading
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.derived_code import DERIVED
+from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
-from cassette_import.rewriting.trees.scopes import clone
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
 from cassette_import.specialization.cached_code import names_of
@@ -23,6 +23,11 @@ from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.source_file import SourceFile
 from cassette_import.specialization.trampolines import Reference, is_trampoline
 from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended
+
+if TYPE_CHECKING:
+    from cassette_import.rewriting.trees import scopes
+else:
+    (scopes,) = late("cassette_import.rewriting.trees", "scopes")
 
 
 class WithTrampolines(NamedTuple):
@@ -122,7 +127,7 @@ class CodeIndex:
         """
         if not symbols.any_is_own(code.co_names):
             return code
-        marks = code.co_flags & inspect.CO_ITERABLE_COROUTINE
+        marks = code.co_flags & code_flags.ITERABLE_COROUTINE
         # A trampoline holds the number of its unit; bodies may be equal if a module was executed twice.
         found = [unit for unit in record.units if _is_copy(code, unit.trampoline) or _is_copy(code, unit.code)]
         return found[-1].plain.replace(co_flags=found[-1].plain.co_flags | marks) if found and marks else None
@@ -227,7 +232,7 @@ class CodeIndex:
             place = source.find(code)
             if place is None:
                 return None
-            return clone(place.node), source.text_of(place)
+            return scopes.clone(place.node), source.text_of(place)
 
     # ---- reports
 

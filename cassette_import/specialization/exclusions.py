@@ -9,7 +9,7 @@ import ast
 import re
 from typing import Final
 
-from cassette_import.rewriting.trees.code_matching import Place
+from cassette_import.rewriting.trees.places import Place
 
 READ_BY_OTHERS: Final[set[str]] = {
     "jit", "njit", "vectorize", "guvectorize", "generated_jit", "stencil", "cfunc", "jitclass",

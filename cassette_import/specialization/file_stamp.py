@@ -6,6 +6,11 @@ Knows files; must not know what is in them.
 from __future__ import annotations
 
 import os
+import time
+from typing import Final
+
+STARTED: Final = time.time_ns()
+"""Files that were written before have not changed since their modules were executed."""
 
 
 def stamp_of(filename: str) -> tuple[int, int] | None:

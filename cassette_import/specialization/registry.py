@@ -14,7 +14,7 @@ from cassette_import.interpreter import heap
 from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.scopes import ModuleNames
+from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE

@@ -13,22 +13,26 @@ import io
 import linecache
 import sys
 import textwrap
-import time
 import tokenize
 import warnings
 from types import CodeType, FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from cassette_import.rewriting.trees.code_matching import Index, Place, nested_functions
-from cassette_import.rewriting.trees.function_lines import FunctionLines
-from cassette_import.rewriting.trees.module_tree import tree_without_bodies
-from cassette_import.rewriting.trees.scopes import ModuleNames, module_names
-from cassette_import.rewriting.trees.statement_lines import lines_around
-from cassette_import.specialization.exclusions import may_leave_alone_by_scopes, reason_to_leave_alone
-from cassette_import.specialization.file_stamp import stamp_of
+from cassette_import.interpreter.late_modules import late
+from cassette_import.rewriting.module_names import ModuleNames
+from cassette_import.rewriting.trees.code_matching import nested_functions
+from cassette_import.specialization.file_stamp import STARTED, stamp_of
 
-_STARTED: Final = time.time_ns()
-"""Files that were written before have not changed since their modules were executed."""
+if TYPE_CHECKING:
+    from cassette_import.rewriting.trees import function_lines, module_tree, places, scopes, statement_lines
+    from cassette_import.rewriting.trees.function_lines import FunctionLines
+    from cassette_import.rewriting.trees.places import Index, Place
+    from cassette_import.specialization import exclusions
+else:
+    function_lines, module_tree, places, scopes, statement_lines = late(
+        "cassette_import.rewriting.trees", "function_lines", "module_tree", "places", "scopes", "statement_lines"
+    )
+    (exclusions,) = late("cassette_import.specialization", "exclusions")
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -55,7 +59,7 @@ class SourceFile:
     def adopt(self, function: FunctionType) -> None:
         """Take the present content of the file for the source of a function that exists already."""
         self.refresh(function.__module__, function.__globals__)
-        self._is_recent = self._stamp is not None and self._stamp[0] > _STARTED
+        self._is_recent = self._stamp is not None and self._stamp[0] > STARTED
 
     def refresh(
         self,
@@ -137,9 +141,9 @@ class SourceFile:
             return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = tree_without_bodies(text, plain)
+            tree = module_tree.tree_without_bodies(text, plain)
         if tree is not None and source == self._read():
-            self._names = module_names(tree)
+            self._names = scopes.module_names(tree)
         return tree
 
     def find(self, code: CodeType) -> Place | None:
@@ -164,15 +168,15 @@ class SourceFile:
         try:
             text = source if isinstance(source, str) else _decode(source)
             if self._names is None:
-                self._names = module_names(self.parse(source))
+                self._names = scopes.module_names(self.parse(source))
         except (SyntaxError, ValueError):  # a `UnicodeDecodeError` is a `ValueError`
             return None
-        self._function_lines = FunctionLines(text, not may_leave_alone_by_scopes(text))
+        self._function_lines = function_lines.FunctionLines(text, not exclusions.may_leave_alone_by_scopes(text))
         return self._function_lines
 
     def _find_in_statement(self, lines: FunctionLines, code: CodeType) -> Place | None:
         """The place of a function in the statement of the module that it is in; only that statement is parsed."""
-        around = lines_around(lines.lines, code.co_firstlineno)
+        around = statement_lines.lines_around(lines.lines, code.co_firstlineno)
         index = None if around is None else _index_of_statement(self, lines, *around)
         place = None if index is None else index.find(code)
         return place if place is not None and place.qualified_name == code.co_qualname else None
@@ -191,7 +195,7 @@ class SourceFile:
             self.problem = "its source does not parse"
             return None
         if self._names is None:
-            self._names = module_names(index.module)
+            self._names = scopes.module_names(index.module)
         return index.find(code)
 
     def module(self, source: bytes | str) -> ast.Module:
@@ -228,7 +232,7 @@ class SourceFile:
 
     def reason_to_leave_alone(self, place: Place) -> str | None:
         """Why the function at this place is left alone; None if it is not."""
-        return reason_to_leave_alone(place)
+        return exclusions.reason_to_leave_alone(place)
 
     @property
     def trusted(self) -> bool:
@@ -291,7 +295,7 @@ class SourceFile:
 def _index_of_statement(source: SourceFile, lines: FunctionLines, first: int, last: int) -> Index | None:
     """The functions in a statement of a module; None if it does not parse by itself."""
     try:
-        return Index(source.parse("\n" * (first - 1) + "\n".join(lines.lines[first - 1 : last])))
+        return places.Index(source.parse("\n" * (first - 1) + "\n".join(lines.lines[first - 1 : last])))
     except (SyntaxError, ValueError):
         return None
 
@@ -299,7 +303,7 @@ def _index_of_statement(source: SourceFile, lines: FunctionLines, first: int, la
 @functools.lru_cache(maxsize=2)
 def _index_of_module(source: SourceFile, text: bytes | str) -> Index:
     """The functions of a module."""
-    return Index(source.module(text))
+    return places.Index(source.module(text))
 
 
 _SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})

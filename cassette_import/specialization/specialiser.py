@@ -5,13 +5,13 @@ Knows units, live functions and variants. Must not know hooks, or how events are
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning, PassError
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.observers import pause_observers
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 from cassette_import.runtime.variant import Variant
@@ -80,10 +80,10 @@ class Specialiser:
 
     def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:
         """The unit of the function that was called: not that of the trampoline, if `types.coroutine` has copied it."""
-        if not unit.plain.co_flags & inspect.CO_GENERATOR or unit.plain.co_flags & inspect.CO_ITERABLE_COROUTINE:
+        if not unit.plain.co_flags & code_flags.GENERATOR or unit.plain.co_flags & code_flags.ITERABLE_COROUTINE:
             return unit
         function = self._lookup.at_qualified_name(unit, environment)
-        if function is None or not function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
+        if function is None or not function.__code__.co_flags & code_flags.ITERABLE_COROUTINE:
             return unit
         return self._index.unit_of(function.__code__) or unit
 

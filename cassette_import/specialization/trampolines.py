@@ -12,10 +12,10 @@ rewritten.
 from __future__ import annotations
 
 import functools
-import inspect
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.hidden_frames import MONITORS_BY_CODE, hide, unmonitored
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import functions_in
@@ -140,8 +140,8 @@ def make(plain: CodeType, unit: Reference) -> CodeType:
         plain.co_posonlyargcount,
         positional,
         keyword_only,
-        bool(plain.co_flags & inspect.CO_VARARGS),
-        bool(plain.co_flags & inspect.CO_VARKEYWORDS),
+        bool(plain.co_flags & code_flags.VARARGS),
+        bool(plain.co_flags & code_flags.VARKEYWORDS),
         len(plain.co_freevars),
     )
     consts: list[Any] = list(template.code.co_consts)

@@ -9,11 +9,11 @@ Knows shapes and the guards of a variant. Must not know contexts, or how guards 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from cassette_import.interpreter import code_flags
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
@@ -21,7 +21,7 @@ from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.variant import Family, Variant
 
-_SUSPENDABLE: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
 
 
 class WildcardVariant:

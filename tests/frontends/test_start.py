@@ -127,3 +127,45 @@ def test_well_formed_arguments_are_parsed_as_argparse_parses_them(words):
 @pytest.mark.parametrize("words", [["-h"], ["-c"], ["-c", "-p", "a"], ["--context=noop", "x.py"], ["-pa"], ["--wrong"]])
 def test_other_arguments_are_left_to_argparse(words):
     assert run_arguments.parsed(words) is None
+
+
+# ---- runs in contexts
+
+CONTEXT = """
+    import time
+    from cassette_import import Context
+
+    class Clock(Context):
+        def summary(self):
+            return ""
+
+    @Clock.overdub.register(time.ctime)
+    def _(ctx, f, *arguments):
+        return "noon"
+"""
+
+
+def test_a_second_run_in_a_context_imports_nothing_that_rewrites_code(folder, write):
+    write("clock.py", CONTEXT)
+    words = ["run", "-p", "beside", "-c", "clock:Clock", "app.py"]
+    environment = {"folder": folder, "PYTHONDONTWRITEBYTECODE": ""}
+    assert "rewriting.rewriter" in own(imported(cassette(*words, **environment)))
+    names = own(imported(cassette(*words, **environment)))
+    assert {name for name in names if name.startswith(("rewriting.forms", "rewriting.syntax"))} == set()
+    assert not names & {
+        "rewriting.rewriter",
+        "rewriting.trees.module_tree",
+        "rewriting.trees.places",
+        "rewriting.trees.scopes",
+        "specialization.passes",
+    }
+
+
+@pytest.mark.parametrize("name", ["ast", "dis", "tokenize", "inspect"])
+def test_code_is_rewritten_if_the_program_hides_modules_that_this_needs(folder, write, name):
+    write("clock.py", CONTEXT)
+    write(f"{name}.py", "raise RuntimeError('not for cassette_import')")
+    write("beside.py", "import time\n\ndef one():\n    return time.ctime()\n")
+    write("app.py", "import beside\nprint(beside.one())\n")
+    outcome = cassette("run", "-p", "beside", "-c", "clock:Clock", "app.py", folder=folder)
+    assert (outcome.stdout, outcome.stderr) == ("noon\n", "")

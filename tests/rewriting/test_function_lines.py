@@ -7,8 +7,9 @@ import textwrap
 
 import pytest
 
-from cassette_import.rewriting.trees.code_matching import Index, nested_functions
+from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.function_lines import FunctionLines
+from cassette_import.rewriting.trees.places import Index
 
 LIBRARY = pathlib.Path(os.__file__).parent
 

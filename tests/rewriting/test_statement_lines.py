@@ -7,7 +7,8 @@ import textwrap
 
 import pytest
 
-from cassette_import.rewriting.trees.code_matching import Index, nested_functions
+from cassette_import.rewriting.trees.code_matching import nested_functions
+from cassette_import.rewriting.trees.places import Index
 from cassette_import.rewriting.trees.statement_lines import lines_around
 
 LIBRARY = pathlib.Path(os.__file__).parent

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
 
+from cassette_import.interpreter.late_modules import execute_all
+
 __all__ = ["can_be_on_path", "importable", "is_library", "make_way_for", "origin_of", "put_first"]
 
 
@@ -46,6 +48,7 @@ def make_way_for(folder: str) -> None:
             continue
         if _folder_of(getattr(module, "__spec__", None)) == folder:
             continue
+        execute_all()  # while they find what they import
         for loaded in [known for known in sys.modules if known == name or known.startswith(name + ".")]:
             del sys.modules[loaded]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cassette_import.rewriting.trees.node_builder import At, index_value
@@ -16,13 +15,15 @@ from cassette_import.rewriting.trees.node_builder import At, index_value
 Expressions = list[ast.expr]
 
 
-@dataclass
 class Slot:
     """The place of an operand in a tree."""
 
-    holder: Any
-    field: str
-    index: int | None = None
+    __slots__ = ("field", "holder", "index")
+
+    def __init__(self, holder: Any, field: str, index: int | None = None) -> None:
+        self.holder = holder
+        self.field = field
+        self.index = index
 
     def get(self) -> ast.expr:
         value = getattr(self.holder, self.field)
@@ -38,12 +39,16 @@ class Slot:
 class IndexSlot(Slot):
     """The index of a subscript: slices are operands as `slice` objects."""
 
+    __slots__ = ()
+
     def get(self) -> ast.expr:
         return index_value(super().get())
 
 
 class Itself(Slot):
     """An operand that no field of the operation's node holds: a value that is an operand itself."""
+
+    __slots__ = ("_node",)
 
     def __init__(self, node: ast.expr) -> None:
         super().__init__(None, "")
@@ -53,7 +58,6 @@ class Itself(Slot):
         return self._node
 
 
-@dataclass
 class Operation:
     """A plain operation, and what hooks get of it.
 
@@ -83,16 +87,31 @@ class Operation:
         The position of the operation, if it is not that of `node`.
     """
 
-    name: str
-    node: ast.expr
-    slots: list[Slot]
-    arguments: Callable[[Expressions], Expressions] = list
-    native: Callable[[Expressions], ast.expr] | None = None
-    late: str | None = None
-    constants: Expressions = field(default_factory=list)
-    whole: bool = False
-    settled: Callable[[ast.expr], ast.expr] | None = None
-    at: At | None = None
+    __slots__ = ("arguments", "at", "constants", "late", "name", "native", "node", "settled", "slots", "whole")
+
+    def __init__(
+        self,
+        name: str,
+        node: ast.expr,
+        slots: list[Slot],
+        arguments: Callable[[Expressions], Expressions] = list,
+        native: Callable[[Expressions], ast.expr] | None = None,
+        late: str | None = None,
+        constants: Expressions | None = None,
+        whole: bool = False,
+        settled: Callable[[ast.expr], ast.expr] | None = None,
+        at: At | None = None,
+    ) -> None:
+        self.name = name
+        self.node = node
+        self.slots = slots
+        self.arguments = arguments
+        self.native = native
+        self.late = late
+        self.constants = constants or []
+        self.whole = whole
+        self.settled = settled
+        self.at = at
 
     @property
     def place(self) -> At:

@@ -1,24 +1,20 @@
-"""The tree of a code object: which node it was compiled from.
+"""The functions in code objects: which there are, what identifies them, and replacing them by others.
 
-Knows code objects and trees; must not know what becomes of a tree.
+Knows code objects; must not know trees, or what becomes of the code.
 """
 
 from __future__ import annotations
 
-import ast
-import dis
-import inspect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from opcode import opmap
 from types import CodeType
 from typing import Final
 
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.code_copies import changed_copy
-from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, Function
-from cassette_import.rewriting.trees.traversal import children
 
 _NOT_OF_THE_BODY = {
-    dis.opmap[name]
+    opmap[name]
     for name in (
         "RESUME",
         "COPY_FREE_VARS",
@@ -29,43 +25,12 @@ _NOT_OF_THE_BODY = {
         "RETURN_VALUE",
         "RETURN_CONST",
     )
-    if name in dis.opmap
+    if name in opmap
 }
 """Instructions whose position is not in the body of a lambda: up to 3.12, the return is at column 0."""
 
 Key = tuple[str, int, tuple[int, int] | None]
 """Name, first line, and for a lambda where its body starts."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A function's node and the scopes around it, outermost first."""
-
-    node: Function
-    scopes: tuple[ast.AST, ...]
-    is_shared: bool = True
-    """Whether the node belongs to a tree that is used again."""
-
-    @property
-    def class_name(self) -> str | None:
-        """The class that private names belong to."""
-        names = [scope.name for scope in self.scopes if isinstance(scope, ast.ClassDef)]
-        return names[-1].lstrip("_") or None if names else None
-
-    @property
-    def qualified_name(self) -> str:
-        """The qualified name of the function, if no scope has declared it `global`."""
-        parts: list[str] = []
-        for scope in self.scopes:
-            if isinstance(scope, ast.ClassDef):
-                parts.append(scope.name)
-            elif isinstance(scope, FUNCTIONS):
-                parts += [_function_name(scope), "<locals>"]
-        return ".".join([*parts, _function_name(self.node)])
-
-
-def _function_name(node: Function) -> str:
-    return _LAMBDA if isinstance(node, ast.Lambda) else node.name
 
 
 def key_of(code: CodeType) -> Key:
@@ -83,13 +48,14 @@ def key_of(code: CodeType) -> Key:
 def is_function(code: CodeType) -> bool:
     """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
     name = code.co_name
-    if not code.co_flags & inspect.CO_NEWLOCALS or name in _ANNOTATION_SCOPES:
+    if not code.co_flags & code_flags.NEWLOCALS or name in _ANNOTATION_SCOPES:
         return False
     if name[0] == "<":
         return name == _LAMBDA
     return not code.co_argcount or code.co_varnames[0] not in _PARAMETERS_OF_SCOPES
 
 
+_LAMBDA: Final = "<lambda>"
 _ANNOTATION_SCOPES: Final = ("__annotate__", "__annotations__", "__conditional_annotations__")
 """PEP 649 scopes are functions to the interpreter only. So are those of PEP 695, which have other names."""
 _PARAMETERS_OF_SCOPES: Final = (".format", ".defaults", ".generic_base", ".type_params")
@@ -131,103 +97,6 @@ def functions_in(code: CodeType) -> Iterator[CodeType]:
                 yield from functions_in(const)
 
 
-class Index:
-    """All functions of a module's tree.
-
-    Definitions are found without a walk through expressions. Lambdas are searched when the first one is needed.
-    """
-
-    def __init__(self, module: ast.Module) -> None:
-        self.module = module
-        self._definitions: _Places = {}
-        self._lambdas: _Places | None = None
-        work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
-        while work:
-            node, scopes = work.pop()
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                _add(self._definitions, node, scopes)
-            inner = (*scopes, node) if isinstance(node, _NAMED_SCOPES) else scopes
-            for field in _STATEMENTS:
-                work.extend((child, inner) for child in getattr(node, field, ()))
-
-    def find(self, code: CodeType) -> Place | None:
-        """The place of a code object; None if several functions fit, or none."""
-        name, line, start = key_of(code)
-        count = code.co_argcount + code.co_kwonlyargcount  # the bound of a type parameter has a name, and no parameters
-        candidates = [
-            place for place in self._places(name).get((name, line), []) if len(_parameters(place.node)) == count
-        ]
-        if len(candidates) > 1:
-            arguments = _parameter_names(code)
-            candidates = [place for place in candidates if _parameters(place.node) == arguments]
-        if len(candidates) > 1 and start is not None:
-            candidates = [place for place in candidates if _body_start(place.node) == start]
-        return candidates[0] if len(candidates) == 1 else None
-
-    def _places(self, name: str) -> _Places:
-        if name != _LAMBDA:
-            return self._definitions
-        if self._lambdas is None:
-            self._lambdas = _lambdas(self.module)
-        return self._lambdas
-
-
-_Scopes = tuple[ast.AST, ...]
-_Places = dict[tuple[str, int], list[Place]]
-_LAMBDA: Final = "<lambda>"
-_NAMED_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
-"""The fields that hold statements, or nodes with statements. No statement has an expression in such a field."""
-
-
-def _add(places: _Places, node: Function, scopes: _Scopes) -> None:
-    places.setdefault(_name_and_line(node), []).append(Place(node, scopes))
-
-
-def _lambdas(module: ast.Module) -> _Places:
-    found: _Places = {}
-    work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
-    while work:
-        node, scopes = work.pop()
-        inner = scopes
-        if isinstance(node, FUNCTIONS):
-            if isinstance(node, ast.Lambda):
-                _add(found, node, scopes)
-            inner = (*scopes, node)
-            outer_fields = ("decorator_list", "args", "returns", "type_params")
-            for field, _, child in children(node):
-                work.append((child, scopes if field in outer_fields else inner))
-            continue
-        if isinstance(node, ast.ClassDef):
-            for field, _, child in children(node):
-                work.append((child, (*scopes, node) if field == "body" else scopes))
-            continue
-        if isinstance(node, COMPREHENSIONS):
-            inner = (*scopes, node)
-        work.extend((child, inner) for _, _, child in children(node))
-    return found
-
-
-def _name_and_line(node: Function) -> tuple[str, int]:
-    if isinstance(node, ast.Lambda):
-        return "<lambda>", node.lineno
-    return node.name, min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-
-
-def fits(node: Function, code: CodeType) -> bool:
-    """Whether a function's name, first line and parameters are those of a code object."""
-    return _name_and_line(node) == (code.co_name, code.co_firstlineno) and _parameters(node) == _parameter_names(code)
-
-
-def _parameters(node: Function) -> tuple[str, ...]:
-    arguments = node.args
-    return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
-
-
-def _body_start(node: Function) -> tuple[int, int] | None:
-    return (node.body.lineno, node.body.col_offset) if isinstance(node, ast.Lambda) else None
-
-
 def all_names(code: CodeType) -> Iterator[str]:
     """The names of globals and attributes in a function and its nested functions."""
     yield from code.co_names
@@ -242,7 +111,7 @@ def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
         for other in others
         if other.co_name == code.co_name
         and other.co_firstlineno == code.co_firstlineno
-        and _parameter_names(other) == _parameter_names(code)
+        and parameter_names(other) == parameter_names(code)
     ]
     exact = [other for other in near if key_of(other) == key_of(code)]
     # The compiler may leave out the first instructions of a lambda, which show where its body starts.
@@ -250,5 +119,6 @@ def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
     return next(iter(distinct.values())) if len(distinct) == 1 else None
 
 
-def _parameter_names(code: CodeType) -> tuple[str, ...]:
+def parameter_names(code: CodeType) -> tuple[str, ...]:
+    """The names of a function's parameters, without those for further arguments."""
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Final
 
-from cassette_import.rewriting.trees.code_matching import Place, fits
+from cassette_import.rewriting.trees.places import Place, fits
 
 _DEFINITION: Final = re.compile(r"([ \t]*)(?:@|def\b|async[ \t]+def\b)")
 OF_ANY_DEPTH: Final = re.compile(r"[ \t]*(?:\Z|[#)\]}])")

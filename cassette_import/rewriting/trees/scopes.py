@@ -9,14 +9,14 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Final, NamedTuple
 
+from cassette_import.rewriting.module_names import ModuleNames
+from cassette_import.rewriting.temporaries import LOCALS_READERS
 from cassette_import.rewriting.trees.traversal import children, parts
 from cassette_import.rewriting.trees.traversal import clone as clone  # imported from here by users of scopes
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-LOCALS_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
-"""Builtins that read the variables of the function that calls them, where temporaries must not be."""
 
 
 class Survey(NamedTuple):
@@ -203,15 +203,6 @@ def _blocks(statement: ast.AST) -> Iterator[list[ast.stmt]]:
     for name in ("handlers", "cases"):
         for part in getattr(statement, name, ()):
             yield from _blocks(part)
-
-
-class ModuleNames(NamedTuple):
-    """The names that a module binds at its level."""
-
-    assigned: frozenset[str]
-    """Those that it binds by assignments alone."""
-    imported: frozenset[str]
-    """Those that it binds by imports, among others."""
 
 
 def module_names(module: ast.Module) -> ModuleNames:

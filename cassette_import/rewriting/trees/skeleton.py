@@ -12,8 +12,9 @@ from types import CodeType
 
 from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.code_matching import Place, is_function, match, nested_functions, replace_functions
+from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.places import Place
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone
 
 

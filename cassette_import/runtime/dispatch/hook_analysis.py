@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import dis
 import enum
-import inspect
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.rewriting.symbols import is_symbol
-from cassette_import.rewriting.trees.scopes import LOCALS_READERS
+from cassette_import.rewriting.temporaries import LOCALS_READERS
 from cassette_import.runtime.dispatch.hook_functions import plain_code
 
-_REST: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_REST: Final = code_flags.VARARGS | code_flags.VARKEYWORDS
 
 
 def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
@@ -32,9 +32,9 @@ def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
     if type(method) is not FunctionType:
         return False
     code = plain_code(method)
-    if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & inspect.CO_VARARGS:
+    if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & code_flags.VARARGS:
         return False
-    rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & inspect.CO_VARKEYWORDS)]}
+    rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & code_flags.VARKEYWORDS)]}
     if rest & {*code.co_cellvars} or LOCALS_READERS & {*code.co_names} or any(map(is_symbol, code.co_names)):
         return False
     for instruction in dis.get_instructions(code):

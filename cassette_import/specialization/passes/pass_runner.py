@@ -15,7 +15,8 @@ from typing import Any, Final
 from cassette_import.errors import PassError
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.rewriting.rewriter import PASSED
-from cassette_import.rewriting.trees.code_matching import Index, nested_functions
+from cassette_import.rewriting.trees.code_matching import nested_functions
+from cassette_import.rewriting.trees.places import Index
 from cassette_import.rewriting.trees.scopes import Function
 from cassette_import.specialization.passes import context_slots
 from cassette_import.specialization.passes.failures import failing, failure_of

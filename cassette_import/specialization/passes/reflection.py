@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -28,7 +27,6 @@ class HasVariant(Protocol):
         """The variant of a stack with this context alone."""
 
 
-@dataclass
 class Reflection:
     """A function and its source, as passes get it.
 
@@ -44,16 +42,26 @@ class Reflection:
         The context type for which it is rewritten, if any.
     """
 
-    function: FunctionType
-    tree: Function
-    source: str
-    filename: str
-    lineno: int
-    context_type: type[HasVariant] | None = None
+    def __init__(
+        self,
+        function: FunctionType,
+        tree: Function,
+        source: str,
+        filename: str,
+        lineno: int,
+        context_type: type[HasVariant] | None = None,
+    ) -> None:
+        self.function = function
+        self.tree = tree
+        self.source = source
+        self.filename = filename
+        self.lineno = lineno
+        self.context_type = context_type
+        self._untouched: Any = clone(tree)
+        attach_scope(function, tree)
 
-    def __post_init__(self) -> None:
-        self._untouched: Any = clone(self.tree)
-        attach_scope(self.function, self.tree)
+    def __repr__(self) -> str:
+        return f"<Reflection of {self.function.__qualname__} ({self.filename}:{self.lineno})>"
 
     @property
     def signature(self) -> inspect.Signature:

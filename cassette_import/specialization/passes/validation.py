@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import ast
 import dis
-import inspect
 import warnings
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from cassette_import.interpreter import code_flags
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.code_matching import Place, is_function, nested_functions
+from cassette_import.rewriting.trees.code_matching import is_function, nested_functions
 from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.places import Place
 from cassette_import.rewriting.trees.scopes import Function, clone, hoist_declarations
 from cassette_import.rewriting.trees.skeleton import skeleton
 
 _KINDS: Final = {
-    inspect.CO_GENERATOR: "a generator",
-    inspect.CO_COROUTINE: "a coroutine",
-    inspect.CO_ASYNC_GENERATOR: "an asynchronous generator",
+    code_flags.GENERATOR: "a generator",
+    code_flags.COROUTINE: "a coroutine",
+    code_flags.ASYNC_GENERATOR: "an asynchronous generator",
 }
 
 

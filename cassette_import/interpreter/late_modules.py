@@ -1,0 +1,60 @@
+"""Late modules: modules of cassette_import that are executed when something in them is used first.
+
+Most processes that enter a context find compiled code in the cache, and most that install packages enter no context.
+They need neither the modules that rewrite trees nor those that run passes. A late module is imported by
+
+    if TYPE_CHECKING:
+        from cassette_import.rewriting import rewriter
+    else:
+        (rewriter,) = late("cassette_import.rewriting", "rewriter")
+
+and used as ``rewriter.overdub_function``. Type checkers and import-linter regard it as imported.
+
+It may be executed while a program's module is found or loaded, or in the middle of any function. So a late module
+imports nothing that a program could hide, replace or have overdubbed (F12): only modules of cassette_import, and those
+modules of the standard library that were imported together with the modules that name it. If the folder of a program
+hides modules of the standard library, all late modules are executed before the program begins (`execute_all`).
+
+Knows how modules are imported; must not know which of them are late.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+
+class LateModule:
+    """Acts as a module, which is executed when an attribute is read first."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        _late.append(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # copy and inspect ask any object for such attributes
+            raise AttributeError(name)
+        self.execute()
+        try:
+            return vars(self)[name]
+        except KeyError:
+            raise AttributeError(f"module {self._name!r} has no attribute {name!r}") from None
+
+    def execute(self) -> None:
+        """Import the module; from then on, its attributes are attributes of this object."""
+        attributes = vars(import_module(self._name))
+        vars(self).update({name: value for name, value in attributes.items() if not name.startswith("__")})
+
+
+_late: Final[list[LateModule]] = []
+
+
+def late(package: str, *names: str) -> tuple[LateModule, ...]:
+    """Late modules of a package, in the order of their names."""
+    return tuple([LateModule(f"{package}.{name}") for name in names])
+
+
+def execute_all() -> None:
+    """Execute all late modules that have been named."""
+    for module in _late:
+        module.execute()

@@ -1,0 +1,17 @@
+"""The names that a module binds, as rewriting needs them.
+
+Knows names; must not know how they are found.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ModuleNames(NamedTuple):
+    """The names that a module binds at its level."""
+
+    assigned: frozenset[str]
+    """Those that it binds by assignments alone."""
+    imported: frozenset[str]
+    """Those that it binds by imports, among others."""

@@ -1,0 +1,141 @@
+"""The places of functions in trees: which node a code object was compiled from.
+
+Knows code objects and trees; must not know what becomes of a tree.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import Final, NamedTuple
+
+from cassette_import.rewriting.trees.code_matching import key_of, parameter_names
+from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, Function
+from cassette_import.rewriting.trees.traversal import children
+
+
+class Place(NamedTuple):
+    """A function's node and the scopes around it, outermost first."""
+
+    node: Function
+    scopes: tuple[ast.AST, ...]
+    is_shared: bool = True
+    """Whether the node belongs to a tree that is used again."""
+
+    @property
+    def class_name(self) -> str | None:
+        """The class that private names belong to."""
+        names = [scope.name for scope in self.scopes if isinstance(scope, ast.ClassDef)]
+        return names[-1].lstrip("_") or None if names else None
+
+    @property
+    def qualified_name(self) -> str:
+        """The qualified name of the function, if no scope has declared it `global`."""
+        parts: list[str] = []
+        for scope in self.scopes:
+            if isinstance(scope, ast.ClassDef):
+                parts.append(scope.name)
+            elif isinstance(scope, FUNCTIONS):
+                parts += [_function_name(scope), "<locals>"]
+        return ".".join([*parts, _function_name(self.node)])
+
+
+def _function_name(node: Function) -> str:
+    return _LAMBDA if isinstance(node, ast.Lambda) else node.name
+
+
+class Index:
+    """All functions of a module's tree.
+
+    Definitions are found without a walk through expressions. Lambdas are searched when the first one is needed.
+    """
+
+    def __init__(self, module: ast.Module) -> None:
+        self.module = module
+        self._definitions: _Places = {}
+        self._lambdas: _Places | None = None
+        work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
+        while work:
+            node, scopes = work.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                _add(self._definitions, node, scopes)
+            inner = (*scopes, node) if isinstance(node, _NAMED_SCOPES) else scopes
+            for field in _STATEMENTS:
+                work.extend((child, inner) for child in getattr(node, field, ()))
+
+    def find(self, code: CodeType) -> Place | None:
+        """The place of a code object; None if several functions fit, or none."""
+        name, line, start = key_of(code)
+        count = code.co_argcount + code.co_kwonlyargcount  # the bound of a type parameter has a name, and no parameters
+        candidates = [
+            place for place in self._places(name).get((name, line), []) if len(_parameters(place.node)) == count
+        ]
+        if len(candidates) > 1:
+            arguments = parameter_names(code)
+            candidates = [place for place in candidates if _parameters(place.node) == arguments]
+        if len(candidates) > 1 and start is not None:
+            candidates = [place for place in candidates if _body_start(place.node) == start]
+        return candidates[0] if len(candidates) == 1 else None
+
+    def _places(self, name: str) -> _Places:
+        if name != _LAMBDA:
+            return self._definitions
+        if self._lambdas is None:
+            self._lambdas = _lambdas(self.module)
+        return self._lambdas
+
+
+_Scopes = tuple[ast.AST, ...]
+_Places = dict[tuple[str, int], list[Place]]
+_LAMBDA: Final = "<lambda>"
+_NAMED_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_STATEMENTS: Final = ("body", "orelse", "finalbody", "handlers", "cases")
+"""The fields that hold statements, or nodes with statements. No statement has an expression in such a field."""
+
+
+def _add(places: _Places, node: Function, scopes: _Scopes) -> None:
+    places.setdefault(_name_and_line(node), []).append(Place(node, scopes))
+
+
+def _lambdas(module: ast.Module) -> _Places:
+    found: _Places = {}
+    work: list[tuple[ast.AST, _Scopes]] = [(module, ())]
+    while work:
+        node, scopes = work.pop()
+        inner = scopes
+        if isinstance(node, FUNCTIONS):
+            if isinstance(node, ast.Lambda):
+                _add(found, node, scopes)
+            inner = (*scopes, node)
+            outer_fields = ("decorator_list", "args", "returns", "type_params")
+            for field, _, child in children(node):
+                work.append((child, scopes if field in outer_fields else inner))
+            continue
+        if isinstance(node, ast.ClassDef):
+            for field, _, child in children(node):
+                work.append((child, (*scopes, node) if field == "body" else scopes))
+            continue
+        if isinstance(node, COMPREHENSIONS):
+            inner = (*scopes, node)
+        work.extend((child, inner) for _, _, child in children(node))
+    return found
+
+
+def _name_and_line(node: Function) -> tuple[str, int]:
+    if isinstance(node, ast.Lambda):
+        return "<lambda>", node.lineno
+    return node.name, min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def fits(node: Function, code: CodeType) -> bool:
+    """Whether a function's name, first line and parameters are those of a code object."""
+    return _name_and_line(node) == (code.co_name, code.co_firstlineno) and _parameters(node) == parameter_names(code)
+
+
+def _parameters(node: Function) -> tuple[str, ...]:
+    arguments = node.args
+    return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+
+
+def _body_start(node: Function) -> tuple[int, int] | None:
+    return (node.body.lineno, node.body.col_offset) if isinstance(node, ast.Lambda) else None
