@@ -5,6 +5,7 @@ Knows activations and the registry of code; must not know contexts or their hook
 
 from __future__ import annotations
 
+import functools
 from types import FunctionType
 from typing import Any, Final
 
@@ -41,6 +42,10 @@ def run_root(
     """
     if root is not None and activation.variant is not None:
         registry.ensure_instrumented(root, activation.variant, activation.roots)
+        given = (*arguments, *keywords.values()) if keywords else arguments
+        for argument in (*f.args, *f.keywords.values(), *given) if type(f) is functools.partial else given:
+            if type(argument) is FunctionType:
+                registry.ensure_argument_instrumented(argument, activation.variant, activation.roots)
     enter(activation)
     result = None
     try:

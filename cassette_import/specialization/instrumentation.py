@@ -75,6 +75,10 @@ class Instrumentation:
             if can_be_suspended(function.__code__):
                 self._instrument(function, self._index.unit_of(function.__code__))
 
+    def instrument_function(self, function: FunctionType) -> None:
+        """Instrument one function for all variants that functions are instrumented for."""
+        self._instrument(function, self._index.unit_of(function.__code__))
+
     def _instrument(self, function: FunctionType, unit: Unit | None) -> None:
         """Assign its compiled body to a function, if that has branches for all variants; else a trampoline."""
         if unit is None or unit.reason is not None:

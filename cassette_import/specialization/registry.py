@@ -139,6 +139,20 @@ class Registry:
         if function.__code__ is unit.plain or variant not in unit.variants:
             self.instrument(variant, roots)
 
+    def ensure_argument_instrumented(self, function: FunctionType, variant: Variant, roots: frozenset[str]) -> None:
+        """Instrument a function that a root function gets as an argument, if it does not test the variant at its entry.
+
+        A frame that was running before functions were instrumented for the variant may have made it just now.
+        """
+        filename = function.__code__.co_filename
+        record = self.records.get(filename)
+        if record is None or not (record.installed or filename in roots):
+            return
+        with self.lock:
+            unit = self.index.unit_of(function.__code__)
+            if unit is not None and (function.__code__ is unit.plain or variant not in unit.variants):
+                self.instrumentation.instrument_function(function)
+
     # ---- modules imported while a context is active
 
     def wants_module_level(self, filename: str | None = None) -> bool:
