@@ -21,11 +21,19 @@ _BY_EVENT: Final[dict[Events, frozenset[type[ast.AST]]]] = {
 }
 
 
-def changing_kinds(shapes: Sequence[Shape]) -> frozenset[type[ast.AST]] | None:
-    """The kinds of nodes that become events, or that rewriting changes otherwise; None if they may be of any kind."""
-    if any(shape.passes for shape in shapes):
+def changing_kinds(shapes: Sequence[Shape], of_module: bool = False) -> frozenset[type[ast.AST]] | None:
+    """The kinds of nodes that become events, or that rewriting changes otherwise; None if they may be of any kind.
+
+    Parameters
+    ----------
+    shapes:
+        The shapes.
+    of_module:
+        Whether it is the module level that is rewritten.
+    """
+    if any(shape.tagging or (shape.passes and not of_module) for shape in shapes):
         return None
-    kinds = set(_ALWAYS)
+    kinds: set[type[ast.AST]] = set() if of_module else set(_ALWAYS)
     for event in Events:
         if any(shape.wants(event) for shape in shapes):
             if event not in _BY_EVENT:

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, Final
 
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS
-from cassette_import.rewriting.trees.traversal import children
+from cassette_import.rewriting.trees.traversal import children, parts
 
 BARE_LAMBDA: Final = "_bare"
 """The attribute of a lambda whose surroundings allow no temporaries."""
@@ -37,58 +37,66 @@ Inside = tuple[str, int | None, ast.AST, Mode]
 """A child of a node: its field, its index, the node itself and its mode."""
 
 
-def modes_inside(node: ast.AST, mode: Mode) -> list[Inside]:
-    """The children of a node to rewrite, each with its mode."""
-    inside = _INSIDE.get(type(node))
-    return _all(node, mode) if inside is None else inside(node, mode)
+def modes_inside(node: ast.AST, mode: Mode, kept: str | None = None) -> list[Inside]:
+    """The children of a node to rewrite, each with its mode; with `kept`, those that have an attribute of this name."""
+    inside = _INSIDE.get(node.__class__)
+    return _all(node, mode, kept) if inside is None else inside(node, mode, kept)
 
 
-def _all(node: ast.AST, mode: Mode, skip: tuple[str, ...] = ()) -> list[Inside]:
-    return [(name, index, child, mode) for name, index, child in children(node, skip)]
+def _all(node: ast.AST, mode: Mode, kept: str | None, skip: tuple[str, ...] = ()) -> list[Inside]:
+    return [(name, index, child, mode) for name, index, child in children(node, skip, kept)]
 
 
-def _except(*skip: str) -> Callable[[Any, Mode], list[Inside]]:
+def _except(*skip: str) -> Callable[[Any, Mode, str | None], list[Inside]]:
     """All children but those in some fields, which stay as they are written."""
-    return lambda node, mode: _all(node, mode, skip)
+    return lambda node, mode, kept: _all(node, mode, kept, skip)
 
 
-def _inside_class(node: ast.ClassDef, mode: Mode) -> list[Inside]:
+def _inside_class(node: ast.ClassDef, mode: Mode, kept: str | None) -> list[Inside]:
     generic = Mode.CLASS_BODY if getattr(node, "type_params", None) else mode  # PEP 695: no walrus in its bases
     modes = {"body": Mode.CLASS_BODY, "bases": generic, "keywords": generic}
-    return [(name, index, child, modes.get(name, mode)) for name, index, child in children(node, ("type_params",))]
+    return [
+        (name, index, child, modes.get(name, mode)) for name, index, child in children(node, ("type_params",), kept)
+    ]
 
 
 def _without_temporaries(mode: Mode) -> Mode:
     return Mode.CLASS_BODY if mode is Mode.CLASS_BODY else Mode.BARE
 
 
-def _inside_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp, mode: Mode) -> list[Inside]:
+def _inside_comprehension(
+    node: ast.ListComp | ast.SetComp | ast.DictComp, mode: Mode, kept: str | None
+) -> list[Inside]:
     is_inlined = _COMPREHENSIONS_ARE_INLINED and mode is Mode.INLINED
-    return _all(node, mode if is_inlined else _without_temporaries(mode))
+    return _all(node, mode if is_inlined else _without_temporaries(mode), kept)
 
 
-def _inside_generator(node: ast.GeneratorExp, mode: Mode) -> list[Inside]:
-    return _all(node, _without_temporaries(mode))
+def _inside_generator(node: ast.GeneratorExp, mode: Mode, kept: str | None) -> list[Inside]:
+    return _all(node, _without_temporaries(mode), kept)
 
 
-def _inside_clause(node: ast.comprehension, mode: Mode) -> list[Inside]:
+def _inside_clause(node: ast.comprehension, mode: Mode, kept: str | None) -> list[Inside]:
     """No assignment expression is allowed in a clause's iterable or target, not even within a lambda."""
     for place in (node.iter, node.target):
-        for part in ast.walk(place):
-            if isinstance(part, ast.Lambda):
+        work: list[ast.AST] = [place]
+        while work:
+            part = work.pop()
+            work += parts(part)
+            if part.__class__ is ast.Lambda:
                 setattr(part, BARE_LAMBDA, True)
     bare = _without_temporaries(mode)
-    return [(name, index, child, mode if name == "ifs" else bare) for name, index, child in children(node)]
+    return [(name, index, child, mode if name == "ifs" else bare) for name, index, child in children(node, (), kept)]
 
 
-def _inside_with(node: ast.With | ast.AsyncWith, mode: Mode) -> list[Inside]:
+def _inside_with(node: ast.With | ast.AsyncWith, mode: Mode, kept: str | None) -> list[Inside]:
     """The block may run in a context that was entered by this very statement."""
+    inside = _all(node, mode, kept)
     if mode is not Mode.INLINED:
-        return _all(node, mode)
-    return [(name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child in children(node)]
+        return inside
+    return [(name, index, child, Mode.CALLEE if name == "body" else mode) for name, index, child, _ in inside]
 
 
-_INSIDE: Final[dict[type[ast.AST], Callable[[Any, Mode], list[Inside]]]] = {
+_INSIDE: Final[dict[type[ast.AST], Callable[[Any, Mode, str | None], list[Inside]]]] = {
     **dict.fromkeys(FUNCTIONS, _except("body", "returns", "type_params")),
     **dict.fromkeys(COMPREHENSIONS, _inside_comprehension),
     ast.ClassDef: _inside_class,

@@ -37,7 +37,7 @@ from cassette_import.rewriting.trees.scopes import (
     split_docstring,
     survey,
 )
-from cassette_import.rewriting.trees.traversal import DEPTH, children, rebuild
+from cassette_import.rewriting.trees.traversal import DEPTH, children, parts, rebuild
 
 PASSED = "_passed"
 """The attribute of a nested function's node, in a body that passes made, that holds the body they made of it."""
@@ -70,7 +70,7 @@ def overdub_function(
     The node.
     """
     surroundings = surroundings or Surroundings()
-    kinds = None if bodies or any(shape.tagging for shape in shapes) else changing_kinds(shapes)
+    kinds = None if bodies else changing_kinds(shapes)
     for made in (function, *(bodies or {}).values()):
         annotate(made, surroundings.class_name, surroundings.free_names, kinds)
     rewriter = _Rewriter(tuple(shapes), entry or Entry(), surroundings=surroundings, pruned=kinds is not None)
@@ -81,13 +81,16 @@ def overdub_function(
 
 def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
     """Overdub the module level and the class bodies of a module, in place; its functions stay plain."""
-    rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True)
-    for index, part in enumerate(module.body):
-        annotate(part, into_functions=False)
-        if any(shape.tagging for shape in shapes):
-            part = insert_unwrapping(part, shapes)
-        module.body[index] = rewriter.rewrite(part, Mode.CLASS_BODY, None)
-    module.body = [s for item in module.body for s in (item if isinstance(item, list) else [item])]
+    kinds = changing_kinds(shapes, of_module=True)
+    rewriter = _Rewriter(tuple(shapes), Entry(), keep_functions=True, pruned=kinds is not None)
+    is_tagging = any(shape.tagging for shape in shapes)
+    annotate(module, kinds=kinds, into_functions=False)
+    body: list[ast.stmt] = []
+    for part in module.body:
+        made = insert_unwrapping(part, shapes) if is_tagging else part
+        result = rewriter.rewrite(made, Mode.CLASS_BODY, None)
+        body += result if isinstance(result, list) else [result]
+    module.body = body
     return module
 
 
@@ -122,6 +125,7 @@ class _Rewriter:
         self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None
 
+        self._inlined_forms: dict[str, InlinedForm] = {}
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         guarded: dict[Mode, GuardedForm] = {}
@@ -274,23 +278,26 @@ class _Rewriter:
         return rewritten
 
     def rewrite(self, node: ast.AST, mode: Mode, shape: Shape | None) -> Any:
-        if self.kept is not None and not hasattr(node, self.kept):
+        if self.kept is not None and self.kept not in node.__dict__:
             return node
-        inlined = InlinedForm(
-            shape or self.shapes[0], self.surroundings.file_digest, self.surroundings.objects, self.read_by_handlers
-        )
+        inlined = self._inlined_form(shape or self.shapes[0])
 
         def leave(node: ast.AST, mode: Mode, depth: int) -> Any:
             return self._leave(node, mode, shape, inlined, depth)
 
         return rebuild(node, mode, self._enter, leave)
 
+    def _inlined_form(self, shape: Shape) -> InlinedForm:
+        form = self._inlined_forms.get(shape.prefix)
+        if form is None:
+            around = self.surroundings
+            form = InlinedForm(shape, around.file_digest, around.objects, self.read_by_handlers)
+            self._inlined_forms[shape.prefix] = form
+        return form
+
     def _enter(self, node: ast.AST, mode: Mode) -> list[Inside]:
         """The children to rewrite, each with its mode."""
-        if hasattr(node, NOOVERDUB):
-            return []
-        inside = modes_inside(node, mode)
-        return inside if self.kept is None else [child for child in inside if hasattr(child[2], CHANGING)]
+        return [] if NOOVERDUB in node.__dict__ else modes_inside(node, mode, self.kept)
 
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, depth: int) -> Any:
         if hasattr(node, NOOVERDUB):
@@ -353,6 +360,9 @@ _SPLATTING = (ast.Call, ast.List, ast.Tuple, ast.Set)
 _CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)
 
 
+_WITH_BODIES = frozenset((*FUNCTIONS, ast.ClassDef))
+
+
 def _make_names_global(node: ast.ClassDef) -> None:
     """Declare the names of cassette_import in a class body `global`.
 
@@ -362,10 +372,14 @@ def _make_names_global(node: ast.ClassDef) -> None:
     work: list[ast.AST] = list(node.body)
     while work:
         part = work.pop()
-        if isinstance(part, ast.Name) and symbols.is_symbol(part.id):
-            names.add(part.id)
-        skip = ("body",) if isinstance(part, (*FUNCTIONS, ast.ClassDef)) else ()
-        work.extend(child for _, _, child in children(part, skip))
+        kind = part.__class__
+        if kind is ast.Name:
+            if symbols.is_symbol(part.id):  # type: ignore[attr-defined]
+                names.add(part.id)  # type: ignore[attr-defined]
+        elif kind in _WITH_BODIES:
+            work += [child for _, _, child in children(part, ("body",))]
+        elif kind is not ast.Constant:
+            work += parts(part)
     if names:
         docstring, body = split_docstring(node.body)
         node.body = [*docstring, At(body[0]).put(ast.Global(sorted(names))), *body]

@@ -92,6 +92,9 @@ def annotate(
     into_functions:
         Whether the bodies of functions are annotated. At module level they stay plain, and hold most of the nodes.
     """
+    if not into_functions and kinds is not None:
+        _annotate_level(root, kinds)
+        return
     scope = _Scope(class_name, frozenset(free_names))
     work: list[tuple[ast.AST, _Scope, int]] = [(root, scope, -1)]
     visited: list[tuple[ast.AST, int]] = []  # each node, and the number of the one above it
@@ -114,6 +117,26 @@ def annotate(
         _annotate_changing(visited, kinds)
 
 
+def _annotate_level(root: ast.AST, kinds: frozenset[type[ast.AST]]) -> None:
+    """Annotate the nodes of a module level of which some kinds alone may change: what names mean does not matter."""
+    scope = _Scope(None, frozenset())
+    work: list[tuple[ast.AST, int]] = [(root, -1)]
+    visited: list[tuple[ast.AST, int]] = []
+    while work:
+        node, above = work.pop()
+        kind = node.__class__
+        if kind in _WITHOUT_EVENTS:
+            continue
+        number = len(visited)
+        visited.append((node, above))
+        annotator = _ANNOTATORS.get(kind)
+        if annotator is not None:
+            annotator(node, scope)
+        found = [child for _, _, child in children(node, skip=("body",))] if kind in FUNCTIONS else parts(node)
+        work += [(child, number) for child in found]
+    _annotate_changing(visited, kinds)
+
+
 def _annotate_changing(visited: list[tuple[ast.AST, int]], kinds: frozenset[type[ast.AST]]) -> None:
     """Annotate the nodes of some kinds, and all nodes above them; a node is visited after the one above it."""
     changing = bytearray(len(visited) + 1)  # the last one is for what is above the root
@@ -128,8 +151,10 @@ def _annotate_changing(visited: list[tuple[ast.AST, int]], kinds: frozenset[type
                 setattr(node.generators[0], CHANGING, True)  # `_inside_comprehension` passes over it
 
 
-_DECORATED: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
+_DECORATED: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 _WITHOUT_PARTS: Final = frozenset((ast.Name, ast.Constant))
+_WITHOUT_EVENTS: Final = frozenset((ast.Name, ast.Constant, ast.arg, ast.Import, ast.ImportFrom, ast.Pass))
+"""Nodes in which no kind of node that is named in `changing_nodes` may be."""
 
 
 # ---- scopes: the children of a node, each with its scope

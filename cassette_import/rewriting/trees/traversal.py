@@ -6,7 +6,7 @@ Knows the fields of nodes; must not know what is done to a node.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 State = TypeVar("State")
@@ -16,9 +16,12 @@ Slot = tuple[Any, str, int | None]
 
 _NEVER_NODES = frozenset(
     {"arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "is_lazy", "kind", "level", "module", "op", "ops"}
-    | {"rest", "simple", "str", "tag", "type_comment"}
+    | {"rest", "simple", "str", "tag", "type_comment", "kwd_attrs"}
 )
 """Fields that hold no nodes, or nodes that traversal leaves out (`Load`, `Add`)."""
+
+_WITH_GAPS = frozenset((ast.Dict, ast.arguments))
+"""Nodes with lists in which None stands for a part that is not there."""
 
 _fields: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Constant: (), ast.Name: (), ast.Global: (), ast.Nonlocal: (), ast.Import: (), ast.ImportFrom: (),
@@ -27,27 +30,44 @@ _fields: dict[type[ast.AST], tuple[str, ...]] = {
 
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
     """The fields of a kind of node that may hold nodes which traversal visits."""
-    fields = _fields[kind] = tuple(name for name in kind._fields if name not in _NEVER_NODES)
+    left_out = _NEVER_NODES if kind.__name__ == "TypeAlias" else {*_NEVER_NODES, "name"}
+    fields = _fields[kind] = tuple(name for name in kind._fields if name not in left_out)
     return fields
 
 
-def children(node: ast.AST, skip: Iterable[str] = ()) -> list[tuple[str, int | None, ast.AST]]:
-    """The child nodes of `node` in order, with field and index. The fields named in `skip` are left out."""
+Child = tuple[str, int | None, ast.AST]
+"""The field, the index if the field is a list, and the node."""
+
+
+def children(node: ast.AST, skip: Collection[str] = (), kept: str | None = None) -> list[Child]:
+    """The child nodes of `node` in order, with field and index.
+
+    Parameters
+    ----------
+    node:
+        A node.
+    skip:
+        Fields that are left out.
+    kept:
+        If it is given, children without an attribute of this name are left out.
+    """
     kind = node.__class__
     fields = _fields.get(kind)
     if fields is None:
         fields = _fields_of(kind)
-    found: list[tuple[str, int | None, ast.AST]] = []
+    holder = node.__dict__
+    found: list[Child] = []
     for name in fields:
-        value = getattr(node, name, None)
-        if value is None or name in skip:
+        value = holder.get(name)
+        if value is None or (skip and name in skip):
             continue
-        if value.__class__ is list:
+        if value.__class__ is not list:
+            if kept is None or kept in value.__dict__:
+                found.append((name, None, value))
+        elif value:
             for index, item in enumerate(value):
-                if isinstance(item, ast.AST):
+                if item is not None and (kept is None or kept in item.__dict__):
                     found.append((name, index, item))
-        elif isinstance(value, ast.AST):
-            found.append((name, None, value))
     return found
 
 
@@ -57,13 +77,18 @@ def parts(node: ast.AST) -> list[ast.AST]:
     fields = _fields.get(kind)
     if fields is None:
         fields = _fields_of(kind)
+    holder = node.__dict__
     found: list[ast.AST] = []
     for name in fields:
-        value = getattr(node, name, None)
-        if value.__class__ is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
+        value = holder.get(name)
+        if value is None:
+            continue
+        if value.__class__ is not list:
             found.append(value)
+        elif kind in _WITH_GAPS:
+            found += [item for item in value if item is not None]
+        else:
+            found += value
     return found
 
 
