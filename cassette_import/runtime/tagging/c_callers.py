@@ -52,15 +52,20 @@ class EventCallback:
 
     @hidden
     def __call__(self, *arguments: Any) -> Any:
+        result = self.with_metadata(*arguments)
+        return result if LOCAL.wants_wrapped else plain(result)
+
+    @hidden
+    def with_metadata(self, *arguments: Any) -> Any:
+        """Call the function; the result is wrapped if it has metadata."""
         variant = ACTIVE.get().variant
         if variant is None or not variant.tagging:
             return self._function(*map(plain, arguments))
         wants_wrapped, LOCAL.wants_wrapped = LOCAL.wants_wrapped, False
         try:
-            result = variant.runners[int(Events.CALLS)].event(self._function, *arguments)
+            return variant.runners[int(Events.CALLS)].event(self._function, *arguments)
         finally:
             LOCAL.wants_wrapped = wants_wrapped
-        return result if wants_wrapped else plain(result)
 
 
 @hidden

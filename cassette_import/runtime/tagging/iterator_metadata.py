@@ -38,6 +38,7 @@ LAZY_TYPES: Final = tuple(
         GeneratorType, map, filter, zip, enumerate, itertools.chain, itertools.islice, itertools.starmap,
         itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate, itertools.compress,
         itertools.zip_longest, itertools.pairwise, itertools.groupby, getattr(itertools, "batched", None),
+        type(iter(int, 1)),
     )
     if kind is not None
 )  # fmt: skip

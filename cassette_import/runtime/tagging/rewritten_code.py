@@ -7,6 +7,7 @@ namespaces that `eval` gets. Knows wrappers and the shadow store; must not know 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -142,6 +143,8 @@ _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"):
 @hidden
 def handed(function: Any, value: Any) -> Any:
     """A plain argument of a function whose call may be no event; hooks registered for the function get it wrapped."""
+    if function is vars and NAMES[METADATA_EXISTS]:
+        _join_namespace(plain(value))
     if type(value) is not Tagged or id(function) not in FRAME_READERS:
         return value
     activation = ACTIVE.get()
@@ -149,6 +152,14 @@ def handed(function: Any, value: Any) -> Any:
         for level, hook in activation.variant.runners[int(Events.CALLS)].prehooks:
             hook(activation.contexts[level], function, value)
     return value._tagged_value
+
+
+@hidden
+def _join_namespace(owner: Any) -> None:
+    """The program gets the `__dict__` of an object by `vars`."""
+    store, namespace = active_store(), getattr(owner, "__dict__", None)
+    if store is not None and type(namespace) is dict and type(owner) is not ModuleType:
+        store.join_namespace(owner, namespace)
 
 
 @hidden

@@ -27,7 +27,7 @@ class Entry:
 
     `slots` holds, for each part with metadata, the plain value and its metadata; `size` is the number of parts of a
     sequence. `anchor` is the object itself if the entry is `pinned`, else a weak reference to it. `extra` is the cursor
-    of an iterator, or the dict of a view and the kind of view.
+    of an iterator, the dict of a view and the kind of view, or the `__dict__` of an object that the program has got.
     """
 
     __slots__ = ("_token", "anchor", "extra", "pinned", "size", "slots")

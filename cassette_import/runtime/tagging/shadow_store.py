@@ -88,6 +88,8 @@ class Store:
             slot = entry.slots.get(key)
         except TypeError:
             return value
+        if entry.extra is not None and table is self.attributes:
+            slot = self.slots_by_key(entry.extra).get(key, slot)
         if slot is None:
             return value
         if slot[0] is not value or (is_a(owner, SEQUENCES) and size_of(owner) != entry.size):
@@ -98,6 +100,8 @@ class Store:
     def store_part(self, table: ShadowTable, owner: Any, key: Any, value: Any) -> None:
         """Keep the metadata of a part that was stored in an object; `value` may be wrapped."""
         metas = metas_of(value)
+        if table is self.attributes and (entry := table.of(owner)) is not None and entry.extra is not None:
+            self.store_part(self.items, entry.extra, key, value)
         if metas is None:
             entry = table.of(owner)
             if entry is not None:
@@ -107,6 +111,16 @@ class Store:
             entry.slots[key] = plain(value), metas
         if entry is not None and is_a(owner, SEQUENCES):
             entry.size = size_of(owner)
+
+    def join_namespace(self, owner: Any, namespace: dict[str, Any]) -> None:
+        """Let an object and its `__dict__` have the same metadata: the program has got the `__dict__`."""
+        entry = self.attributes.make(owner)
+        if entry.extra is namespace:
+            return
+        entry.extra = namespace
+        found = {name: slot for name, slot in entry.slots.items() if namespace.get(name) is slot[0]}
+        if found:
+            self.items.make(namespace).slots.update(found)
 
     # ---- all parts of a container
 

@@ -232,18 +232,6 @@ def by_default_dict_of_items(x, y):
     return collections.defaultdict(list, {"a": y, "b": x})["b"]
 
 
-def by_chain_map(x, y):
-    return collections.ChainMap({"a": y}, {"b": x})["b"]
-
-
-def by_user_dict(x, y):
-    return collections.UserDict({"a": y, "b": x})["b"]
-
-
-def by_user_list(x, y):
-    return collections.UserList([y, x])[1]
-
-
 def by_mapping_proxy(x, y):
     return types.MappingProxyType({"a": y, "b": x})["b"]
 

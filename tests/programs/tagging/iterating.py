@@ -218,7 +218,7 @@ def by_heappushpop(x, y):
 
 
 def by_nlargest(x, y):
-    return heapq.nlargest(2, [y, x, -50])[[y, x].index(x) if x > y else 1] if x != y else x
+    return heapq.nlargest(2, [-50, x, -60])[0]
 
 
 def by_nlargest_with_key(x, y):

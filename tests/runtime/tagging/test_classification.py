@@ -17,7 +17,7 @@ METHODS = (
 def callables_of(module_name):
     """The public callables of a module and the methods of its classes, with their names."""
     module = importlib.import_module(module_name)
-    public = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
+    public = getattr(module, "__all__", [name for name in vars(module) if not name.startswith(("_", "@"))])
     special = [name for name in vars(module) if name.startswith("__") and module_name in ("builtins", "operator")]
     for name in sorted({*public, *special}):
         found = getattr(module, name)

@@ -9,16 +9,19 @@ from __future__ import annotations
 from cassette_import.runtime.tagging.rule_table import RULES, RULES_OF_TYPES, Rule
 from cassette_import.runtime.tagging.rules import (
     attributes,
+    averages,
     buffers,
     callables,
     construction,
     container_constructors,
+    context_managers,
     conversions,
     copies,
     dicts,
     displays,
     frames,
     getters,
+    heaps,
     iteration,
     iterator_methods,
     lazy_iterators,
@@ -27,6 +30,8 @@ from cassette_import.runtime.tagging.rules import (
     module_globals,
     operators,
     partial_objects,
+    recorded_iterators,
+    records,
     reductions,
     sets,
     sorting,
@@ -34,9 +39,10 @@ from cassette_import.runtime.tagging.rules import (
 )
 
 MODULES = (
-    attributes, buffers, callables, construction, container_constructors, conversions, copies, dicts, displays,
-    frames, getters, iteration, iterator_methods, lazy_iterators, lists, mapping_proxies, module_globals, operators,
-    partial_objects, reductions, sets, sorting, subscripts,
+    attributes, averages, buffers, callables, construction, container_constructors, context_managers, conversions,
+    copies, dicts, displays, frames, getters, heaps, iteration, iterator_methods, lazy_iterators, lists,
+    mapping_proxies, module_globals, operators, partial_objects, recorded_iterators, records, reductions, sets,
+    sorting, subscripts,
 )  # fmt: skip
 """The files of rules."""
 

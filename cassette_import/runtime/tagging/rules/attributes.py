@@ -5,13 +5,15 @@ Knows how attributes are loaded, stored and deleted; must not know how the shado
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import BOUND_METHODS, call_loaded, is_computed_from
+from cassette_import.runtime.tagging.container_contents import attributes_of
 from cassette_import.runtime.tagging.fast_path import nothing_watched
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
@@ -34,6 +36,9 @@ def load_attribute(call: LeafCall) -> Any:
     return value
 
 
+_NOTHING: Final = object()
+
+
 @hidden
 def _load_with_metadata(call: LeafCall) -> Any:
     # One function for all kinds of owners: each further function would cost a frame per load.
@@ -42,10 +47,22 @@ def _load_with_metadata(call: LeafCall) -> Any:
         owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]
         call.given = (owner, *call.given[1:])
     LOCAL.returned = None
-    value = call.native()
+    if len(call.arguments) == 3 and type(call.arguments[2]) is Tagged:
+        value = call.function(owner, plain(call.arguments[1]), _NOTHING)
+        if value is _NOTHING:
+            return call.arguments[2]
+    else:
+        value = call.native()
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:
+        if is_a(lookup(type(owner), plain(call.arguments[1])), cached_property):
+            store.store_part(store.attributes, owner, plain(call.arguments[1]), found)
         return found  # a property
+    if plain(call.arguments[1]) == "__dict__" and type(value) is dict and type(owner) is not super:
+        if type(owner) is ModuleType:
+            return value
+        store.join_namespace(owner, value)
+        return value
     if type(call.arguments[0]) is Tagged and type(owner) is not super:
         if type(value) in BOUND_METHODS:
             return bound(value, call.arguments[0]) if value.__self__ is owner else value
@@ -80,6 +97,10 @@ def store_attribute(call: LeafCall) -> Any:
         if is_a(descriptor, property) and type(descriptor.fset) is FunctionType:
             return call.call_method(descriptor.fset, owner, value)
     call.native()
+    if name == "__dict__" and attributes_of(owner) is plain(value):
+        call.store.attributes.drop(owner)
+        call.store.join_namespace(owner, plain(value))
+        return None
     call.store.store_part(call.store.attributes, owner, name, value)
     return None
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code, rule_of_python_function, rule_of_type
+from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple, new_named_tuple
 from cassette_import.runtime.tagging.wrappers import plain
 
 
@@ -31,6 +32,8 @@ def call_first(call: LeafCall) -> Any:
 @hidden
 def call_python_function(call: LeafCall) -> Any:
     """A Python function that is not overdubbed; some of the standard library have rules."""
+    if is_new_of_named_tuple(call.function):
+        return new_named_tuple(call)
     return (rule_of_python_function(call.function) or without_rule)(call)
 
 
@@ -59,7 +62,7 @@ def construct_parametrised(call: LeafCall) -> Any:
 
 
 @hidden
-def _variable(function: FunctionType, name: str) -> Any:
+def enclosing_variable(function: FunctionType, name: str) -> Any:
     """A variable of the function around an inner function."""
     return dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))[name].cell_contents
 
@@ -69,7 +72,7 @@ def _variable(function: FunctionType, name: str) -> Any:
 def call_implementation(call: LeafCall) -> Any:
     if not call.arguments:
         return call.native()
-    implementation = _variable(call.function, "dispatch")(plain(call.arguments[0]).__class__)
+    implementation = enclosing_variable(call.function, "dispatch")(plain(call.arguments[0]).__class__)
     return call.forward(implementation, *call.arguments, **call.keywords)
 
 
@@ -79,38 +82,8 @@ def call_implementation_of_method(call: LeafCall) -> Any:
     if not call.arguments:
         return call.native()
     names = call.function.__code__.co_freevars
-    find = _variable(call.function, "dispatch") if "dispatch" in names else None
-    find = find or _variable(call.function, "self").dispatcher.dispatch
+    find = enclosing_variable(call.function, "dispatch") if "dispatch" in names else None
+    find = find or enclosing_variable(call.function, "self").dispatcher.dispatch
     method = find(plain(call.arguments[0]).__class__)
-    bound = method.__get__(_variable(call.function, "obj"), _variable(call.function, "cls"))
+    bound = method.__get__(enclosing_variable(call.function, "obj"), enclosing_variable(call.function, "cls"))
     return call.forward(bound, *call.arguments, **call.keywords)
-
-
-@rule_of_code("contextlib", "ContextDecorator.__call__.<locals>.inner")
-@hidden
-def call_in_context(call: LeafCall) -> Any:
-    with _variable(call.function, "self")._recreate_cm():
-        return call.forward(_variable(call.function, "func"), *call.arguments, **call.keywords)
-
-
-@rule_of_code("contextlib", "contextmanager.<locals>.helper", "asynccontextmanager.<locals>.helper")
-@hidden
-def make_context_manager(call: LeafCall) -> Any:
-    """The manager calls a generator function."""
-    function = _variable(call.function, "func")
-    made: list[Any] = []
-
-    @hidden
-    def make_generator(*_: Any, **__: Any) -> Any:
-        made.append(plain(call.forward(function, *call.arguments, **call.keywords)))
-        return made[0]
-
-    make_generator.__doc__ = getattr(function, "__doc__", None)
-    name = (
-        "_GeneratorContextManager"
-        if "async" not in call.function.__code__.co_qualname
-        else "_AsyncGeneratorContextManager"
-    )
-    manager = call.function.__globals__[name](make_generator, tuple(map(plain, call.arguments)), call.plain_keywords)
-    manager.func = function
-    return manager

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
+from cassette_import.interpreter.namespaces import class_namespace, is_a
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
-from cassette_import.runtime.tagging.rule_table import RULES, rule
+from cassette_import.runtime.tagging.rule_table import RULES, rule, rule_of_python_function
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 _TYPE_CALL: Final = type.__dict__["__call__"]
@@ -44,6 +44,8 @@ def construct(call: LeafCall) -> Any:
 
 @hidden
 def _construct(call: LeafCall, kind: Any, given: tuple[Any, ...]) -> Any:
+    if kind is type and len(given) == 3:
+        return _make_class(call)
     new, init = lookup(kind, "__new__"), lookup(kind, "__init__")
     new = new.__func__ if is_a(new, staticmethod) else new
     moves_new, moves_init = _moves(call, new), _moves(call, init)
@@ -59,13 +61,26 @@ def _construct(call: LeafCall, kind: Any, given: tuple[Any, ...]) -> Any:
     return _construct_natively(call, kind, given)
 
 
+@rule(type.__new__)
+@hidden
+def _make_class(call: LeafCall) -> Any:
+    """The values of the namespace become attributes of the class."""
+    made = call.native()
+    for name, slot in call.store.slots_by_key(plain(call.arguments[-1])).items():
+        if is_a(made, type) and class_namespace(made).get(name) is slot[0]:
+            call.store.store_part(call.store.attributes, made, name, Tagged(*slot))
+    return made
+
+
 @hidden
 def _moves(call: LeafCall, method: Any) -> bool:
     """Whether metadata is propagated to what a method makes: it is overdubbed, or has a rule."""
     if id(method) in RULES:
         return True
     return type(method) is FunctionType and (
-        calls_overdubbed(call.activation, method) or is_generated_by_dataclass(method)
+        calls_overdubbed(call.activation, method)
+        or is_generated_by_dataclass(method)
+        or rule_of_python_function(method) is not None
     )
 
 

@@ -32,6 +32,12 @@ def copy_with_metadata(call: LeafCall) -> Any:
 
 
 @hidden
+def copy_metas(store: Store, source: Any, made: Any) -> None:
+    """Copy the metadata of an object's parts, and of their parts, to a deep copy of it."""
+    _copy_metas(store, source, made, True, set())
+
+
+@hidden
 def _copy_metas(store: Store, source: Any, made: Any, deep: bool, seen: set[int]) -> None:
     """Copy the metadata of an object's parts to the parts of its copy; for a deep copy, also that of their parts."""
     if source is made or type(source) is not type(made) or id(source) in seen:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-import operator
 from typing import Any
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.c_callers import EventCallback, Stepper, callback_for_c, source_for_c
+from cassette_import.runtime.tagging.c_callers import Stepper, callback_for_c, source_for_c
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, start_iterator
@@ -29,9 +28,7 @@ _BATCHED = (itertools.batched,) if hasattr(itertools, "batched") else ()
 
 
 @rule(zip, enumerate, plain_if=are_iterated_by_c)
-@rule(
-    itertools.chain, itertools.islice, itertools.zip_longest, itertools.pairwise, itertools.compress, *_BATCHED
-)  # fmt: skip
+@rule(itertools.chain, itertools.islice, itertools.pairwise, itertools.compress, *_BATCHED)
 @hidden
 def from_sources(call: LeafCall) -> Any:
     """All iterable arguments are sources."""
@@ -85,11 +82,3 @@ class _ArgumentsStepper(Stepper):
 def from_callback_of_tuples(call: LeafCall) -> Any:
     function, source = call.given
     return call.callee(callback_for_c(function), _ArgumentsStepper(call.store, start_iterator(call.store, source)))
-
-
-@rule(itertools.accumulate)
-@hidden
-def accumulate(call: LeafCall) -> Any:
-    source, *more = call.given
-    function = callback_for_c(more[0] if more else call.keywords.get("func")) or EventCallback(operator.add)
-    return call.callee(source_for_c(call, source), function, initial=plain(call.keywords.get("initial")))

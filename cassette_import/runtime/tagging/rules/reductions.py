@@ -22,7 +22,7 @@ from cassette_import.runtime.tagging.iterator_metadata import (
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
 @rule(min, max)
@@ -31,11 +31,12 @@ def choose(call: LeafCall) -> Any:
     """The chosen value keeps its metadata."""
     if len(call.given) == 1:
         source = call.given[0]
-        if not may_have_tagged_items(call.store, source):
+        if type(call.keywords.get("default")) is not Tagged and not may_have_tagged_items(call.store, source):
             return call.native()
         items = list(iterate_wrapped(call, source))
+        if not items and "default" in call.keywords:
+            return call.keywords["default"]
         value = call.callee(map(plain, items), **call.plain_keywords)
-        items.append(call.keywords.get("default"))
     else:
         items = list(call.given)
         value = call.native()

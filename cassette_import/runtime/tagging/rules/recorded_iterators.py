@@ -1,0 +1,244 @@
+"""Rules for iterators that keep items: `product`, `permutations`, `cycle`, `tee`, `groupby`, `accumulate` and the like.
+
+Such an iterator gets plain items, since code of the interpreter may advance it. A function that moves items without
+looking at them is called a second time, with the wrapped items: the second iterator is advanced with the first, and
+says which metadata its items have. If code of the interpreter has advanced the first one alone, the items differ, and
+the metadata is dropped. Knows these functions; must not know how a source gets its items.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final
+
+from cassette_import.interpreter.callables import lookup
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.dispatch.callee_proxy import Callee
+from cassette_import.runtime.tagging.c_callers import EventCallback
+from cassette_import.runtime.tagging.iterator_metadata import may_have_tagged_items, next_item, start_iterator
+from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
+
+_NOTHING: Final = object()
+
+
+class Feed:
+    """The items of a source, plain; they are recorded as they were."""
+
+    __slots__ = ("_iterator", "_store", "ended", "last", "recorded", "step")
+
+    @hidden
+    def __init__(self, store: Store, source: Any, recorded: bool = True) -> None:
+        self._store = store
+        self._iterator = start_iterator(store, source)
+        self.recorded: deque[Any] | None = deque() if recorded else None
+        self.last: Any = _NOTHING
+        self.step = 0
+        self.ended = False
+
+    @hidden
+    def __iter__(self) -> Any:
+        return self
+
+    @hidden
+    def __next__(self) -> Any:
+        try:
+            self.last = next_item(self._store, self._iterator)
+        except StopIteration:
+            self.ended = True
+            raise
+        self.step += 1
+        LOCAL.returned = None  # the cursor says which metadata the item of the outer iterator has
+        if self.recorded is not None:
+            self.recorded.append(self.last)
+        return plain(self.last)
+
+    def metas_of_last(self, value: Any) -> Metas | None:
+        """The metadata of the item that was taken last, if it is this one."""
+        return metas_of(self.last) if plain(self.last) is value else None
+
+
+class _OutOfStepError(Exception):
+    """The second iterator asks for an item that the first one has not taken."""
+
+
+@hidden
+def _replay(feed: Feed) -> Iterator[Any]:
+    """The recorded items, wrapped where they have metadata."""
+    recorded: Any = feed.recorded
+    while True:
+        if recorded:
+            yield recorded.popleft()
+        elif feed.ended:
+            return
+        else:
+            raise _OutOfStepError
+
+
+class _Beside:
+    """A cursor: the metadata of items according to the second iterator, which is advanced with the first."""
+
+    __slots__ = ("_iterator", "_store")
+
+    def __init__(self, store: Store, iterator: Iterator[Any]) -> None:
+        self._store = store
+        self._iterator: Iterator[Any] | None = iterator
+
+    @hidden
+    def __call__(self, value: Any) -> Metas | None:
+        if self._iterator is None:
+            return None
+        try:
+            found = next(self._iterator)
+        except (StopIteration, RuntimeError, _OutOfStepError):
+            found = _NOTHING
+        if type(value) is tuple and type(found) is tuple and len(value) == len(found):
+            if all(plain(item) is part for item, part in zip(found, value, strict=True)):
+                if any(type(item) is Tagged for item in found):
+                    self._store.bind_items(value, found)
+                return None
+        elif plain(found) is value:
+            return metas_of(found)
+        self._iterator = None
+        return None
+
+
+# ---- functions that do not look at the items
+
+_FIRST: Final = (
+    itertools.permutations, itertools.combinations, itertools.combinations_with_replacement, itertools.cycle,
+    itertools.tee,
+)  # fmt: skip
+"""Functions whose first argument is the only iterable."""
+
+
+@rule(itertools.product, itertools.zip_longest, *_FIRST)
+@hidden
+def run_twice(call: LeafCall) -> Any:
+    is_tee = call.function is itertools.tee
+    count = 1 if call.function in _FIRST else len(call.given)
+    sources = [*call.given[:count]]
+    named = "iterable" in call.keywords and not sources
+    if named:
+        sources = [call.keywords["iterable"]]
+    moved = call.keywords.get("fillvalue")
+    if type(moved) is not Tagged and not any(may_have_tagged_items(call.store, source) for source in sources):
+        return call.native()
+    if any(lookup(type(plain(source)), "__iter__") is None for source in sources):
+        return call.native()
+    feeds = [Feed(call.store, source) for source in sources]
+    rest, keywords = call.given[count:], dict(call.keywords)
+    keywords.pop("iterable", None)
+    first = call.function(*feeds, *map(plain, rest), **{name: plain(value) for name, value in keywords.items()})
+    second = call.function(*map(_replay, feeds), *map(plain, rest), **keywords)
+    pairs = zip(first, second, strict=True) if is_tee else [(first, second)]
+    for iterator, beside in pairs:
+        call.store.iterators.make(iterator).extra = _Beside(call.store, beside)
+    return first
+
+
+@rule(itertools.repeat)
+@hidden
+def repeat(call: LeafCall) -> Any:
+    made = call.native()
+    value = call.given[0] if call.given else call.keywords.get("object")
+    if type(value) is Tagged:
+        bare, metas = plain(value), value._tagged_metas
+        call.store.iterators.make(made).extra = lambda item: metas if item is bare else None
+    return made
+
+
+# ---- functions with a callback
+
+
+class _Callback:
+    """A callback that gets the item taken last wrapped, and remembers its result."""
+
+    __slots__ = ("_call", "_feed", "_function", "last")
+
+    def __init__(self, call: LeafCall, function: Any, feed: Feed) -> None:
+        self._call = call
+        self._function = function
+        self._feed = feed
+        self.last: Any = _NOTHING
+
+    @hidden
+    def __call__(self, item: Any) -> Any:
+        given = self._feed.last if plain(self._feed.last) is item else item
+        if type(self._function) is Callee:
+            self.last = self._function(given)
+        else:
+            self.last = self._call.forward(self._function, given)
+        return plain(self.last)
+
+
+@rule(itertools.groupby)
+@hidden
+def group(call: LeafCall) -> Any:
+    """The item that was taken last is the next one of the current group."""
+    source = call.given[0] if call.given else call.keywords.get("iterable")
+    function = plain(call.given[1] if len(call.given) > 1 else call.keywords.get("key"))
+    if lookup(type(plain(source)), "__iter__") is None or len(call.given) > 2:
+        return call.native()
+    store, feed = call.store, Feed(call.store, source, recorded=False)
+    key = _Callback(call, function, feed) if function is not None else None
+    made = itertools.groupby(feed, key)
+
+    @hidden
+    def metas_of_pair(pair: Any) -> None:
+        found = key.last if key is not None else feed.last
+        store.iterators.make(pair[1]).extra = feed.metas_of_last
+        if type(found) is Tagged and plain(found) is pair[0]:
+            store.bind_items(pair, (found, None))
+
+    store.iterators.make(made).extra = metas_of_pair
+    return made
+
+
+class _Total:
+    """The callback of `accumulate`: the total so far, and the item that was taken last, are wrapped."""
+
+    __slots__ = ("_feed", "_function", "total")
+
+    def __init__(self, function: Any, feed: Feed, initial: Any) -> None:
+        self._function = EventCallback(function)
+        self._feed = feed
+        self.total = initial
+
+    @hidden
+    def __call__(self, total: Any, item: Any) -> Any:
+        before = self.total if plain(self.total) is total else total
+        given = self._feed.last if plain(self._feed.last) is item else item
+        self.total = self._function.with_metadata(before, given)
+        return plain(self.total)
+
+    @hidden
+    def metas(self, value: Any) -> Metas | None:
+        """The metadata of a total; the first one is the first item, if there is no initial value."""
+        if self.total is _NOTHING:
+            self.total = self._feed.last
+        return metas_of(self.total) if plain(self.total) is value else None
+
+
+@rule(itertools.accumulate)
+@hidden
+def accumulate(call: LeafCall) -> Any:
+    source = call.given[0] if call.given else call.keywords.get("iterable")
+    given = call.given[1] if len(call.given) > 1 else call.keywords.get("func")
+    if lookup(type(plain(source)), "__iter__") is None or len(call.given) > 2:
+        return call.native()
+    initial = call.keywords.get("initial")
+    function = plain(given)
+    feed = Feed(call.store, source, recorded=False)
+    function = function.args[0] if type(function) is Callee else operator.add if function is None else function
+    total = _Total(function, feed, _NOTHING if plain(initial) is None else initial)
+    made = itertools.accumulate(feed, total, initial=plain(initial))
+    call.store.iterators.make(made).extra = total.metas
+    return made
