@@ -278,3 +278,32 @@ def test_on_a_terminal_there_is_a_bar_or_a_line(rich, folder):
         assert shown.rstrip().endswith("\x1b[2K")  # rich has erased the bar
     else:
         assert shown == "compiling …\r\n"
+
+
+OWN_KIND = """
+from cassette_import import Context, Events
+
+class Own(Context, events=Events.CALLS):
+    def prehook(self, f, *arguments, **keywords):
+        self.last = f
+"""
+
+
+def test_more_modules_than_a_process_compiles_are_compiled_by_further_processes(folder, monkeypatch):
+    from cassette_import.frontends.compiling import pool
+    from cassette_import.frontends.compiling.selected_modules import selected_modules
+
+    monkeypatch.setattr(pool, "_MODULES_PER_PROCESS", 1)
+    monkeypatch.syspath_prepend(folder)
+    sources = selected_modules(["shop"]).sources
+    results = list(pool.compile_modules(sources, ["noop"], [], jobs=2))
+    assert sorted(result.name for result in results) == sorted(source.name for source in sources)
+    assert not any(result.problem for result in results)
+
+
+def test_a_process_that_dies_is_a_failure_of_its_modules(folder):
+    dying = "import os, sys\nif 'multiprocessing.spawn' in str(sys.orig_argv): os._exit(3)\n"
+    (folder / "own.py").write_text(dying + OWN_KIND)
+    done = compiled("-p", "shop", "-c", "own:Own", folder=folder)
+    assert done.status == 1
+    assert "shop.till failed: a process that compiles modules has died\n" in done.stderr

@@ -41,20 +41,27 @@ def compile_modules(
     jobs:
         The number of processes.
     """
+    # The largest ones first, so that all processes end at the same time.
+    ordered = sorted(sources, key=lambda source: -_size(source.path))
+    together = jobs * _MODULES_PER_PROCESS
+    for first in range(0, len(ordered), together):
+        yield from _compiled(ordered[first : first + together], descriptions, folders, jobs)
+
+
+def _compiled(
+    sources: Sequence[Source], descriptions: Sequence[str], folders: Sequence[str], jobs: int
+) -> Iterator[CompiledModule]:
+    """Compile modules in processes that end afterwards."""
+    # `max_tasks_per_child` would do the same, but pools that use it may wait for ever (Python 3.11 to 3.13).
     # Each process begins with a fresh interpreter: a fork would copy threads and what this process has imported.
-    pool = ProcessPoolExecutor(
-        min(jobs, len(sources)) or 1,
-        multiprocessing.get_context("spawn"),
-        begin_worker,
-        (descriptions, folders),
-        max_tasks_per_child=_MODULES_PER_PROCESS,
-    )
-    with pool:
-        # The largest ones first, so that all processes end at the same time.
-        ordered = sorted(sources, key=lambda source: -_size(source.path))
-        waiting: dict[Future[CompiledModule], Source] = {
-            pool.submit(compile_module, source): source for source in ordered
-        }
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(sources)), fresh, begin_worker, (descriptions, folders)) as pool:
+        waiting: dict[Future[CompiledModule], Source] = {}
+        try:
+            for source in sources:
+                waiting[pool.submit(compile_module, source)] = source
+        except BrokenProcessPool:  # a process has died already
+            yield from (_died(source) for source in sources[len(waiting) :])
         try:
             for future in as_completed(waiting):
                 yield _result(future, waiting[future])
@@ -66,7 +73,11 @@ def _result(future: Future[CompiledModule], source: Source) -> CompiledModule:
     try:
         return future.result()
     except BrokenProcessPool:
-        return CompiledModule(source.name, problem="a process that compiles modules has died")
+        return _died(source)
+
+
+def _died(source: Source) -> CompiledModule:
+    return CompiledModule(source.name, problem="a process that compiles modules has died")
 
 
 def _size(path: str) -> int:
