@@ -264,3 +264,14 @@ def test_a_notebook_shows_pages_pictures_and_texts(executed):
         (value,) = [output for output in outputs if output.output_type == "execute_result"]
         assert value.data["text/plain"] == "1"
         assert not [output for output in outputs if output.output_type == "stream"]
+
+
+def test_the_notice_of_specialising_is_below_the_cell(run_cells):
+    _, answers = run_cells(
+        "from cassette_import.specialization.progress import PROGRESS; PROGRESS.patience = 0",
+        "import contextlib, io",
+        "cell, words = io.StringIO(), ('-c own:Doubled -p shop', 'import shop; shop.size(1)')",
+        "with contextlib.redirect_stderr(cell):\n    get_ipython().run_cell_magic('overdub', *words)",
+        "cell.getvalue()",
+    )
+    assert re.search(r"cassette_import: \d+ functions? specialised in \d\.\d seconds so far; ", answers[-1][0])

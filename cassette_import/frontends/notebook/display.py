@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 
@@ -17,12 +18,22 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, is_streaming, known_formats, summary_of
 from cassette_import.frontends.reporting.output import CannotWrite
 from cassette_import.frontends.reporting.results import RunResults
+from cassette_import.interpreter.standard_error import StandardError
 
-__all__ = ["CellResults"]
+__all__ = ["CellResults", "CellStandardError"]
 
 _KINDS = ".html", ".svg", ".txt"
 """The formats that a notebook can show, the best one first."""
 _FRAME = '<iframe srcdoc="{}" sandbox="allow-scripts" style="width: 100%; height: 32em; border: 0"></iframe>'
+
+
+class CellStandardError(StandardError):
+    """The output of the running cell: the standard error of a kernel is in no notebook."""
+
+    def write_line(self, text: str) -> bool:
+        """Write a line below the cell."""
+        print(text, file=sys.stderr, flush=True)
+        return True
 
 
 class CellResults:

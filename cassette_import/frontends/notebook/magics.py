@@ -20,9 +20,10 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends import settings
-from cassette_import.frontends.notebook.display import CellResults
+from cassette_import.frontends.notebook.display import CellResults, CellStandardError
 from cassette_import.frontends.programs.main_module import overdubbed
 from cassette_import.importing.installation import install
+from cassette_import.specialization.progress import PROGRESS
 from cassette_import.specialization.registry import registry
 
 __all__ = ["OverdubMagics", "load", "unload"]
@@ -169,6 +170,9 @@ def _compiled(text: str, name: str) -> Any:
 def load(shell: Any) -> None:
     """Register the magic commands: ``%load_ext cassette_import``."""
     shell.register_magics(OverdubMagics)
+    output = CellStandardError()
+    if not output.is_terminal:
+        PROGRESS.notify(output)
 
 
 def unload(shell: Any) -> None:
