@@ -122,7 +122,7 @@ class Progress:
         if not sys.dont_write_bytecode:
             outlook = "the next run takes them from its cache"
         self._output.write_line(
-            f"cassette_import: {_counted(self._functions)} specialised in {self._seconds:.1f} seconds so far; {outlook}"
+            f"cassette_import: {self._counted()} specialised in {self._seconds:.1f} seconds so far; {outlook}"
         )
 
     def _show(self) -> bool:
@@ -131,11 +131,13 @@ class Progress:
         place = int(4 * self._seconds) % (2 * _WIDTH - 6)
         place = min(place, 2 * _WIDTH - 6 - place)
         bar = " " * place + "===" + " " * (_WIDTH - 3 - place)
-        return self._output.show_status(f"[{bar}] {_counted(self._functions)} specialised, {self._seconds:.1f} seconds")
+        return self._output.show_status(f"[{bar}] {self._counted()} specialised, {self._seconds:.1f} seconds")
 
-
-def _counted(functions: int) -> str:
-    return f"{functions} function{'' if functions == 1 else 's'}"
+    def _counted(self) -> str:
+        """What has been specialised, as text: functions, and module levels if there are any."""
+        functions = f"{self._functions} function{'' if self._functions == 1 else 's'}"
+        modules = f" and {self._modules} module level{'' if self._modules == 1 else 's'}" if self._modules else ""
+        return functions + modules
 
 
 PROGRESS: Final = Progress()

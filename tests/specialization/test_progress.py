@@ -15,7 +15,9 @@ from helpers.command_line import environment, run
 from cassette_import.interpreter.standard_error import StandardError
 from cassette_import.specialization.progress import Progress, Work
 
-NOTICE = rb"cassette_import: \d+ functions? specialised in \d+\.\d seconds so far; [^\r\n]+\r?\n"
+NOTICE = (
+    rb"cassette_import: \d+ functions?( and \d+ module levels?)? specialised in \d+\.\d seconds so far; [^\r\n]+\r?\n"
+)
 
 PROGRAM = """
     import os, sys
@@ -89,6 +91,15 @@ def test_one_notice_is_written_after_two_seconds(read):
     lines = written()
     assert re.fullmatch(NOTICE, lines)
     assert lines.startswith(b"cassette_import: 2 functions specialised in 2.5 seconds so far; ")
+
+
+def test_the_notice_counts_module_levels_too(read):
+    written, descriptor = read
+    progress = Progress()
+    progress.notify(StandardError(descriptor))
+    progress.count(modules=2)
+    specialise(progress, 3)
+    assert written().startswith(b"cassette_import: 1 function and 2 module levels specialised in 3.0 seconds so far; ")
 
 
 @pytest.mark.parametrize(
