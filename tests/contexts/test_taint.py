@@ -6,6 +6,7 @@ import importlib
 import json
 import logging
 import os
+import pathlib
 import sqlite3
 import subprocess
 import sys
@@ -15,9 +16,10 @@ import urllib.parse
 import urllib.request
 
 import pytest
+from programs import untrusted_flows
 from programs.tagging import computing
 
-from cassette_import import Tagged, install, overdub
+from cassette_import import Tagged, escapes, install, overdub
 from cassette_import.contexts import Taint
 from cassette_import.contexts.taint import Sanitizer, Sink, TaintError
 
@@ -245,6 +247,75 @@ def test_names_that_are_no_names_are_refused():
 
 
 # ---- an application behind a server
+
+# ---- ways from the source to the sink
+
+UNFOLLOWED = {
+    "with as", "contextmanager", "nullcontext", "exit stack", "default argument", "default of a lambda", "match",
+    "match sequence", "match mapping", "awaited", "gathered", "asyncio queue", "asynchronous with",
+    "value of yield from", "class attribute", "variables", "key of a dict", "keys of a comprehension", "stored key",
+    "mapped to text", "evaluated",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in untrusted_flows.FLOWS if name not in UNFOLLOWED])
+def test_an_untrusted_text_is_followed(name):
+    here = untrusted_flows.__name__
+    assert findings(untrusted_flows.FLOWS[name], Taint(sources=[f"{here}.given"], sinks=[f"{here}.taken"]))
+
+
+@pytest.mark.parametrize("thread_type", [threading.Thread], ids=["thread"])
+def test_trusted_values_in_a_thread_are_no_findings(thread_type):
+    def program():
+        given()
+        thread = thread_type(target=taken, args=("abd",), name="named")
+        assert thread.name == "named"
+        thread.start()
+        thread.join()
+
+    assert findings(program) == []
+
+
+def test_a_loss_of_metadata_is_reported():
+    ctx = shop()
+    overdub(ctx, lambda: logging.addLevelName(71, given()))
+    assert [(loss.function, loss.reason) for loss in escapes(ctx)] == [("addLevelName", "it has lost metadata")]
+
+
+SINKS_OF_LIBRARY = {
+    "shell in a list": ("shell", lambda text: subprocess.run(["sh", "-c", text], check=False)),
+    "shell by its path": ("shell", lambda text: subprocess.call(("/bin/sh", "-c", "true " + text))),
+    "shell behind env": ("shell", lambda text: subprocess.check_call(["env", "A=1", "bash", "-c", "true " + text])),
+    "shell of os": ("shell", lambda text: os.spawnv(os.P_WAIT, "/bin/sh", ["sh", "-c", text])),
+    "__import__": ("code", lambda text: __import__(text)),
+    "import_module": ("code", lambda text: importlib.import_module(text)),
+    "read_text": ("path", lambda text: pathlib.Path(text).read_text()),
+    "read_text of a part": ("path", lambda text: (pathlib.Path("/tmp") / text).read_text()),
+    "open of a path": ("path", lambda text: pathlib.Path("/tmp", text).open()),
+    "listdir": ("path", lambda text: os.listdir(text)),
+}
+
+
+@pytest.mark.parametrize("name", SINKS_OF_LIBRARY)
+def test_sinks_of_the_standard_library(name):
+    kind, call = SINKS_OF_LIBRARY[name]
+    taint = shop(stop=True)
+    with pytest.raises(TaintError) as caught:
+        overdub(taint, lambda: call(given()))
+    assert caught.value.finding.kind == kind
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda text: subprocess.run([sys.executable, "-c", "", text], check=True),
+        lambda text: subprocess.run(["echo", text], check=True, capture_output=True),
+        lambda text: pathlib.Path("/").joinpath(*[]).exists() and str(text),
+    ],
+    ids=["interpreter", "program", "path"],
+)
+def test_a_program_that_is_no_shell_is_no_sink(call):
+    assert findings(lambda: call(given())) == []
 
 
 def requested(path, data=None, kind=None, packages=("programs.taint_application",), **query):

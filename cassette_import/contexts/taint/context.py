@@ -18,6 +18,7 @@ from cassette_import.activation.tagging import NO_METADATA, allmetadata, untag
 from cassette_import.activation.verbs import fallback, recurse
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.taint.flow import Finding, Flow, Path, merged
+from cassette_import.contexts.taint.handovers import HANDOVERS, Parcels
 from cassette_import.contexts.taint.names import Attributes, Functions
 from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink
 from cassette_import.interpreter.hidden_frames import hidden
@@ -101,6 +102,7 @@ class Taint(Context, tagging=True):
         self._sources = Functions({name: name for name in names})
         self._sinks = Functions({sink.name: sink for sink in reversed(ends)})
         self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
+        self.parcels = Parcels(self._tagged)
         self._lock = RLock()
         self._register_new()
 
@@ -258,6 +260,9 @@ def _sanitizer(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         return value
     return ctx._tagged(value, merged(flows).made_safe(kinds))
 
+
+for _overload, _functions in HANDOVERS:
+    Taint.overdub.register(*_functions, _functions[-1])(_overload)
 
 _registered: Final[dict[Any, dict[int, Any]]] = {_source: {}, _sink: {}, _sanitizer: {}}
 """For each handler, the registered functions of all instances. References to them keep their identities valid."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from typing import Any, Final
 
 __all__ = ["SANITIZERS", "SINKS", "SOURCES", "Sanitizer", "Sink"]
@@ -67,10 +68,32 @@ SOURCES: Final[list[str]] = [
 """Functions whose results are untrusted, and attributes with untrusted values."""
 
 
+_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "csh", "fish", "cmd", "cmd.exe", "powershell", "pwsh"})
+
+
 def _through_a_shell(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
-    return bool(keywords.get("shell"))
+    """Whether a call of `subprocess` runs a shell: `shell=True`, or a list that begins with the name of a shell."""
+    command = arguments[0] if arguments else keywords.get("args")
+    return bool(keywords.get("shell")) or _runs_a_shell(command)
 
 
+def _runs_a_shell(command: Any) -> bool:
+    if not isinstance(command, (list, tuple)) or not command:
+        return False
+    words = [str(word) for word in command]
+    if PurePath(words[0]).name == "env":
+        words = [word for word in words[1:] if "=" not in word]
+    return bool(words) and PurePath(words[0]).name in _SHELLS
+
+
+def _starts_a_shell(arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
+    """Whether a program that is given with its arguments is a shell, as `os.execv` gets it."""
+    return any(_runs_a_shell(one) or _runs_a_shell([one]) for one in arguments if isinstance(one, (str, list, tuple)))
+
+
+_METHODS_OF_PATHS: Final = (
+    "open read_text read_bytes write_text write_bytes unlink mkdir rmdir rename replace touch iterdir glob rglob"
+)
 _TEXT: Final = (1, "query", "sql", "statement")
 
 SINKS: Final[list[Sink]] = [
@@ -86,9 +109,23 @@ SINKS: Final[list[Sink]] = [
         for name in _of("subprocess", "run call check_call check_output Popen")
     ),
     *(Sink(name, "shell", (0, "cmd")) for name in _of("subprocess", "getoutput getstatusoutput")),
+    Sink("asyncio.subprocess.create_subprocess_shell", "shell", (0, "cmd")),
+    Sink("asyncio.subprocess.create_subprocess_exec", "shell", None, _starts_a_shell),
+    *(
+        Sink(name, "shell", None, _starts_a_shell)
+        for name in _of("os", "execv execve execvp execvpe execl execle execlp execlpe spawnv spawnve spawnvp spawnl")
+    ),
+    Sink("pty.spawn", "shell", (0, "argv"), _starts_a_shell),
     *(Sink(name, "code", (0, "source")) for name in ("eval", "exec", "compile")),
+    *(Sink(name, "code", (0, "name")) for name in ("__import__", "importlib.import_module", "importlib.__import__")),
     *(Sink(name, "code", (0,)) for name in ("pickle.loads", "pickle.load", "marshal.loads")),
+    *(Sink(name, "code", (0,)) for name in _of("runpy", "run_path run_module")),
+    *(Sink(name, "code", (0, "stream")) for name in _of("yaml", "unsafe_load unsafe_load_all full_load")),
     *(Sink(name, "path", (0, "file", "path")) for name in ("open", "os.open", "os.remove", "os.unlink")),
+    *(Sink(name, "path", (0, 1)) for name in _of("os", "rename replace link symlink")),
+    *(Sink(name, "path", (0, "path", "name")) for name in _of("os", "listdir scandir mkdir makedirs rmdir chmod")),
+    *(Sink(name, "path", (0, 1, "src", "dst")) for name in _of("shutil", "copy copy2 copyfile copytree move")),
+    *(Sink(name, "path", (0,)) for name in _of("pathlib.Path", _METHODS_OF_PATHS)),
     Sink("shutil.rmtree", "path", (0, "path")),
     Sink("flask.helpers.send_file", "path", (0, "path_or_file")),
     Sink("flask.templating.render_template_string", "template", (0, "source")),

@@ -10,6 +10,8 @@ exception that it raises is raised in the program. Knows wrappers and the shadow
 
 from __future__ import annotations
 
+import array
+import io
 from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any, Final
@@ -38,6 +40,32 @@ CONTENTS: Final = "the contents"
 """The key for the metadata of what was written into a buffer. Other keys are names of attributes."""
 
 
+_BUFFERS: Final = (io.StringIO, io.BytesIO, bytearray, array.array)
+
+
+def has_contents(store: Store, owner: Any) -> bool:
+    """Whether values with metadata were written into a buffer."""
+    entry = store.attributes.of(owner) if store.attributes.entries else None
+    return entry is not None and CONTENTS in entry.slots
+
+
+@hidden
+def add_to_contents(call: Any, owner: Any) -> None:
+    """Add the metadata that is computed of a leaf's arguments to that of the contents of a buffer."""
+    found = metas_of(call.with_computed_metadata(owner))
+    if found is not None:
+        slots = call.store.attributes.make(owner).slots
+        slots[CONTENTS] = owner, {**slots.get(CONTENTS, (owner, {}))[1], **found}
+
+
+@hidden
+def add_to_buffers(call: Any) -> None:
+    """The same for all buffers among the arguments of a leaf that returns nothing, and may have written into them."""
+    for argument in (*call.arguments, *call.keywords.values()):
+        if is_a(plain(argument), _BUFFERS):
+            add_to_contents(call, plain(argument))
+
+
 def is_computed_from(value: Any) -> bool:
     """Whether values computed from a value may get metadata: a context that tagged it has a method `computed`."""
     return type(value) is Tagged and any(tag.computed is not None for tag in value._tagged_metas)
@@ -48,6 +76,8 @@ def metadata_in(values: Any, own: Tag) -> Iterator[Any]:
     for value in values:
         if type(value) is Tagged:
             found = value._tagged_metas.get(own, NO_METADATA)
+            if found is NO_METADATA and own not in value._tagged_metas:
+                found = _metadata_of_other_thread(value._tagged_metas, own)
             if found is not NO_METADATA:
                 yield found
                 continue
@@ -57,8 +87,19 @@ def metadata_in(values: Any, own: Tag) -> Iterator[Any]:
             metas = entry.slots.get(CONTENTS) if entry is not None else None
             if metas is not None and own in metas[1]:
                 yield metas[1][own]
+        if is_a(value, BaseException):
+            value = value.args
         if is_a(value, CONTAINERS) and own.store is not None and own.store.items.entries:
             yield from _metadata_of_parts(own.store, value, own)
+
+
+def _metadata_of_other_thread(metas: Metas, own: Tag) -> Any:
+    """The metadata that an activation of the same context gives in another thread, which has made a closure."""
+    context = own.context
+    for tag, found in metas.items():
+        if tag.depth and context is not None and tag.context is context and context.inherit:
+            return found
+    return NO_METADATA
 
 
 def _metadata_of_parts(store: Store, container: Any, own: Tag) -> Iterator[Any]:
@@ -284,7 +325,7 @@ def with_computed_metadata_here(function: Any, arguments: tuple[Any, ...], value
     return with_computed_metadata(activation, function, arguments, {}, value) if activation.tags else value
 
 
-def cursor_of_whole(source: Tagged) -> Any:
+def cursor_of_whole(source: Any) -> Any:
     """A cursor for an iterable that is tagged as a whole: each item is computed from it."""
 
     def metas(item: Any) -> Metas | None:

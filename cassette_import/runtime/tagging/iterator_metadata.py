@@ -16,7 +16,7 @@ from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, is_computed_from
+from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, has_contents, is_computed_from
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.overdubbed_calls import runs_overdubbed
 from cassette_import.runtime.tagging.rewritten_code import tidy
@@ -119,7 +119,7 @@ def start_iterator(store: Store, source: Any, start: Callable[[Any], Any] = iter
             cursor = _cursor_of_elements(store, source)
     if cursor is None and id(type(source)) in CURSORS:
         cursor = CURSORS[id(type(source))](given)
-    elif cursor is None and is_computed_from(given):
+    elif cursor is None and (is_computed_from(given) or has_contents(store, source)):
         cursor = cursor_of_whole(given)
     if cursor is not None:
         store.iterators.make(iterator).extra = cursor
@@ -168,7 +168,7 @@ def may_have_tagged_items(store: Store, source: Any) -> bool:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
         return True
-    return type(lookup(type(source), "__iter__")) is FunctionType
+    return type(lookup(type(source), "__iter__")) is FunctionType or has_contents(store, source)
 
 
 @hidden

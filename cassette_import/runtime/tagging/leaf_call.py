@@ -97,9 +97,14 @@ class LeafCall:
     def call_method(self, function: Any, *arguments: Any) -> Any:
         """Call a Python function that the leaf would call; it gets wrapped arguments if it is overdubbed."""
         variant = ACTIVE.get().variant
-        if variant is None or not variant.tagging or not calls_overdubbed(self.activation, function):
+        if variant is None or not variant.tagging:
             return function(*map(plain, arguments))
-        return call_overdubbed(function, *arguments)
+        if calls_overdubbed(self.activation, function):
+            return call_overdubbed(function, *arguments)
+        value = function(*map(plain, arguments))
+        if value is NotImplemented:
+            return value
+        return computed_metadata.with_computed_metadata(self.activation, function, arguments, {}, value)
 
     @hidden
     def forward(self, callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -136,4 +141,6 @@ def without_rule(call: LeafCall) -> Any:
     except Exception as error:
         call.notify_of_error(error)
         raise
+    if value is None:
+        computed_metadata.add_to_buffers(call)
     return call.with_computed_metadata(value)

@@ -36,13 +36,14 @@ from cassette_import.runtime.tagging.rules import (
     sets,
     sorting,
     subscripts,
+    substitutions,
 )
 
 MODULES = (
     attributes, averages, buffers, callables, construction, container_constructors, context_managers, conversions,
     copies, dicts, displays, frames, getters, heaps, iteration, iterator_methods, lazy_iterators, lists,
     mapping_proxies, module_globals, operators, partial_objects, recorded_iterators, records, reductions, sets,
-    sorting, subscripts,
+    sorting, subscripts, substitutions,
 )  # fmt: skip
 """The files of rules."""
 

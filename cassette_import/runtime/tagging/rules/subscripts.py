@@ -14,13 +14,13 @@ from typing import Any
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.computed_metadata import is_computed_from
+from cassette_import.runtime.tagging.computed_metadata import add_to_contents, has_contents, is_computed_from
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_of
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import metas_of, plain
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 METHODS_IN_C = (MethodDescriptorType, WrapperDescriptorType)
 """The types of the methods of containers that a class of the program does not override."""
@@ -49,6 +49,8 @@ def load_item(call: LeafCall) -> Any:
         return found  # a `__getitem__` of the program
     own = call.function is operator.getitem and _has_own_getitem(owner)
     if is_computed_from(call.arguments[0]) and (store.items.of(owner) is None or own):
+        return call.with_computed_metadata(value)
+    if has_contents(store, owner):
         return call.with_computed_metadata(value)
     if not store.items.entries or own:
         return value
@@ -92,6 +94,8 @@ def store_item(call: LeafCall) -> Any:
         call.native()
         if is_a(owner, dict):
             store.store_part(store.items, owner, key, value)
+        elif type(value) is Tagged:
+            add_to_contents(call, owner)
     return None
 
 

@@ -1,0 +1,519 @@
+"""Programs that hand an untrusted text from `given` to `taken`, each by another way."""
+
+import asyncio
+import collections
+import contextlib
+import contextvars
+import copy
+import csv
+import dataclasses
+import functools
+import io
+import itertools
+import json
+import queue
+import re
+import string
+import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+FLOWS = {}
+
+
+def given():
+    return "abc-def"
+
+
+def taken(value):
+    return None
+
+
+def flow(function):
+    FLOWS[function.__name__.replace("_", " ").strip()] = function
+    return function
+
+
+class Manager:
+    def __init__(self, value):
+        self.value = value
+
+    def __enter__(self):
+        return self.value
+
+    def __exit__(self, *exception):
+        return None
+
+
+@flow
+def with_as():
+    with Manager(given()) as text:
+        taken(text)
+
+
+@contextlib.contextmanager
+def managing(text):
+    yield text
+
+
+@flow
+def contextmanager():
+    with managing(given()) as text:
+        taken(text)
+
+
+@flow
+def nullcontext():
+    with contextlib.nullcontext(given()) as text:
+        taken(text)
+
+
+@flow
+def exit_stack():
+    with contextlib.ExitStack() as stack:
+        taken(stack.enter_context(managing(given())))
+
+
+@flow
+def except_as():
+    try:
+        raise ValueError(given())
+    except ValueError as error:
+        taken(error.args[0])
+
+
+@flow
+def text_of_an_exception():
+    try:
+        raise ValueError(given())
+    except ValueError as error:
+        taken(str(error))
+
+
+@flow
+def formatted_exception():
+    try:
+        raise ValueError("bad: " + given())
+    except ValueError as error:
+        taken(f"{error}")
+
+
+@flow
+def default_argument():
+    def inner(text=given()):  # noqa: B008
+        taken(text)
+
+    inner()
+
+
+@flow
+def default_of_a_lambda():
+    (lambda text=given(): taken(text))()  # noqa: B008
+
+
+@flow
+def partial():
+    functools.partial(taken, given())()
+
+
+@flow
+def partial_keyword():
+    functools.partial(taken, value=given())()
+
+
+@flow
+def match():
+    match given():
+        case str() as text:
+            taken(text)
+
+
+@flow
+def match_sequence():
+    match [given(), 1]:
+        case [text, _]:
+            taken(text)
+
+
+@flow
+def match_mapping():
+    match {"a": given()}:
+        case {"a": text}:
+            taken(text)
+
+
+@flow
+def sub_with_a_function():
+    taken(re.sub("x", lambda found: given(), "axb"))
+
+
+@flow
+def compiled_sub_with_a_function():
+    text = given()
+    taken(re.compile("x").sub(lambda found: text, "axb"))
+
+
+@flow
+def match_object_of_sub():
+    re.sub("b", lambda found: taken(found[0]) or "", given())
+
+
+@flow
+def sub_of_the_text():
+    taken(re.sub("b", lambda found: "x", given()))
+
+
+@flow
+def search():
+    taken(re.search("b.*", given()).group())
+
+
+@flow
+def finditer():
+    for found in re.finditer("[a-z]+", given()):
+        taken(found[0])
+
+
+@flow
+def print_into_a_buffer():
+    file = io.StringIO()
+    print("text", given(), file=file)
+    taken(file.getvalue())
+
+
+@flow
+def redirected_print():
+    with contextlib.redirect_stdout(io.StringIO()) as file:
+        print(given())
+    taken(file.getvalue())
+
+
+@flow
+def written_lines():
+    file = io.StringIO()
+    file.writelines([given(), "b"])
+    file.seek(0)
+    taken(file.readline())
+
+
+@flow
+def json_into_a_buffer():
+    file = io.StringIO()
+    json.dump({"a": given()}, file)
+    taken(file.getvalue())
+
+
+@flow
+def csv_into_a_buffer():
+    file = io.StringIO()
+    csv.writer(file).writerow([given()])
+    taken(file.getvalue())
+
+
+@flow
+def buffer_with_a_text():
+    for line in io.StringIO(given()):
+        taken(line)
+
+
+@flow
+def csv_of_a_buffer():
+    for row in csv.reader(io.StringIO(given())):
+        taken(row[0])
+
+
+@flow
+def put_into_a_queue():
+    items = queue.Queue()
+    items.put(given())
+    taken(items.get())
+
+
+@flow
+def put_into_a_simple_queue():
+    items = queue.SimpleQueue()
+    items.put({"text": given()})
+    taken(items.get()["text"])
+
+
+@flow
+def put_by_priority():
+    items = queue.PriorityQueue()
+    items.put((1, given()))
+    taken(items.get()[1])
+
+
+@flow
+def queue_between_threads():
+    items = queue.Queue()
+    thread = threading.Thread(target=lambda: taken(items.get()))
+    thread.start()
+    items.put(given())
+    thread.join()
+
+
+@flow
+def argument_of_a_thread():
+    thread = threading.Thread(target=taken, args=(given(),))
+    thread.start()
+    thread.join()
+
+
+@flow
+def keyword_of_a_thread():
+    thread = threading.Thread(target=lambda text: taken(text + "x"), kwargs={"text": given()})
+    thread.start()
+    thread.join()
+
+
+@flow
+def closure_in_a_thread():
+    text = given()
+    thread = threading.Thread(target=lambda: taken(text))
+    thread.start()
+    thread.join()
+
+
+@flow
+def argument_of_a_job():
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(taken, given()).result()
+
+
+@flow
+def result_of_a_job():
+    with ThreadPoolExecutor(1) as executor:
+        taken(executor.submit(given).result())
+
+
+@flow
+def completed_job():
+    with ThreadPoolExecutor(1) as executor:
+        for future in as_completed([executor.submit(given)]):
+            taken(future.result())
+
+
+@flow
+def mapped_in_an_executor():
+    with ThreadPoolExecutor(1) as executor:
+        list(executor.map(taken, [given()]))
+
+
+@flow
+def context_variable():
+    variable = contextvars.ContextVar("variable")
+    variable.set(given())
+    taken(variable.get())
+
+
+async def identity(text):
+    return text
+
+
+@flow
+def awaited():
+    async def main():
+        taken(await identity(given()))
+
+    asyncio.run(main())
+
+
+@flow
+def gathered():
+    async def main():
+        taken((await asyncio.gather(identity(given())))[0])
+
+    asyncio.run(main())
+
+
+@flow
+def asyncio_queue():
+    async def main():
+        items = asyncio.Queue()
+        await items.put(given())
+        taken(await items.get())
+
+    asyncio.run(main())
+
+
+@flow
+def asynchronous_with():
+    @contextlib.asynccontextmanager
+    async def managing(text):
+        yield text
+
+    async def main():
+        async with managing(given()) as text:
+            taken(text)
+
+    asyncio.run(main())
+
+
+@flow
+def yielded_from():
+    def inner():
+        yield given()
+
+    def outer():
+        yield from inner()
+
+    for text in outer():
+        taken(text)
+
+
+@flow
+def value_of_yield_from():
+    def inner():
+        yield 1
+        return given()
+
+    def outer():
+        text = yield from inner()
+        taken(text)
+
+    list(outer())
+
+
+@flow
+def sent():
+    def receiving():
+        while True:
+            taken((yield))
+
+    generator = receiving()
+    next(generator)
+    generator.send(given())
+
+
+@flow
+def class_attribute():
+    class Made:
+        text = given()
+
+    taken(Made.text)
+
+
+@dataclasses.dataclass
+class Record:
+    text: str
+
+
+@flow
+def asdict():
+    taken(dataclasses.asdict(Record(given()))["text"])
+
+
+@flow
+def variables():
+    taken(vars(Record(given()))["text"])
+
+
+@flow
+def deque():
+    taken(collections.deque([given()]).popleft())
+
+
+@flow
+def ordered_dict():
+    taken(collections.OrderedDict(a=given())["a"])
+
+
+@flow
+def chain_map():
+    taken(collections.ChainMap({"a": given()})["a"])
+
+
+@flow
+def counter():
+    taken(next(iter(collections.Counter([given()]))))
+
+
+@flow
+def key_of_a_dict():
+    for text in {given(): 1}:
+        taken(text)
+
+
+@flow
+def keys_of_a_comprehension():
+    for text, _ in {text: 1 for text in [given()]}.items():
+        taken(text)
+
+
+@flow
+def stored_key():
+    found = {}
+    found[given()] = 1
+    taken(next(iter(found)))
+
+
+@flow
+def product():
+    taken(next(itertools.product([given()], [1]))[0])
+
+
+@flow
+def cached():
+    taken(functools.lru_cache(lambda text: text)(given()))
+
+
+@flow
+def copied():
+    taken(copy.deepcopy([given()])[0])
+
+
+@flow
+def template():
+    taken(string.Template("$a").substitute(a=given()))
+
+
+@flow
+def wrapped_text():
+    taken(textwrap.fill(given(), 3))
+
+
+@flow
+def formatted_from_an_object():
+    taken("{0.text}".format(Record(given())))
+
+
+@flow
+def formatted_from_an_item():
+    taken("{a[text]}".format(a={"text": given()}))
+
+
+@flow
+def percent_with_a_mapping():
+    taken("%(a)s" % {"a": given()})
+
+
+@flow
+def translated():
+    taken(given().translate({97: "b"}))
+
+
+@flow
+def partitioned():
+    taken(given().partition("-")[2])
+
+
+@flow
+def mapped_to_text():
+    taken(",".join(map(str, [given(), 1])))
+
+
+@flow
+def evaluated():
+    namespace = {"text": given()}
+    taken(eval("text + 'x'", namespace))
+
+
+@flow
+def encoded():
+    taken(bytearray(given().encode()).decode())
+
+
+@flow
+def iterated():
+    for letter in given():
+        taken(letter)
