@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.state import ACTIVE
@@ -87,6 +86,4 @@ def bare_callback(function: Any) -> Any:
 def callback_for_c(function: Any) -> Any:
     """A callback that code of the interpreter calls."""
     function = bare_callback(function)
-    if (callable(function) and not is_a(function, type)) or function in (float, int):
-        return EventCallback(function)
-    return function
+    return EventCallback(function) if callable(function) else function
