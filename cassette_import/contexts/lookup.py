@@ -10,11 +10,12 @@ import importlib
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts import READY_MADE
 from cassette_import.contexts.common.text import error_line
+from cassette_import.interpreter.records import Record
 
 if TYPE_CHECKING:
     import inspect
@@ -33,7 +34,7 @@ class UnknownContext(LookupError):
         return str(self.args[0])
 
 
-class _Description(NamedTuple):
+class _Description(Record):
     """A parsed description: `target` is a name or `module:attribute`."""
 
     target: str

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from cassette_import.interpreter.records import Record
 
 __all__ = ["Settings", "SettingsError", "as_environment", "from_environment", "from_file", "names", "resolved"]
 
@@ -22,7 +24,7 @@ class SettingsError(ValueError):
     """A setting has a wrong name or value; the message names its place."""
 
 
-class Settings(NamedTuple):
+class Settings(Record):
     """The settings of one source; None for a setting that the source does not contain."""
 
     packages: tuple[str, ...] | None = None

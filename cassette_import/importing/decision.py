@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from importlib import machinery
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from cassette_import.importing.selection import OURSELVES
+from cassette_import.interpreter.records import Record
 
 __all__ = ["Decision", "decide", "title_of"]
 
 
-class Decision(NamedTuple):
+class Decision(Record):
     """What is done to a module, and why. Loader and finder are the ones that Python itself would use."""
 
     name: str

@@ -13,13 +13,14 @@ import warnings
 from collections.abc import Iterable, Mapping
 from importlib.machinery import ModuleSpec
 from types import ModuleType, TracebackType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from cassette_import.errors import NotOverdubbable
 from cassette_import.importing.decision import Decision, decide
 from cassette_import.importing.finder import finder, locate
 from cassette_import.importing.selection import OURSELVES, Selection, is_pattern
 from cassette_import.interpreter.namespaces import module_namespace
+from cassette_import.interpreter.records import Record
 from cassette_import.specialization.registry_port import registry
 
 __all__ = ["Installation", "ModuleReport", "install", "installed", "uninstall"]
@@ -28,7 +29,7 @@ _lock: Final = threading.RLock()
 _installations: list[Installation] = []
 
 
-class ModuleReport(NamedTuple):
+class ModuleReport(Record):
     """What was done to one module, and why.
 
     Attributes
@@ -97,7 +98,8 @@ class Installation:
             rewritten = decision.action == "rewritten"
             specialised = registry.specialised_functions(decision.name) if rewritten else {}
             left_alone = registry.functions_left_alone(decision.name) if rewritten else {}
-            reports.append(ModuleReport(*decision[:5], specialised, left_alone))
+            name, action, reason, origin, loader, _ = decision
+            reports.append(ModuleReport(name, action, reason, origin, loader, specialised, left_alone))
         return reports
 
     def __enter__(self) -> Installation:

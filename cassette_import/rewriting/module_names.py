@@ -5,10 +5,10 @@ Knows names; must not know how they are found.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from cassette_import.interpreter.records import Record
 
 
-class ModuleNames(NamedTuple):
+class ModuleNames(Record):
     """The names that a module binds at its level."""
 
     assigned: frozenset[str]

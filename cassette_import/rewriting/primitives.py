@@ -10,10 +10,11 @@ import builtins
 import operator
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import special
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
 
 # ---- displays and literals
@@ -173,7 +174,7 @@ def import_name(
 # ---- the table
 
 
-class Primitive(NamedTuple):
+class Primitive(Record):
     """One row of the table: `syntax` is an event of kind `event`, and hooks are called with `function` as `f`."""
 
     event: Events

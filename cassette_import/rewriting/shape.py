@@ -7,8 +7,9 @@ of events, primitives, and which hooks there are; must not know what hooks do, o
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final
 
+from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF
 
@@ -24,7 +25,7 @@ class Interest(Enum):
     EVERYTHING = 2  # hooks see every event: they are inlined
 
 
-class ContextShape(NamedTuple):
+class ContextShape(Record):
     """The hooks of one context of the stack that are called at inlined events.
 
     Parameters
@@ -43,7 +44,7 @@ class ContextShape(NamedTuple):
     without_arguments: tuple[str, ...] = ()
 
 
-class Shape(NamedTuple):
+class Shape(Record):
     """What a body is specialised for: a stack of contexts, outermost first.
 
     Parameters

@@ -16,9 +16,10 @@ import importlib.util
 import keyword
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
 
 _MARK: Final = "@"
@@ -199,7 +200,7 @@ def with_prefix(name: str, prefixes: Mapping[str, str]) -> str:
     return f"{prefixes[prefix]}{dot}{rest}" if prefix in prefixes else name
 
 
-class VariantNames(NamedTuple):
+class VariantNames(Record):
     """Builds and parses the names of one variant. The prefix itself is the name of its family."""
 
     prefix: str
@@ -315,7 +316,7 @@ class GuardKind(enum.Enum):
 _GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
 
 
-class Guard(NamedTuple):
+class Guard(Record):
     """A guard of a call site."""
 
     kind: GuardKind

@@ -16,9 +16,9 @@ import operator
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
-from typing import NamedTuple
 
 from cassette_import.interpreter.code_copies import changed_copy
+from cassette_import.interpreter.records import Record
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import functions_in, key_of, replace_functions
 from cassette_import.specialization.trampolines import is_trampoline
@@ -27,7 +27,7 @@ Prefixes = tuple[str, ...]
 """The prefixes of the variants that code serves."""
 
 
-class CachedBody(NamedTuple):
+class CachedBody(Record):
     """The compiled body of one function."""
 
     prefixes: Prefixes
@@ -38,7 +38,7 @@ class CachedBody(NamedTuple):
         return self.code if prefixes == self.prefixes else _renamed(self.code, _mapping(self.prefixes, prefixes))
 
 
-class CachedModule(NamedTuple):
+class CachedModule(Record):
     """The code of a module in which functions have compiled bodies and trampolines.
 
     Its functions are those that are in no other function, in the order of `functions_in`.

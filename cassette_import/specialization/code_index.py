@@ -8,12 +8,13 @@ from __future__ import annotations
 import itertools
 import threading
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.interpreter.records import Record
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
 from cassette_import.runtime.variant import Variant
@@ -30,7 +31,7 @@ else:
     (scopes,) = late("cassette_import.rewriting.trees", "scopes")
 
 
-class WithTrampolines(NamedTuple):
+class WithTrampolines(Record):
     """The code of a module in which functions have trampolines."""
 
     code: CodeType

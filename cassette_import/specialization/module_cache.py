@@ -12,8 +12,9 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from cassette_import.interpreter.records import Record
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import disk_cache
 from cassette_import.specialization.cached_code import CachedBody, CachedModule
@@ -23,7 +24,7 @@ MODULE_LEVEL: Final = "<module>"
 """The name of the rewritten module level among the bodies, where no cached module has it."""
 
 
-class _Key(NamedTuple):
+class _Key(Record):
     """What identifies an entry."""
 
     source_path: str

@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, NamedTuple
+from typing import Final
 
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.records import Record
 from cassette_import.interpreter.standard_error import StandardError
 
 __all__ = ["PROGRESS", "Progress", "Work"]
@@ -20,7 +21,7 @@ _WIDTH: Final = 12
 """The characters between the ends of the bar."""
 
 
-class Work(NamedTuple):
+class Work(Record):
     """What a process has specialised so far: bodies that the cache had are not counted, but the time for them is."""
 
     functions: int = 0

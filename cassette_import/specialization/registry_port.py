@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import CodeType
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
+from cassette_import.interpreter.records import Record
 from cassette_import.specialization.file_stamp import stamp_of
 
 
@@ -38,7 +39,7 @@ class ModuleRegistry(Protocol):
     def specialised_functions(self, module_name: str) -> dict[str, list[str]]: ...
 
 
-class _ListedModule(NamedTuple):
+class _ListedModule(Record):
     """A module that is to be overdubbed, as `ModuleRegistry.add_module` takes it."""
 
     name: str

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import functools
 from types import CodeType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.hidden_frames import MONITORS_BY_CODE, hide, unmonitored
+from cassette_import.interpreter.records import Record
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import functions_in
 
@@ -29,7 +30,7 @@ _DOCSTRING: Final = "docstring"
 """The constant of a template in whose place the function's docstring is put."""
 
 
-class _Signature(NamedTuple):
+class _Signature(Record):
     """The kind of a signature: numbers of parameters and free variables."""
 
     positional_only: int
@@ -92,7 +93,7 @@ class _Signature(NamedTuple):
         )
 
 
-class _Template(NamedTuple):
+class _Template(Record):
     """The trampoline of all functions with one kind of signature, hidden, and the places of its constants."""
 
     code: CodeType

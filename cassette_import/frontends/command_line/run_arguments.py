@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from types import SimpleNamespace
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+from cassette_import.interpreter.records import Record
 
 __all__ = ["CONTEXT_HELP", "OPTIONS", "RunOption", "parsed", "program_in", "where_program_begins"]
 
 CONTEXT_HELP: Final = "ready-made context, entry point, or module:Class, each with :key=value,…"
 
 
-class RunOption(NamedTuple):
+class RunOption(Record):
     """One option of `run`, in the words of argparse."""
 
     names: tuple[str, ...]

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
+from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
 from cassette_import.rewriting.shape import TAGGED
@@ -19,7 +20,7 @@ LevelHook = tuple[int, Callable[..., Any]]
 """The number of a context in the stack, and its hook."""
 
 
-class Level(NamedTuple):
+class Level(Record):
     """The hooks of one context of a stack for one kind of event; each takes the context as its first argument."""
 
     number: int

@@ -11,6 +11,8 @@ import typing
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Union
 
+from cassette_import.interpreter.records import Record
+
 Types = tuple[type, ...] | None
 """What an annotation admits: instances of one of these types, or anything."""
 
@@ -122,7 +124,7 @@ def class_of(bases: tuple[type, ...]) -> type:
 # ---- type variables
 
 
-class Place(typing.NamedTuple):
+class Place(Record):
     """Where a type variable is: at which parameter, and whether its value is the type itself, as in `type[T]`."""
 
     parameter: int | str
