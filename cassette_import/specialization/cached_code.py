@@ -13,15 +13,20 @@ from __future__ import annotations
 
 import marshal
 import operator
+import zlib
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
+from typing import Final
 
 from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import functions_in, key_of, replace_functions
 from cassette_import.specialization.trampolines import is_trampoline
+
+_QUICKLY: Final = 1
+"""The level of compression."""
 
 Prefixes = tuple[str, ...]
 """The prefixes of the variants that code serves."""
@@ -51,7 +56,10 @@ class CachedModule(Record):
     digest: bytes
     """What identifies the source: the references of trampolines are this digest and the number of the function."""
     plain: bytes
-    """The plain code of its functions, serialised: few runs enter functions beyond the compiled bodies."""
+    """The plain code of its functions, serialised and compressed: few runs enter functions beyond the compiled bodies.
+
+    It is in memory all the same. Files may be replaced while the program runs, and its functions must not change then.
+    """
     bound_names: tuple[tuple[str, ...], tuple[str, ...]] | None
     """The names that the module level binds by assignments alone, and those that it binds by imports; None if they are
     not known."""
@@ -66,7 +74,7 @@ class CachedModule(Record):
 
     def functions(self) -> Iterator[tuple[CodeType, CodeType]]:
         """Each function: the code that it has in the module, and its plain code."""
-        plain: tuple[CodeType, ...] = marshal.loads(self.plain)
+        plain: tuple[CodeType, ...] = marshal.loads(zlib.decompress(self.plain))
         filename = self.code.co_filename
         for code in plain:
             if code.co_filename != filename:  # the folders have been moved since (C5)
@@ -120,7 +128,8 @@ def cached_module(
         The names that the module level binds by assignments alone, and by imports, if they are known.
     """
     bound = None if bound_names is None else (tuple(sorted(bound_names[0])), tuple(sorted(bound_names[1])))
-    return CachedModule(prefixes, code, names_of(code, prefixes), digest, marshal.dumps(tuple(plain)), bound)
+    functions = zlib.compress(marshal.dumps(tuple(plain)), _QUICKLY)
+    return CachedModule(prefixes, code, names_of(code, prefixes), digest, functions, bound)
 
 
 def name_of(plain: CodeType) -> str:
