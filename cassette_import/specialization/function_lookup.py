@@ -55,7 +55,7 @@ class FunctionLookup:
         began = monotonic()
         if began < self._rest_until:
             return
-        files = {name for name, record in self._index.records.items() if record.was_executed}
+        files = {name for name, record in self._index.records.items() if record.units}
         for function in heap.functions_of(files):
             unit = self._index.find_unit(function.__code__)
             if unit is not None and unit.reason is None:

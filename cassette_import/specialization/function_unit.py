@@ -7,6 +7,7 @@ rewritten.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from types import CellType, CodeType, FunctionType
 
 from cassette_import.runtime.variant import Variant
@@ -28,6 +29,7 @@ class Unit:
         "misses",
         "outer",
         "plain",
+        "plain_entries",
         "reason",
         "record",
         "reference",
@@ -51,6 +53,8 @@ class Unit:
         self._functions: dict[int, weakref.ref[FunctionType]] = {}  # by identity: a closure may have thousands
         self.misses = 0
         """How often the function that was called was not found by its name."""
+        self.plain_entries = 0
+        """How often its trampoline was called by an import that no context intercepts."""
         self.restorations = 0
         """How often its functions got the plain code back because no context was active."""
 
@@ -95,6 +99,15 @@ class FileRecord:
     def was_executed(self) -> bool:
         """Whether functions of the file may have trampolines or compiled bodies."""
         return bool(self.units or self.unindexed)
+
+    def serves(self, variants: Sequence[Variant]) -> bool:
+        """Whether all functions of the file come from cached modules, whose bodies and trampolines serve the variants.
+
+        Functions that were made before such a module was executed have units.
+        """
+        if self.units or not self.unindexed:
+            return False
+        return all(variant is served for variant in variants for _, served in self.unindexed)
 
     @property
     def installed(self) -> bool:

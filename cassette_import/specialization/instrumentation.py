@@ -60,7 +60,9 @@ class Instrumentation:
             self._variants_changed()
         variant.guards.check_classes()
         records = self._index.records.items()
-        files = {name for name, record in records if record.installed or name in roots}
+        files = {
+            name for name, record in records if (record.installed or name in roots) and not record.serves(self.variants)
+        }
         for function in heap.functions_of(files):
             self._instrument(function, self._index.unit_of(function.__code__))
         patch_readers(self._index.plain_code_of)

@@ -29,6 +29,10 @@ from cassette_import.specialization.wildcard_variant import WildcardVariant, can
 MOST_VARIANTS: Final = 4
 """How many variants a compiled body serves. The inactive one that was added least recently is dropped first."""
 
+_OFTEN: Final = 100
+"""At this number of entries, a function that imports call outside of contexts is specialised all the same: to enter it
+through its trampoline each time would cost more. Its body branches to the plain code."""
+
 _MOST_RESTORATIONS: Final = 2
 """How often a function that is called outside of contexts gets its plain code back."""
 
@@ -59,7 +63,8 @@ class Specialiser:
         activation = ACTIVE.get()
         if activation.is_module_level and activation.variant is None:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
-            if not can_be_suspended(unit.plain):
+            unit.plain_entries += 1
+            if unit.plain_entries != _OFTEN and not can_be_suspended(unit.plain):
                 return function_in(environment, self._index.outer_code_of(unit))
         token = ACTIVE.set(INACTIVE)
         resume_observers = pause_observers()
