@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.captures import captures_of, is_irrefutable
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.annotations import LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At
@@ -140,11 +141,26 @@ def _bind_targets(node: ast.Assign, names: Names) -> None:
     if any(isinstance(part, (ast.Tuple, ast.List)) for part in node.targets):
         node.value = _call(At(node.value), symbols.PLAIN_ITEMS, node.value)
     else:
+        _bind_value(node, names)
+
+
+def _bind_value(node: ast.Assign | ast.AnnAssign | ast.AugAssign, names: Names) -> None:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    bound = [target.id for target in targets if isinstance(target, ast.Name)]
+    if not bound or isinstance(node, ast.AugAssign):
         _plain(node, "value")
+    elif node.value is not None and not isinstance(node.value, ast.Constant):
+        at = At(node.value)
+        node.value = at.call(at.load(symbols.CLASS_VALUE), [node.value, *map(at.constant, bound)])
 
 
-def _bind_value(node: ast.AnnAssign | ast.AugAssign, names: Names) -> None:
-    _plain(node, "value")
+def _class(node: ast.ClassDef, names: Names) -> ast.stmt:
+    """The values that are bound to names of a class keep their metadata as its attributes."""
+    if any(isinstance(part, ast.Name) and part.id == symbols.CLASS_VALUE for part in ast.walk(node)):
+        begin = At(node).call(At(node).load(symbols.CLASS_BEGIN), [])
+        setattr(begin, NOOVERDUB, True)
+        node.decorator_list.append(begin)
+    return node
 
 
 _BINDING: Final[dict[type[ast.AST], Callable[[Any, Names], None]]] = {
@@ -188,8 +204,54 @@ def _yield(node: ast.Yield, names: Names) -> ast.expr:
     return _call(At(node), symbols.RECEIVED, node)
 
 
+def _wait(node: ast.Await | ast.YieldFrom, names: Names) -> ast.expr:
+    node.value = _call(At(node.value), symbols.WAITING, node.value)
+    return _call(At(node), symbols.FINISHED, node)
+
+
+def _bound(target: ast.Name, helper: str, *arguments: ast.expr) -> ast.stmt:
+    """A statement that passes the value of a name, which the interpreter has just bound, to a helper."""
+    at = At(target)
+    return at.put(ast.Assign([at.store(target.id)], at.call(at.load(helper), [at.load(target.id), *arguments])))
+
+
+def _is_variable(target: ast.expr | None, names: Names) -> bool:
+    """Whether a target is a variable of the function, which may hold a wrapper."""
+    return isinstance(target, ast.Name) and names.leaving is not None and target.id not in names.leaving
+
+
+def _with(node: ast.With | ast.AsyncWith, names: Names) -> ast.stmt:
+    """The names get the wrapped value that the manager has handed on; each manager has a block of its own then."""
+    body = node.body
+    for number in reversed(range(len(node.items))):
+        item = node.items[number]
+        if not _is_variable(item.optional_vars, names):
+            continue
+        assert isinstance(item.optional_vars, ast.Name)
+        item.context_expr = _call(At(item.context_expr), symbols.ENTERING, item.context_expr)
+        rest = node.items[number + 1 :]
+        if rest:
+            body = [At(rest[0].context_expr).put(type(node)(rest, body))]
+            del node.items[number + 1 :]
+        body = [_bound(item.optional_vars, symbols.CLAIMED), *body]
+    node.body = body
+    return node
+
+
+def _async_for(node: ast.AsyncFor, names: Names) -> ast.stmt:
+    if _is_variable(node.target, names):
+        assert isinstance(node.target, ast.Name)
+        at = At(node.iter)
+        place = at.constant((node.lineno, node.col_offset))
+        node.iter = at.call(at.load(symbols.ASYNC_SOURCE), [node.iter, place])
+        node.body.insert(0, _bound(node.target, symbols.ASYNC_ITEM, place))
+    return node
+
+
 def _expression_statement(node: ast.Expr, names: Names) -> ast.stmt:
-    if isinstance(node.value, ast.Call) and _is_call_of(node.value, symbols.RECEIVED):
+    if isinstance(node.value, ast.Call) and (
+        _is_call_of(node.value, symbols.RECEIVED) or _is_call_of(node.value, symbols.FINISHED)
+    ):
         node.value = node.value.args[0]  # the value is not used
     return node
 
@@ -222,11 +284,19 @@ def _subscript(node: ast.Subscript, names: Names) -> ast.expr:
     return node
 
 
-def _defaults(node: ast.arguments, names: Names) -> ast.arguments:
-    for values in (node.defaults, node.kw_defaults):
-        for index, value in enumerate(values):
-            if value is not None and not isinstance(value, ast.Constant):
-                values[index] = _call(At(value), symbols.PLAIN, value)
+def _has_defaults(node: Any) -> bool:
+    """Whether defaults of a function may have metadata."""
+    values = [*node.args.defaults, *node.args.kw_defaults]
+    return not all(value is None or isinstance(value, ast.Constant) for value in values)
+
+
+def _lambda(node: ast.Lambda, names: Names) -> ast.expr:
+    return _call(At(node), symbols.DEFAULTS, node) if _has_defaults(node) else node
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> ast.stmt:
+    if _has_defaults(node):
+        node.decorator_list.append(At(node).load(symbols.DEFAULTS))
     return node
 
 
@@ -281,6 +351,36 @@ def _format(node: ast.JoinedStr, names: Names) -> ast.expr:
     return node
 
 
+def match_statement(node: ast.Match, names: Names) -> ast.stmt:
+    """The names that patterns capture get their metadata before the guard and the block of the case run."""
+    captures = [captures_of(case.pattern) for case in node.cases]
+    if names.leaving is None or not any(captures):
+        _plain(node, "subject")
+        return node
+    node.subject = _call(At(node.subject), symbols.SUBJECT, node.subject)
+    for case, ways in zip(node.cases, captures, strict=True):
+        at = At(case.pattern)
+        read = {
+            name: at.call(at.load(symbols.CAPTURED), [at.load(name), at.constant(tuple(found))])
+            for name, found in ways.items()
+            if name not in names.leaving
+        }
+        if case.guard is not None and read:
+            lets: list[ast.expr] = [at.let(name, value) for name, value in read.items()]
+            case.guard = at.pick([*lets, case.guard], len(lets))
+            read = {}
+        stores = [at.put(ast.Assign([at.store(name)], value)) for name, value in read.items()]
+        case.body = [*stores, _subject_is_done(at), *case.body]
+    if not is_irrefutable(node.cases[-1]):
+        at = At(node.cases[-1].pattern)
+        node.cases.append(ast.match_case(at.put(ast.MatchAs()), None, [_subject_is_done(at)]))
+    return node
+
+
+def _subject_is_done(at: At) -> ast.stmt:
+    return at.put(ast.Expr(at.call(at.load(symbols.SUBJECT_DONE), [])))
+
+
 _READERS = frozenset({"eval", "exec", "locals", "vars", "dir", "__import__", "type"})
 """Builtins that read the frame they are called from, so that their calls are no events; `type` on 3.11."""
 
@@ -325,10 +425,17 @@ _HANDLERS: Final[dict[type[ast.AST], Callable[[Any, Names], Any]]] = {
     ast.keyword: _keyword,
     ast.Dict: _dict,
     ast.Subscript: _subscript,
-    ast.arguments: _defaults,
-    ast.Await: _plain_fields("value"),
+    ast.ClassDef: _class,
+    ast.Lambda: _lambda,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.Await: _wait,
+    ast.YieldFrom: _wait,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.AsyncFor: _async_for,
     ast.ExceptHandler: _plain_fields("type"),
-    ast.Match: _plain_fields("subject"),
+    ast.Match: match_statement,
     ast.Raise: _plain_fields("exc", "cause"),
     ast.Slice: _plain_fields("lower", "upper", "step"),
     ast.withitem: _plain_fields("context_expr"),

@@ -133,6 +133,9 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     LOCAL.returned, LOCAL.wants_wrapped = None, type(iterator) is not GeneratorType or not runs_overdubbed(iterator)
     try:
         value = next(iterator) if take is None else take()
+    except StopIteration as stop:
+        _keep_returned_value(store, iterator, stop)
+        raise
     finally:
         LOCAL.wants_wrapped = before
     found = LOCAL.returned
@@ -150,6 +153,17 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
         store.set_item_metas(value, [None, metas])  # the metadata is that of the dict's value
         return value
     return Tagged(value, metas)
+
+
+@hidden
+def _keep_returned_value(store: Store, iterator: Any, stop: StopIteration) -> None:
+    """Keep the metadata of the value that a generator has returned, as that of the attribute `value`."""
+    found = LOCAL.returned
+    if found is None or found._tagged_value is not stop.value:
+        return
+    if type(iterator) is GeneratorType and runs_overdubbed(iterator):
+        store.store_part(store.attributes, stop, "value", found)
+        store.bind_items(stop.args, (found,))
 
 
 @hidden

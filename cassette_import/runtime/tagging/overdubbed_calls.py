@@ -23,7 +23,7 @@ TYPES_IN_C: Final = frozenset(map(id, (BuiltinFunctionType, MethodDescriptorType
 
 def calls_overdubbed(activation: Activation, function: Any) -> bool:
     """Whether a call runs an overdubbed Python function, which gets wrapped arguments."""
-    target = function if type(function) is FunctionType else _function_behind(function)
+    target = function if type(function) is FunctionType else function_behind(function)
     if target is None:
         return False
     code = target.__code__
@@ -33,7 +33,7 @@ def calls_overdubbed(activation: Activation, function: Any) -> bool:
     return OVERDUBBED.overdubbable(target)
 
 
-def _function_behind(function: Any) -> FunctionType | None:
+def function_behind(function: Any) -> FunctionType | None:
     """The Python function that the call of a class or of a callable object runs."""
     if is_a(function, type):
         if lookup(type(function), "__call__") is not _TYPE_CALL:

@@ -19,7 +19,8 @@ from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import Activation
-from cassette_import.runtime.tagging import rewritten_code
+from cassette_import.runtime.tagging import bound_names, rewritten_code
+from cassette_import.runtime.tagging.defaults import DEFAULTS, with_defaults
 from cassette_import.runtime.tagging.fast_path import (
     RULED_ALWAYS,
     SIMPLE,
@@ -32,7 +33,12 @@ from cassette_import.runtime.tagging.fast_path import (
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule, without_wrappers
 from cassette_import.runtime.tagging.live_metadata import refresh_names
-from cassette_import.runtime.tagging.overdubbed_calls import TYPES_IN_C, WRAPPER_AWARE, calls_overdubbed
+from cassette_import.runtime.tagging.overdubbed_calls import (
+    TYPES_IN_C,
+    WRAPPER_AWARE,
+    calls_overdubbed,
+    function_behind,
+)
 from cassette_import.runtime.tagging.rules import RULES, RULES_OF_TYPES
 from cassette_import.runtime.tagging.rules.construction import construct
 from cassette_import.runtime.tagging.rules.partial_objects import arguments_of_partial, keywords_of_partial
@@ -42,8 +48,8 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
-    "call_overload", "call_plainly", "is_plain_while_untagged", "propagate", "rewrapped", "rewritten_code",
-    "steps_plainly", "without_tags",
+    "bound_names", "call_overload", "call_plainly", "is_plain_while_untagged", "propagate", "rewrapped",
+    "rewritten_code", "steps_plainly", "without_tags",
 ]  # fmt: skip
 
 _PRIMITIVES: Final = frozenset(
@@ -102,6 +108,9 @@ def propagate(
         if not (tagged or store or key in RULED_ALWAYS):
             return callee(*arguments, **keywords)
     elif id(type(function)) not in TYPES_IN_C and calls_overdubbed(activation, function):
+        if DEFAULTS:
+            target = function if type(function) is FunctionType else function_behind(function)
+            arguments, keywords = with_defaults(target, _arguments_before(function, leading), arguments, keywords)
         return call_overdubbed(callee, *arguments, **keywords)
     # A leaf.
     if LOCAL.held:
@@ -140,6 +149,11 @@ def _with_bare_callee(callee: Tagged, arguments: tuple[Any, ...]) -> tuple[Any, 
     if leading and type(leading[0]) is Tagged and type(function) is FunctionType and type(method) is MethodType:
         return function, function, (), (*leading, *arguments)
     return method, function, tuple(leading), arguments
+
+
+def _arguments_before(function: Any, leading: tuple[Any, ...]) -> int:
+    """How many arguments a function gets before those of the call: a class, or a callable object, is one, too."""
+    return len(leading) + (type(function) is not FunctionType)
 
 
 @hidden

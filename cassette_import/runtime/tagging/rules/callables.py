@@ -7,6 +7,7 @@ know what it does.
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
 import typing
@@ -17,7 +18,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code, rule_of_python_function, rule_of_type
 from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple, new_named_tuple
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
 @rule(operator.call, while_untagged=True)
@@ -35,6 +36,35 @@ def call_python_function(call: LeafCall) -> Any:
     if is_new_of_named_tuple(call.function):
         return new_named_tuple(call)
     return (rule_of_python_function(call.function) or without_rule)(call)
+
+
+# ---- `functools.lru_cache`
+
+
+@rule_of_type(type(functools.lru_cache(lambda: None)))
+@hidden
+def call_cached(call: LeafCall) -> Any:
+    """A call with metadata goes past the cache, whose results belong to values without metadata, to one of its own."""
+    cached, function = call.callee, getattr(call.callee, "__wrapped__", None)
+    given = (*call.given, *call.keywords.values())
+    if function is None or not any(type(value) is Tagged for value in given):
+        return without_rule(call)
+    keywords, is_typed = call.plain_keywords, cached.cache_parameters()["typed"]
+    metas = tuple(_comparable(value) for value in given)
+    key = (functools._make_key(tuple(map(plain, call.given)), keywords, is_typed), metas)
+    entry = call.store.views.make(cached)
+    results = entry.extra = entry.extra if entry.extra is not None else {}
+    if key not in results:
+        results[key] = call.forward(function, *call.given, **call.keywords), given
+    return results[key][0]
+
+
+def _comparable(value: Any) -> Any:
+    """The metadata of an argument as a part of a key: plain values are compared, other ones have to be the same."""
+    if type(value) is not Tagged:
+        return None
+    metas = value._tagged_metas.items()
+    return tuple((tag, found if type(found) in (int, float, str, bool) else id(found)) for tag, found in metas)
 
 
 # ---- parametrised classes

@@ -109,17 +109,17 @@ class _Receiver:
     """What a generated `__init__` gets as `self`, so that it can be called with wrapped arguments."""
 
     def __init__(self, call: LeafCall, made: Any) -> None:
-        object.__setattr__(self, "@made", (call, made))
+        object.__setattr__(self, " made", (call, made))
 
     @hidden
     def __setattr__(self, name: str, value: Any) -> None:
-        call, made = object.__getattribute__(self, "@made")
+        call, made = object.__getattribute__(self, " made")
         _flush(self)
         call.forward(setattr, made, name, value)
 
     @hidden
     def __getattr__(self, name: str) -> Any:
-        call, made = object.__getattribute__(self, "@made")
+        call, made = object.__getattribute__(self, " made")
         _flush(self)
         return _Forwarded(call, getattr(made, name))
 
@@ -142,8 +142,8 @@ class _Forwarded:
 def _flush(receiver: _Receiver) -> None:
     """Assign the fields of a frozen dataclass, which `object.__setattr__` has assigned to the receiver."""
     attributes = object.__getattribute__(receiver, "__dict__")
-    call, made = attributes["@made"]
-    for name in [name for name in attributes if name != "@made"]:
+    call, made = attributes[" made"]
+    for name in [name for name in attributes if name != " made"]:
         call.forward(object.__setattr__, made, name, attributes.pop(name))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from cassette_import.interpreter.callables import special
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
+from cassette_import.runtime.tagging.bound_names import KEPT_BY_MANAGERS
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
 from cassette_import.runtime.tagging.rules.callables import enclosing_variable
@@ -41,14 +42,17 @@ def enter_generator(call: LeafCall) -> Any:
     return found if found is not None and found._tagged_value is value else value
 
 
-_ENTERED = {"nullcontext": "enter_result", "closing": "thing", "aclosing": "thing"}
+@hidden
+def _kept_by(call: LeafCall) -> str:
+    """The attribute whose value the manager hands to the program."""
+    return KEPT_BY_MANAGERS["contextlib", call.function.__code__.co_qualname.partition(".")[0]]
 
 
 @rule_of_code("contextlib", "nullcontext.__init__", "closing.__init__", "aclosing.__init__")
 @hidden
 def keep_value(call: LeafCall) -> Any:
     result = call.native()
-    name = _ENTERED[call.function.__code__.co_qualname.partition(".")[0]]
+    name = _kept_by(call)
     given = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get(name)
     if call.owner.__dict__.get(name) is plain(given):
         call.store.store_part(call.store.attributes, call.owner, name, given)
@@ -59,7 +63,7 @@ def keep_value(call: LeafCall) -> Any:
 @hidden
 def load_kept_value(call: LeafCall) -> Any:
     value = call.native()
-    name = _ENTERED[call.function.__code__.co_qualname.partition(".")[0]]
+    name = _kept_by(call)
     return call.store.load_part(call.store.attributes, call.owner, name, value)
 
 

@@ -1,0 +1,264 @@
+"""Values that the interpreter binds to names without an event: `with`, `await`, `async for`, `match`, class bodies.
+
+The value is plain. Helpers that stand before and after the statement or expression restore its wrapper. What is to be
+known from before is kept by the frame of the program. Knows wrappers and the shadow store; must not know trees.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import class_namespace, flags_of, is_a
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
+from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
+from cassette_import.runtime.tagging.defaults import with_plain_defaults
+from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.tag_scopes import active_store
+from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+# ---- `with`
+
+
+KEPT_BY_MANAGERS: Final = {
+    ("contextlib", "nullcontext"): "enter_result",
+    ("contextlib", "closing"): "thing",
+    ("contextlib", "aclosing"): "thing",
+}
+"""The attributes whose value a context manager of the standard library hands to the program."""
+
+
+@hidden
+def entering(manager: Any) -> Any:
+    """The manager of a `with` block; a wrapper that was left before is discarded."""
+    manager = plain(manager)
+    name, store = KEPT_BY_MANAGERS.get((type(manager).__module__, type(manager).__name__)), active_store()
+    LOCAL.returned = None
+    if name is not None and store is not None and store.attributes.of(manager) is not None:
+        found = store.load_part(store.attributes, manager, name, attributes_of(manager).get(name))
+        LOCAL.returned = found if type(found) is Tagged else None
+    return manager
+
+
+# ---- `await`, `yield from`, `async for`
+
+_waiting: Final[dict[Any, bool]] = {}
+"""Whether what a frame waits for is overdubbed, by the frame's identity: it is set before each use."""
+
+_CODES: Final[dict[type, str]] = {GeneratorType: "gi_code", CoroutineType: "cr_code", AsyncGeneratorType: "ag_code"}
+
+
+@hidden
+def _runs_overdubbed(running: Any) -> bool:
+    """Whether a generator or coroutine runs the body of an overdubbed function."""
+    kind = type(running)
+    if kind not in _CODES:
+        return False
+    filename = getattr(running, _CODES[kind]).co_filename
+    record = OVERDUBBED.files.get(filename)
+    return record is not None and (record.installed or filename in ACTIVE.get().roots)
+
+
+@hidden
+def waiting(running: Any) -> Any:
+    """What `await` or `yield from` is about to run."""
+    running = plain(running)
+    if NAMES[METADATA_EXISTS] or ACTIVE.get().tags:
+        _waiting[id(sys._getframe(1))] = _runs_overdubbed(running)
+    return running
+
+
+@hidden
+def finished(value: Any) -> Any:
+    """The value of an `await` or `yield from`: an overdubbed function has left its wrapper when it returned."""
+    found, LOCAL.returned = LOCAL.returned, None
+    is_overdubbed = _waiting.pop(id(sys._getframe(1)), False)
+    return found if is_overdubbed and found is not None and found._tagged_value is value else value
+
+
+@hidden
+def async_source(source: Any, place: Any) -> Any:
+    """What `async for` takes items from."""
+    _waiting[id(sys._getframe(1)), place] = _runs_overdubbed(plain(source))
+    return source
+
+
+@hidden
+def async_item(value: Any, place: Any) -> Any:
+    """An item of `async for`: an overdubbed generator has left its wrapper when it yielded the item."""
+    found, LOCAL.returned = LOCAL.returned, None
+    is_overdubbed = _waiting.get((id(sys._getframe(1)), place), False)
+    return found if is_overdubbed and found is not None and found._tagged_value is value else value
+
+
+# ---- `match`
+
+_subjects: Final[dict[int, Any]] = {}
+"""The subjects of `match` statements, by the identity of the frame, until a case is chosen."""
+
+_MATCHES_ITSELF: Final = 1 << 22
+"""The flag of the builtin types of which `int(x)` captures the subject itself."""
+
+
+@hidden
+def subject(value: Any) -> Any:
+    """The plain subject of a `match` statement that captures values."""
+    if NAMES[METADATA_EXISTS]:
+        _subjects[id(sys._getframe(1))] = value
+    return plain(value)
+
+
+@hidden
+def subject_done() -> None:
+    """A case is chosen."""
+    if _subjects:
+        _subjects.pop(id(sys._getframe(1)), None)
+
+
+@hidden
+def captured(value: Any, ways: tuple[Any, ...]) -> Any:
+    """A value that a pattern has captured, wrapped if it has metadata."""
+    key = id(sys._getframe(1))
+    store = active_store()
+    if key not in _subjects or store is None:
+        return value
+    for way in ways:
+        found = _subjects[key]
+        for kind, *details in way:
+            found = _STEPS[kind](store, found, value, *details)
+        if found is value or plain(found) is value:
+            return found
+    return value
+
+
+@hidden
+def _index(store: Store, given: Any, value: Any, index: int) -> Any:
+    owner = plain(given)
+    if not is_a(owner, SEQUENCES):
+        return None
+    items = store.wrapped_items(owner)
+    return items[index] if -len(items) <= index < len(items) else None
+
+
+@hidden
+def _rest(store: Store, given: Any, value: Any, before: int, after: int) -> Any:
+    """The interpreter has made a list of the items."""
+    owner = plain(given)
+    if is_a(owner, SEQUENCES) and type(value) is list:
+        items = store.wrapped_items(owner)
+        items = items[before : len(items) - after]
+        if [id(plain(item)) for item in items] == list(map(id, value)):
+            store.bind_items(value, items)
+    return None
+
+
+@hidden
+def _key(store: Store, given: Any, value: Any, key: Any) -> Any:
+    owner = plain(given)
+    return store.load_part(store.items, owner, key, dict.get(owner, key)) if is_a(owner, dict) else None
+
+
+@hidden
+def _others(store: Store, given: Any, value: Any) -> Any:
+    """The interpreter has made a dict of the other items."""
+    owner = plain(given)
+    if is_a(owner, dict) and type(value) is dict:
+        slots = store.slots_by_key(owner)
+        found = {key: slots[key] for key, item in value.items() if key in slots and slots[key][0] is item}
+        store.set_slots(value, found)
+    return None
+
+
+@hidden
+def _name(store: Store, given: Any, value: Any, name: str) -> Any:
+    owner = plain(given)
+    part = attributes_of(owner).get(name)
+    if part is None and is_a(owner, tuple) and name in getattr(type(owner), "_fields", ()):
+        return _index(store, owner, value, type(owner)._fields.index(name))
+    if part is None and (entry := store.attributes.of(owner)) is not None and name in entry.slots:
+        part = entry.slots[name][0]
+    return store.load_part(store.attributes, owner, name, part)
+
+
+@hidden
+def _positional(store: Store, given: Any, value: Any, number: int) -> Any:
+    owner = plain(given)
+    names = getattr(type(owner), "__match_args__", ())
+    if not names and number == 0 and flags_of(type(owner)) & _MATCHES_ITSELF:
+        return given
+    return _name(store, owner, value, names[number]) if number < len(names) else None
+
+
+_STEPS: Final[dict[str, Callable[..., Any]]] = {
+    "index": _index, "rest": _rest, "key": _key, "others": _others, "name": _name, "positional": _positional,
+}  # fmt: skip
+
+# ---- class bodies
+
+
+class _ClassDecorator:
+    """The innermost decorator of a class: metadata of values in its namespace becomes that of its attributes."""
+
+    __slots__ = ("values",)
+
+    def __init__(self) -> None:
+        self.values: dict[str, tuple[Any, Metas]] = {}
+
+    @hidden
+    def __call__(self, made: Any) -> Any:
+        classes = LOCAL.classes
+        while classes and classes.pop() is not self:
+            pass
+        store = active_store()
+        if self.values and store is not None and is_a(made, type):
+            namespace = class_namespace(made)
+            for name, slot in self.values.items():
+                if namespace.get(name) is slot[0]:
+                    store.store_part(store.attributes, made, name, Tagged(*slot))
+        return made
+
+
+@hidden
+def class_begin() -> Any:
+    """A class statement begins: returns its decorator."""
+    decorator = _ClassDecorator()
+    LOCAL.classes.append(decorator)
+    return decorator
+
+
+@hidden
+def class_value(value: Any, *names: str) -> Any:
+    """A value that is bound to names of a class."""
+    if LOCAL.classes:
+        values = LOCAL.classes[-1].values
+        for name in names:
+            values.pop(name, None)
+            if type(value) is Tagged:
+                values[name] = value._tagged_value, value._tagged_metas
+    return plain(value)
+
+
+PROVIDED.add(
+    {
+        symbols.ENTERING: entering,
+        symbols.WAITING: waiting,
+        symbols.FINISHED: finished,
+        symbols.ASYNC_SOURCE: async_source,
+        symbols.ASYNC_ITEM: async_item,
+        symbols.SUBJECT: subject,
+        symbols.SUBJECT_DONE: subject_done,
+        symbols.CAPTURED: captured,
+        symbols.CLASS_BEGIN: class_begin,
+        symbols.CLASS_VALUE: class_value,
+        symbols.DEFAULTS: with_plain_defaults,
+    }
+)

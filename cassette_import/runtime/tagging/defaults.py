@@ -1,0 +1,73 @@
+"""Default arguments with metadata: the function has the plain values, and the shadow store their metadata.
+
+Knows how Python binds arguments to parameters; must not know which calls run overdubbed functions.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import FunctionType
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+DEFAULTS: Final[weakref.WeakKeyDictionary[Any, dict[str, tuple[Any, Metas]]]] = weakref.WeakKeyDictionary()
+"""The defaults that have metadata, by function: each with its plain value, by the parameter's name."""
+
+
+@hidden
+def with_plain_defaults(function: Any) -> Any:
+    """A function that has just been made, with plain defaults."""
+    if not NAMES[METADATA_EXISTS]:
+        return function
+    found: dict[str, tuple[Any, Metas]] = {}
+    defaults, named = function.__defaults__, function.__kwdefaults__
+    if defaults and any(type(value) is Tagged for value in defaults):
+        code = function.__code__
+        names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+        found.update(_slots(zip(names, defaults, strict=True)))
+        function.__defaults__ = tuple(map(plain, defaults))
+    if named and any(type(value) is Tagged for value in named.values()):
+        found.update(_slots(named.items()))
+        named.update({name: plain(value) for name, value in named.items()})
+    if found:
+        DEFAULTS[function] = found
+    return function
+
+
+def _slots(pairs: Any) -> dict[str, tuple[Any, Metas]]:
+    return {name: (value._tagged_value, value._tagged_metas) for name, value in pairs if type(value) is Tagged}
+
+
+@hidden
+def with_defaults(
+    function: Any, number: int, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call with the defaults that have metadata; `number` arguments go before them."""
+    slots = DEFAULTS.get(function) if type(function) is FunctionType else None
+    if slots is None:
+        return arguments, keywords
+    code, defaults, named = function.__code__, function.__defaults__ or (), function.__kwdefaults__ or {}
+    first = code.co_argcount - len(defaults)
+    given, added = list(arguments), dict(keywords)
+    for index in range(number + len(arguments), code.co_argcount):
+        name = code.co_varnames[index]
+        if index < first:
+            if index < code.co_posonlyargcount:
+                return arguments, keywords  # an argument is missing
+            continue
+        value = defaults[index - first]
+        if name in slots and slots[name][0] is value:
+            value = Tagged(*slots[name])
+        if index < code.co_posonlyargcount:
+            given.append(value)
+        elif type(value) is Tagged:
+            added.setdefault(name, value)
+    for name, value in named.items():
+        if name in slots and slots[name][0] is value:
+            added.setdefault(name, Tagged(*slots[name]))
+    return tuple(given), added
