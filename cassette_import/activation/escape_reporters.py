@@ -7,7 +7,9 @@ Knows contexts only as arguments; must not know what a reporter counts.
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
+
+from cassette_import.interpreter.protocols import Protocol
 
 
 class Watch(Protocol):

@@ -8,12 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Final, TextIO
-
-try:
-    import termios
-except ImportError:  # not on Windows
-    termios = None  # type: ignore[assignment]
+from typing import Any, Final, TextIO
 
 __all__ = ["StandardError"]
 
@@ -40,6 +35,7 @@ class StandardError:
         self._descriptor = _descriptor_of(self._stream) if descriptor is None else descriptor
         self._identity = _identity_of(self._descriptor)
         self.is_terminal: Final = self._identity is not None and os.isatty(self._descriptor)
+        self._modes = _terminal_modes() if self.is_terminal else None
 
     def write_line(self, text: str) -> bool:
         """Write a line; return whether that was possible."""
@@ -55,13 +51,14 @@ class StandardError:
 
     def _can_show_status(self) -> bool:
         """Whether the terminal is in its usual mode, and shows the output of this process in the foreground."""
-        if not (self.is_terminal and _HAS_CURSOR) or termios is None:
+        modes = self._modes
+        if modes is None or not _HAS_CURSOR:
             return False
         try:
-            local_flags: int = termios.tcgetattr(self._descriptor)[3]
+            local_flags: int = modes.tcgetattr(self._descriptor)[3]
             # A program that takes single keys, such as an editor, writes to any place of the screen.
-            return bool(local_flags & termios.ICANON) and os.tcgetpgrp(self._descriptor) == os.getpgrp()
-        except (OSError, termios.error):
+            return bool(local_flags & modes.ICANON) and os.tcgetpgrp(self._descriptor) == os.getpgrp()
+        except (OSError, modes.error):
             return False
 
     def _write(self, text: str) -> bool:
@@ -74,6 +71,15 @@ class StandardError:
         except OSError:  # the reader has closed the pipe, or the disk is full
             return False
         return True
+
+
+def _terminal_modes() -> Any:
+    """The module of terminal modes; None on Windows, which has none."""
+    try:
+        import termios  # few starts write to a terminal
+    except ImportError:
+        return None
+    return termios
 
 
 def _descriptor_of(stream: TextIO | None) -> int:

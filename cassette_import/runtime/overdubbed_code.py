@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import CodeType, FunctionType
-from typing import Final, Protocol
+from typing import Final
+
+from cassette_import.interpreter.protocols import Protocol
 
 
 class OverdubbedFile(Protocol):

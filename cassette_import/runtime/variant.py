@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting.shape import Shape
 
 

@@ -6,7 +6,9 @@ Knows the protocol of listeners; must not know how bodies are compiled.
 from __future__ import annotations
 
 import weakref
-from typing import Final, Protocol
+from typing import Final
+
+from cassette_import.interpreter.protocols import Protocol
 
 
 class CompilationListener(Protocol):

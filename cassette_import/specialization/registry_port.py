@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import CodeType
-from typing import Final, Protocol
+from typing import Final
 
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.interpreter.records import Record
 from cassette_import.specialization.file_stamp import stamp_of
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from cassette_import.contexts.common.text import error_line
+from cassette_import.interpreter.protocols import Protocol
 
 __all__ = [
     "Forking",

@@ -5,21 +5,20 @@ Knows how Python finds names, and which function a callable runs; must not know 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.function_names import display
+from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
 from cassette_import.interpreter.callables import split, underlying
 
 __all__ = [
     "ResolvedTarget",
     "Target",
-    "about_to_run",
     "by_function",
     "import_path",
     "resolve_target",
@@ -31,9 +30,6 @@ Target: TypeAlias = Callable[..., Any] | str
 """A callable, or its dotted name: ``"package.module.Class.method"``."""
 
 _ANY_RECEIVER: Final[Any] = object()
-_MAIN: Final = "__main__"
-_main_names: Final[set[str]] = set()
-"""The module names of the program that is about to run. Its functions do not exist yet."""
 
 
 class ResolvedTarget:
@@ -65,7 +61,7 @@ class ResolvedTarget:
 
     def resolve(self) -> bool:
         """Find the function of a pending target. Return whether it exists."""
-        found: Any = sys.modules.get(_MAIN)
+        found: Any = sys.modules.get(MAIN)
         for name in self.pending:
             found = getattr(found, name, None)
         if not callable(found):
@@ -78,16 +74,6 @@ class ResolvedTarget:
             (),
         )
         return True
-
-
-@contextlib.contextmanager
-def about_to_run(module: str) -> Iterator[None]:
-    """Look for the functions of this module in `__main__`, where it is about to run, instead of importing it."""
-    _main_names.update((module, _MAIN))
-    try:
-        yield
-    finally:
-        _main_names.clear()
 
 
 def resolve_target(target: Target) -> ResolvedTarget:
@@ -107,7 +93,7 @@ def resolve_target(target: Target) -> ResolvedTarget:
         return _of_callable(target_name(target), target)
     pending = _names_in_main(target)
     if pending:
-        return ResolvedTarget(".".join((_MAIN, *pending)), None, pending=pending)
+        return ResolvedTarget(".".join((MAIN, *pending)), None, pending=pending)
     return _of_callable(target, import_path(target))
 
 
@@ -124,7 +110,7 @@ def _of_callable(name: str, target: Any) -> ResolvedTarget:
 
 def _names_in_main(path: str) -> list[str]:
     """The names after the program's own name in a path; none if the path does not begin with that."""
-    main = next((name for name in _main_names if path.startswith(name + ".")), None)
+    main = next((name for name in MAIN_NAMES if path.startswith(name + ".")), None)
     return [] if main is None else path[len(main) + 1 :].split(".")
 
 

@@ -54,7 +54,7 @@ def run(given: Any) -> int:
 
 def _run_and_report(given: Any, wanted: Settings, program: Program) -> None:
     # cassette_import imports everything that it needs before the program's folder comes first on `sys.path`.
-    from cassette_import.contexts.common.targets import about_to_run
+    from cassette_import.contexts.common.main_program import about_to_run
     from cassette_import.frontends.command_line.reported_run import run_and_report
     from cassette_import.frontends.programs.exit_hooks import replace_exit_functions
 

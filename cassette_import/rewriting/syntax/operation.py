@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting.trees.node_builder import At, index_value
 
 Expressions = list[ast.expr]

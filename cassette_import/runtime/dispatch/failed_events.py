@@ -6,10 +6,11 @@ Knows hooks and activations; must not know how an event is run, or which events 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.runtime.dispatch.event_plan import LevelHook
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import Activation

@@ -8,9 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 from cassette_import.interpreter.callables import python_function
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting.readable_source import readable
 from cassette_import.rewriting.rewriter import overdub_function
 from cassette_import.rewriting.trees.scopes import Function, clone
