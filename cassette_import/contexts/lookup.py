@@ -24,7 +24,7 @@ __all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "
 
 ENTRY_POINTS: Final = "cassette_import.contexts"
 _SWITCHES: Final = {"true": True, "false": False}
-_OPTION: Final = re.compile(r"[A-Za-z_][\w.]*=")
+_OPTION: Final = r"[A-Za-z_][\w.]*="
 
 
 class UnknownContext(LookupError):
@@ -52,7 +52,9 @@ def _parsed(text: str) -> _Description:
     _Description(target='package.module:Outer.Inner', options={'name': 'some:text'})
     """
     parts = text.split(":")
-    first_option = next((index for index, part in enumerate(parts) if _OPTION.match(part)), len(parts))
+    first_option = next(
+        (index for index, part in enumerate(parts) if "=" in part and re.match(_OPTION, part)), len(parts)
+    )
     target = ":".join(parts[:first_option])
     options: dict[str, Any] = {}
     for part in filter(None, ":".join(parts[first_option:]).split(",")):

@@ -388,8 +388,8 @@ SKELETON_SCOPE: Final = "@skeleton"
 
 # ---- names for readers
 
-_HOOK: Final = re.compile(r"(free)?(pre|post)(\d+)\.(\d+)$")
-_KIND: Final = re.compile(r"(^|\.)(\d+)$")
+_HOOK: Final = r"(free)?(pre|post)(\d+)\.(\d+)$"
+_KIND: Final = r"(^|\.)(\d+)$"
 
 
 def readable(name: str, variants: Mapping[str, str]) -> str:
@@ -406,8 +406,8 @@ def readable(name: str, variants: Mapping[str, str]) -> str:
     def hook(match: re.Match[str]) -> str:
         return f"{match[2]}hook{match[3] if several else ''}.{_kind_name(match[4])}"
 
-    rest = _HOOK.sub(hook, rest)
-    rest = _KIND.sub(lambda match: f"{match[1]}{_kind_name(match[2])}", rest)
+    rest = re.sub(_HOOK, hook, rest)
+    rest = re.sub(_KIND, lambda match: f"{match[1]}{_kind_name(match[2])}", rest)
     made = "_" + re.sub(r"\W+", "_", f"{first}.{rest}" if rest else first).strip("_")
     return f"{made}_" if keyword.iskeyword(made) else made
 

@@ -22,10 +22,13 @@ import threading
 import time
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["NO_STAMP", "append", "clear", "find", "location", "read", "size", "stamp_of", "write"]
 
@@ -39,7 +42,7 @@ NO_STAMP = bytes(_HASH)
 _SETTLED = 2.0
 """The age in seconds from which on the times of a source file are trusted: file systems may count whole seconds."""
 _MARK = "cassette"
-_CACHE_FILE = re.compile(rf"\.opt-\d?{_MARK}[0-9A-Za-z]+\.pyc(\..+\.tmp)?\Z")
+_CACHE_FILE = rf"\.opt-\d?{_MARK}[0-9A-Za-z]+\.pyc(\..+\.tmp)?\Z"
 
 Digest = Callable[[], bytes | None]
 """Returns the hash of the present text of a source file, which may require to read it."""
@@ -201,7 +204,7 @@ def find(path: str | os.PathLike[str]) -> list[Path]:
     return sorted(
         file
         for file in _listed(folder)
-        if file.name.startswith(stem) and "." not in _CACHE_FILE.sub("", file.name[len(stem) :])
+        if file.name.startswith(stem) and "." not in re.sub(_CACHE_FILE, "", file.name[len(stem) :])
     )
 
 
@@ -229,8 +232,10 @@ def _folders(folder: str) -> Iterator[str]:
 
 
 def _listed(folder: str) -> list[Path]:
+    from pathlib import Path  # runs do not list files
+
     try:
-        return [Path(folder, name) for name in os.listdir(folder) if _CACHE_FILE.search(name)]
+        return [Path(folder, name) for name in os.listdir(folder) if re.search(_CACHE_FILE, name)]
     except OSError:
         return []
 
