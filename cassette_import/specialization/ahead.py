@@ -10,8 +10,10 @@ from types import CodeType, FunctionType
 from typing import NamedTuple
 
 from cassette_import.rewriting.trees.code_matching import nested_functions
-from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.state import ACTIVE, Activation
+from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import MODULE_CACHE, body_compiler
+from cassette_import.specialization.fresh_stack import on_a_fresh_stack
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.registry import registry
 
@@ -28,7 +30,7 @@ class Specialised(NamedTuple):
 
 
 def specialise_module(
-    name: str, filename: str, source: bytes, plain: CodeType, names_of_objects: Iterable[str]
+    name: str, filename: str, source: bytes, plain: CodeType, names_of_objects: Iterable[str], at_import: Activation
 ) -> Specialised:
     """Make and cache what a run needs of a module in the active contexts.
 
@@ -38,28 +40,42 @@ def specialise_module(
         The module, and the code that Python compiles from its source.
     names_of_objects:
         The names that the module imports and that are not names of modules; in a run, its functions' globals tell.
+    at_import:
+        What is active while a module level runs that is imported in the active contexts.
     """
-    variant = ACTIVE.get().variant
-    assert variant is not None
     registry.add_module(name, filename)
-    registry.module_code(name, filename, source, plain)
+    token = ACTIVE.set(at_import)
+    try:
+        registry.module_code(name, filename, source, plain)
+    finally:
+        ACTIVE.reset(token)
     units = list(registry.records[filename].units)
+    # A function may be entered by the program, or at module level, where other contexts may be active.
+    entered_in = {ACTIVE.get().variant, at_import.variant} - {None}
     namespace = dict.fromkeys(names_of_objects)
-    alive = []
     for unit in units:
-        alive.append(_function_of(unit, namespace))
-        unit.add_function(alive[-1])
-        registry.specialiser.body(unit, variant)
         # A nested function has its body in that of the outer one. It needs one of its own where the outer function ran
         # before a context was entered, as decorators do.
-        for inner in _units_in(unit):
-            alive.append(_function_of(inner, namespace))
-            inner.add_function(alive[-1])
-            body_compiler.body_of(inner, unit.variants)
+        for one in (unit, *_units_in(unit)):
+            for variant in entered_in:
+                _make_body(one, variant, namespace)
     MODULE_CACHE.flush()
     left_alone = {unit.plain.co_qualname: unit.reason for unit in units if unit.reason is not None}
     size = MODULE_CACHE.size_on_disk(registry.records[filename])
     return Specialised(len(units) - len(left_alone), left_alone, size)
+
+
+def _make_body(unit: Unit, variant: Variant | None, namespace: dict[str, None]) -> None:
+    """Make the body that a function gets when it is entered in a variant; note the reason if there is none."""
+    function = _function_of(unit, namespace)
+    unit.add_function(function)
+    wanted = registry.specialiser.wanted_variants(unit, variant)
+    if unit.reason is not None:
+        return
+    try:
+        on_a_fresh_stack(lambda: body_compiler.body_of(unit, wanted))
+    except Exception as error:
+        unit.reason = f"{type(error).__name__}: {error}"
 
 
 def _units_in(unit: Unit) -> Iterator[Unit]:

@@ -98,7 +98,7 @@ class Specialiser:
         is_covered = record.installed or record.filename in activation.roots
         while True:
             if is_covered or self._instrumentation.active() or unit.restorations == _MOST_RESTORATIONS:
-                code = self.body(unit, activation.variant if is_covered else None)
+                code = self._body(unit, activation.variant if is_covered else None)
             else:
                 code = unit.plain  # its file was overdubbed for a root function that is not running any more
                 unit.restorations += 1  # each restoration makes the next entry of a context search for all functions
@@ -129,12 +129,12 @@ class Specialiser:
             entered = None
         return entered if entered is not None else function_in(environment, code)
 
-    def body(self, unit: Unit, variant: Variant | None) -> CodeType:
+    def _body(self, unit: Unit, variant: Variant | None) -> CodeType:
         """The unit's compiled body, with a branch for every variant that may be active; its plain code if it is left
         alone."""
         if unit.reason is not None:
             return unit.plain
-        wanted = self._wanted_variants(unit, variant)
+        wanted = self.wanted_variants(unit, variant)
         if unit.code is not None and all(other in unit.variants for other in wanted):
             return unit.code
         try:
@@ -155,7 +155,7 @@ class Specialiser:
         self._index.add_code(unit, code, wanted)
         return code
 
-    def _wanted_variants(self, unit: Unit, variant: Variant | None) -> tuple[Variant, ...]:
+    def wanted_variants(self, unit: Unit, variant: Variant | None) -> tuple[Variant, ...]:
         """The variants that a new body serves: the entered one, active ones, and older ones up to the limit."""
         wanted = [self._instrumentation.serving(variant)] if variant is not None else []
         wanted += [other for other in self._instrumentation.active() if other not in wanted]

@@ -119,6 +119,8 @@ CLOSING = r"(\d+) modules? compiled, (\d+) functions?, [\d.]+ (byte|bytes|kB|MB)
         ["-c", "trace:depth=3", "-c", "noop:events=calls"],
         ["-c", "substitute:shop.prices.price=builtins.len"],
         ["-c", "taint"],
+        ["-c", "profile:imports=true"],
+        ["-c", "callgraph"],
         [],
     ],
     ids=" ".join,

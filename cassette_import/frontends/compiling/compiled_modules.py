@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from importlib.machinery import SourceFileLoader
 from typing import NamedTuple
 
+from cassette_import.activation.activations import module_level_activation
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.text import error_line
 from cassette_import.contexts.lookup import context_named, importable_from
 from cassette_import.importing.imported_names import names_of_objects
+from cassette_import.runtime.state import ACTIVE
 from cassette_import.specialization.ahead import specialise_module
 from cassette_import.specialization.progress import PROGRESS
 
@@ -74,7 +76,8 @@ def _compile(source: Source) -> CompiledModule:
     text = loader.get_data(source.path)
     assert plain is not None
     names = names_of_objects(ast.parse(text), source.name, is_package=source.is_package)
-    made = specialise_module(source.name, source.path, text, plain, names)
+    at_import = module_level_activation(ACTIVE.get())
+    made = specialise_module(source.name, source.path, text, plain, names, at_import)
     problem = "" if made.size else "its cache file cannot be written"
     left_alone = [f"{source.name}.{name}: {reason}" for name, reason in made.left_alone.items()]
     return CompiledModule(source.name, made.functions, made.size, problem, left_alone)
