@@ -55,6 +55,12 @@ OWN = """
     class Silent(Context):
         '''Says nothing.'''
 
+    class Brief(Context):
+        '''Writes no files.'''
+
+        def summary(self):
+            return "that is all"
+
     class Raising(Context):
         '''Has a hook that raises.'''
 
@@ -127,6 +133,7 @@ def test_several_contexts_stack_the_first_one_outermost(folder):
         ("own:Counting:start=10", "counted 13\n"),
         ("own:ready", "counted 103\n"),
         ("own:Silent", ""),
+        ("own:Brief", "that is all\n"),
         ("noop:events=calls+operators", ""),
     ],
 )
@@ -725,3 +732,8 @@ def test_doctor_reports_the_state_of_each_module_with_the_reason_and_imports_not
 def test_doctor_reports_modules_without_source(folder):
     assert re.match(r"math: left alone: (extension|built-in) module", cassette("doctor", "math", folder=folder).stdout)
     assert cassette("doctor", "sys", folder=folder).stdout.startswith("sys: left alone: built-in module")
+
+
+def test_a_context_with_a_summary_alone_writes_no_files(folder):
+    done = cassette("run", "-c", "own:Brief", "-o", "out.txt", "app.py", folder=folder)
+    assert (done.status, done.stderr) == (2, "python -m cassette_import run: out.txt: Brief writes no files\n")

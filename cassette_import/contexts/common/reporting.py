@@ -1,7 +1,8 @@
 """What a context can report after a run, and in which file formats: the protocols behind `run -o FILE`.
 
-A context need not report anything. One that does has `summary()` and `formats`. One whose output would not fit into
-memory has `stream(path)`, which is called before the program runs. Knows suffixes and paths; must not know any context.
+A context need not report anything. One that does has `summary()`, and `formats` if it writes files. One whose output
+would not fit into memory has `stream(path)`, which is called before the program runs. Knows suffixes and paths; must not
+know any context.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ __all__ = [
     "Streaming",
     "UnknownFormat",
     "Writer",
+    "Writing",
     "chosen_format",
     "is_forking",
     "is_informed",
     "is_reporting",
     "is_streaming",
+    "is_writing",
     "known_formats",
     "summary_of",
 ]
@@ -42,6 +45,10 @@ class Reporting(Protocol):
 
     def summary(self) -> str:
         """The results as text for the terminal; may be empty."""
+
+
+class Writing(Protocol):
+    """A context that writes its results to files."""
 
     @property
     def formats(self) -> Mapping[str, Writer]:
@@ -87,7 +94,16 @@ def is_reporting(context: object) -> TypeGuard[Reporting]:
     >>> is_reporting(3)
     False
     """
-    return _has(context, "summary", "formats")
+    return callable(getattr(context, "summary", None))
+
+
+def is_writing(context: object) -> TypeGuard[Writing]:
+    """Whether a context writes its results to files, see `Writing`.
+
+    >>> is_writing(3)
+    False
+    """
+    return _has(context, "formats")
 
 
 def is_streaming(context: object) -> TypeGuard[Streaming]:
@@ -120,15 +136,15 @@ def is_forking(context: object) -> TypeGuard[Forking]:
 def summary_of(context: object) -> str:
     """The summary of a context, or the error that it raised: a broken context must not hide the results of others."""
     try:
-        # `is_reporting` may raise: `hasattr` runs the properties of the context.
+        # `is_reporting` may raise: `getattr` runs the properties of the context.
         return context.summary() if is_reporting(context) else ""
     except Exception as error:
         return f"cassette_import: {type(context).__name__} could not report its results: {error_line(error)}"
 
 
 def known_formats(context: object) -> Mapping[str, Writer]:
-    """The formats of a context; none for a context without results."""
-    return context.formats if is_reporting(context) else {}
+    """The formats of a context; none for a context that writes no files."""
+    return context.formats if is_writing(context) else {}
 
 
 def chosen_format(formats: Iterable[str], path: str) -> str:
