@@ -1,8 +1,9 @@
 """What a context can report after a run, and in which file formats: the protocols behind `run -o FILE`.
 
 A context need not report anything. One that does has `summary()`, and `formats` if it writes files. One whose output
-would not fit into memory has `stream(path)`, which is called before the program runs. Knows suffixes and paths; must not
-know any context.
+would not fit into memory has `stream(path)`, which is called before the program runs.
+
+Knows suffixes and paths; must not know any context.
 """
 
 from __future__ import annotations
