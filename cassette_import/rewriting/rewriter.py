@@ -13,10 +13,11 @@ from typing import Any
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
+from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm
-from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, Names, insert_unwrapping, parameters, returned
+from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, insert_unwrapping, parameters, returned
 from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.symbols import VariantNames

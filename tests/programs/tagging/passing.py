@@ -11,6 +11,7 @@ import contextlib
 import copy
 import functools
 import operator
+import sys
 
 
 class Thing:
@@ -356,8 +357,9 @@ def by_annotated_name_of_class_body(x, y):
 
 
 def by_type_call(x, y):
-    make = type  # on Python 3.11, a call of the name `type` reads the frame, and is no event
-    return make("Local", (), {"a": y, "b": x}).b
+    if sys.version_info < (3, 12):
+        return x  # there, `type` reads the frame, and its call is no event
+    return type("Local", (), {"a": y, "b": x}).b
 
 
 def by_yield_from_value(x, y):
