@@ -208,7 +208,7 @@ class Registry:
                 record.module_names.add(module_name)
                 everything = self.wants_module_level(filename)
                 if everything:
-                    record.source.refresh(module_name, source=source)
+                    record.source.refresh(module_name, source=source, plain=plain)
                 if not everything or cached_for is None:
                     made = plain
                     if variant is not None:

@@ -24,6 +24,7 @@ from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.specialization.file_stamp import STARTED, stamp_of
 
 if TYPE_CHECKING:
+    from cassette_import.interpreter import python_cache
     from cassette_import.rewriting.trees import function_lines, module_tree, places, scopes, statement_lines
     from cassette_import.rewriting.trees.function_lines import FunctionLines
     from cassette_import.rewriting.trees.places import Index, Place
@@ -32,6 +33,7 @@ else:
     function_lines, module_tree, places, scopes, statement_lines = late(
         "cassette_import.rewriting.trees", "function_lines", "module_tree", "places", "scopes", "statement_lines"
     )
+    (python_cache,) = late("cassette_import.interpreter", "python_cache")
     (exclusions,) = late("cassette_import.specialization", "exclusions")
 
 _FUTURES: Final = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -46,6 +48,8 @@ class SourceFile:
         self._module_name = ""
         self._globals: dict[str, Any] | None = None
         self._source: bytes | str | None = None
+        self._plain: CodeType | None = None
+        """What Python compiled the module to, until its names are known."""
         self._names: ModuleNames | None = None
         self._function_lines: FunctionLines | None = None
         self._stamp: tuple[int, int] | None = None
@@ -67,16 +71,19 @@ class SourceFile:
         module_globals: dict[str, Any] | None = None,
         source: bytes | None = None,
         stamp: tuple[int, int] | None = None,
+        plain: CodeType | None = None,
     ) -> None:
         """Note that the module is executed (again), from the given source or the content of the file.
 
-        `stamp` is that of the file when it was executed; None for the present one.
+        `stamp` is that of the file when it was executed; None for the present one. `plain` is what Python compiled the
+        source to.
         """
         if stamp is None:
             stamp = stamp_of(self.filename)
         if stamp != self._stamp or source is not None:
             self._digest = self._functions = self._names = self._function_lines = None
             self._source = source
+        self._plain = plain
         self._was_given = source is not None
         self._is_recent = False
         self._stamp = stamp
@@ -139,12 +146,15 @@ class SourceFile:
             text = _decode(source)
         except (SyntaxError, UnicodeDecodeError):
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = module_tree.tree_without_bodies(text, plain)
+        tree = self._tree_without_bodies(text, plain)
         if tree is not None and source == self._read():
             self._names = scopes.module_names(tree)
         return tree
+
+    def _tree_without_bodies(self, text: str, plain: CodeType) -> ast.Module | None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return module_tree.tree_without_bodies(text, plain)
 
     def find(self, code: CodeType) -> Place | None:
         """The place of a function; None, with the reason in `problem`, if it is not found.
@@ -168,11 +178,18 @@ class SourceFile:
         try:
             text = source if isinstance(source, str) else _decode(source)
             if self._names is None:
-                self._names = scopes.module_names(self.parse(source))
+                self._names = scopes.module_names(self._tree_of_names(source, text))
         except (SyntaxError, ValueError):  # a `UnicodeDecodeError` is a `ValueError`
             return None
         self._function_lines = function_lines.FunctionLines(text, not exclusions.may_leave_alone_by_scopes(text))
         return self._function_lines
+
+    def _tree_of_names(self, source: bytes | str, text: str) -> ast.Module:
+        """A tree of the module with all names that it binds."""
+        plain = self._plain if self._was_given else python_cache.cached_code(self.filename) if self.trusted else None
+        self._plain = None
+        tree = None if plain is None else self._tree_without_bodies(text, plain)
+        return self.parse(source) if tree is None else tree
 
     def _find_in_statement(self, lines: FunctionLines, code: CodeType) -> Place | None:
         """The place of a function in the statement of the module that it is in; only that statement is parsed."""
