@@ -5,9 +5,11 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 from helpers.command_line import cassette, environment
@@ -309,3 +311,19 @@ def test_a_process_that_dies_is_a_failure_of_its_modules(folder):
     done = compiled("-p", "shop", "-c", "own:Own", folder=folder)
     assert done.status == 1
     assert "shop.till failed: a process that compiles modules has died\n" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_an_interrupt_is_one_line_and_what_was_compiled_is_cached(folder):
+    write(folder, "slow.py", "import sys, time\nif 'spawn' in str(sys.orig_argv): open('begun', 'w'); time.sleep(3)\n")
+    write(folder, "own.py", "import slow\n" + OWN_KIND)
+    command = [sys.executable, "-m", "cassette_import", "compile", "-p", "shop", "-c", "own:Own"]
+    options = {"env": environment(), "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, cwd=folder, **options) as process:
+        while not (folder / "begun").exists():
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        errors = process.stderr.read()
+    assert errors == "interrupted: the modules that were compiled before are cached\n"
+    assert process.returncode == 130

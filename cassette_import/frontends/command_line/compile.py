@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.activation.activations import variant_of
 from cassette_import.activation.context import Context
@@ -22,6 +22,9 @@ from cassette_import.importing.package_walk import NoSuchPackage
 from cassette_import.interpreter.clock import perf_counter
 
 __all__ = ["compile_packages"]
+
+_INTERRUPTED: Final = 130
+"""The exit status of programs that Ctrl-C ends."""
 
 
 def compile_packages(given: Any) -> int:
@@ -40,7 +43,11 @@ def compile_packages(given: Any) -> int:
     selected = _selected(wanted.packages, wanted.exclude or ())
     jobs = given.jobs or os.cpu_count() or 1
     compiled = compile_modules(selected.sources, descriptions, folders, jobs)
-    results = list(with_bar(compiled, len(selected.sources), "compiling"))
+    try:
+        results = list(with_bar(compiled, len(selected.sources), "compiling"))
+    except KeyboardInterrupt:
+        print("interrupted: the modules that were compiled before are cached", file=sys.stderr)
+        return _INTERRUPTED
     return _print_results(results, selected, perf_counter() - began)
 
 

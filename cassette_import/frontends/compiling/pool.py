@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Final
 
 from cassette_import.frontends.compiling.compiled_modules import (
@@ -58,8 +60,9 @@ def _compiled(
     with ProcessPoolExecutor(min(jobs, len(sources)), fresh, begin_worker, (descriptions, folders)) as pool:
         waiting: dict[Future[CompiledModule], Source] = {}
         try:
-            for source in sources:
-                waiting[pool.submit(compile_module, source)] = source
+            with _ignored_interrupts():
+                for source in sources:
+                    waiting[pool.submit(compile_module, source)] = source
         except BrokenProcessPool:  # a process has died already
             yield from (_died(source) for source in sources[len(waiting) :])
         try:
@@ -67,6 +70,16 @@ def _compiled(
                 yield _result(future, waiting[future])
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _ignored_interrupts() -> Iterator[None]:
+    """Have Ctrl-C ignored in the block, and in the processes that start in it: it is for this process alone."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _result(future: Future[CompiledModule], source: Source) -> CompiledModule:
