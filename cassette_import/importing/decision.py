@@ -26,8 +26,8 @@ class Decision(Record):
     finder: str = ""
 
 
-def decide(name: str, spec: ModuleSpec) -> Decision:
-    """What to do with the module of a spec, whether it has been imported already or not."""
+def decide(name: str, spec: ModuleSpec, finder: str = "") -> Decision:
+    """What to do with the module of a spec, whether it has been imported already or not. `finder` has found it."""
     loader: Any = spec.loader
     filename = spec.origin
     if filename is None and hasattr(loader, "get_filename"):
@@ -38,7 +38,7 @@ def decide(name: str, spec: ModuleSpec) -> Decision:
     if loader is None and spec.submodule_search_locations is not None:
         loader = machinery.NamespaceLoader  # importlib sets it too, but later
     reason = _reason_against(loader, filename)
-    return Decision(name, "left alone" if reason else "rewritten", reason, filename, title_of(loader))
+    return Decision(name, "left alone" if reason else "rewritten", reason, filename, title_of(loader), finder)
 
 
 _WITHOUT_SOURCE: Final[tuple[tuple[type, str], ...]] = (

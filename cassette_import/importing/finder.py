@@ -58,7 +58,7 @@ class Finder:
             return None
         spec, found_by = self.search(fullname, path, target)
         if spec is not None:
-            self._prepare(spec, decide(fullname, spec)._replace(finder=found_by))
+            self._prepare(spec, decide(fullname, spec, found_by))
         return spec
 
     def search(self, fullname: str, path: _Path, target: ModuleType | None = None) -> tuple[ModuleSpec | None, str]:

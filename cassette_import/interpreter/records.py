@@ -31,32 +31,47 @@ class Record(tuple[Any, ...]):
 
     __slots__ = ()
     _fields: ClassVar[tuple[str, ...]] = ()
-    _field_defaults: ClassVar[dict[str, Any]] = {}
+    _last_values: ClassVar[tuple[Any, ...]] = ()
+    """The default values of the last fields."""
 
     def __init_subclass__(cls) -> None:
         cls._fields = tuple(cls.__annotations__)
-        cls._field_defaults = {name: vars(cls)[name] for name in cls._fields if name in vars(cls)}
+        cls._last_values = tuple([vars(cls)[name] for name in cls._fields if name in vars(cls)])
         for number, name in enumerate(cls._fields):
             setattr(cls, name, _tuplegetter(number, ""))
 
     def __new__(cls: type[_Self], *values: Any, **named: Any) -> _Self:
         """Make a record of values by position and by name."""
-        if named or len(values) != len(cls._fields):
+        missing = len(cls._fields) - len(values)
+        if named:
             values = cls._completed(values, named)
+        elif missing:
+            if not 0 < missing <= len(cls._last_values):
+                raise cls._wrong(values, named)
+            values += cls._last_values[-missing:]
         return tuple.__new__(cls, values)
 
     @classmethod
     def _completed(cls, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-        """The values of all fields; raises a TypeError if there are too many or too few."""
-        given = {**cls._field_defaults, **dict(zip(cls._fields, values, strict=False)), **named}
-        twice = named.keys() & set(cls._fields[: len(values)])
-        if twice or len(values) > len(cls._fields) or given.keys() != set(cls._fields):
-            raise TypeError(f"{cls.__name__} takes the values {', '.join(cls._fields)}; got {values!r} and {named!r}")
-        return tuple([given[name] for name in cls._fields])
+        """The values of all fields."""
+        by_default = cls._fields[len(cls._fields) - len(cls._last_values) :]
+        given = {**dict(zip(by_default, cls._last_values, strict=True)), **named}
+        twice = not named.keys().isdisjoint(cls._fields[: len(values)])
+        rest = cls._fields[len(values) :]
+        if twice or len(values) > len(cls._fields) or not given.keys() >= set(rest) or named.keys() - set(rest):
+            raise cls._wrong(values, named)
+        return (*values, *(given[name] for name in rest))
+
+    @classmethod
+    def _wrong(cls, values: tuple[Any, ...], named: dict[str, Any]) -> TypeError:
+        return TypeError(f"{cls.__name__} takes the values {', '.join(cls._fields)}; got {values!r} and {named!r}")
 
     def _replace(self: _Self, **changes: Any) -> _Self:
         """The record with other values of some fields."""
-        return type(self)(**{**self._asdict(), **changes})
+        values = [changes.pop(name, value) for name, value in zip(self._fields, self, strict=True)]
+        if changes:
+            raise ValueError(f"{type(self).__name__} has no fields {', '.join(changes)}")
+        return tuple.__new__(type(self), values)
 
     def _asdict(self) -> dict[str, Any]:
         """The values by the names of their fields."""

@@ -43,6 +43,11 @@ def test_wrong_values_are_an_error(values, named):
         Point(*values, **named)
 
 
+def test_replacing_an_unknown_field_is_an_error():
+    with pytest.raises(ValueError, match="has no fields z"):
+        Point(1)._replace(z=2)
+
+
 def test_a_record_cannot_be_changed():
     with pytest.raises(AttributeError):
         Point(1).x = 2
