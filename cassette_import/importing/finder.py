@@ -4,7 +4,8 @@ Knows finders, specs and loaders. Must not know contexts or how code is rewritte
 selected module. It provides code if a context is active when a module is imported, or was active before. Otherwise
 Python executes what it would have executed anyway: same bytecode, same `.pyc`, same tracebacks.
 
-All that is needed here is imported at the top: finding and loading must not import anything (F12).
+All that is needed here is imported at the top: finding and loading must not import anything (F12), except for late
+modules of cassette_import that compile code (`interpreter.late_modules`).
 """
 
 from __future__ import annotations
