@@ -5,7 +5,7 @@ Knows functions and their labels; must not know hooks, clocks, or how times are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
@@ -63,9 +63,9 @@ class Node:
         self.sites: dict[Any, Any] = NO_CHILDREN
         self.site: Any = None
 
-    def child_nodes(self) -> Iterator[Node]:
+    def child_nodes(self) -> Iterable[Node]:
         """Each child once. The children are copied first, because other threads may add some meanwhile."""
-        return (node for key, node in list(self.children.items()) if type(key) is tuple)
+        return dict.fromkeys(list(self.children.values()))
 
 
 class SiteTotals:
@@ -163,7 +163,7 @@ def walk(thread: ThreadTree) -> Iterator[tuple[Node, bool]]:
         yield node, leaving
         if not leaving:
             work.append((node, True))
-            work.extend([(child, False) for child in node.child_nodes()][::-1])
+            work.extend([(child, False) for child in reversed([*node.child_nodes()])])
 
 
 def site_totals(node: Node, code: CodeType, offset: int) -> SiteTotals:

@@ -64,8 +64,8 @@ class Profile(Context, events=Events.CALLS):
         Whether calls are also counted for each call site: the line and column of the call. An event then costs two
         to five times as much.
     overhead:
-        Whether overhead, the time that profiling itself takes, is subtracted. The cost of an event is calibrated
-        once per process.
+        Whether overhead, the time that profiling itself takes, is subtracted. The cost of an event is estimated when
+        the statistics are computed; with millions of events it is calibrated, once per process.
     imports:
         Whether the module level of imported modules is measured, too, call by call. If not, an import is one call,
         ``import NAME``, with its time.
@@ -87,6 +87,7 @@ class Profile(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
+    records_sites: ClassVar[bool] = False
     module_level = False
 
     def __init__(
@@ -296,6 +297,8 @@ class Profile(Context, events=Events.CALLS):
 
 class _SiteProfile(Profile, events=Events.CALLS):
     """A profile that also records call sites. It is a type of its own, because hooks belong to the type."""
+
+    records_sites = True
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the call site of the call."""

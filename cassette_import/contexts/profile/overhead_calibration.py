@@ -1,12 +1,7 @@
-"""Calibration: what one event costs beyond the time inside the hooks, measured once per process when first needed.
+"""Calibration: what one event costs beyond the time inside the hooks, measured with overdubbed workloads.
 
-A profile measures the time inside its hooks with each event. It cannot measure the way into the hooks and back: part of
-it falls into the measured time of the call, the rest into that of its caller. This cost depends on the kind of callee,
-because functions, methods, builtins and classes are called in different ways. Like the time inside the hooks, it
-depends on the state of the machine, its caches and its branch prediction. So costs are expressed as multiples of the
-time inside the hooks: what slows down the one slows down the other.
-
-Knows workloads, and how to run them under a profile; must not know how statistics are computed or shown.
+It is more precise than the estimate of `event_costs`, and compiles the workloads for the profile. Knows workloads, and
+how to run them under a profile; must not know how statistics are computed or shown.
 """
 
 from __future__ import annotations
@@ -21,10 +16,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.profile import overhead_workloads
-from cassette_import.contexts.profile.call_tree import CallTrees, Node, walk
+from cassette_import.contexts.profile.call_tree import CallTrees, walk
+from cassette_import.contexts.profile.event_costs import NO_COST, Cost, Costs, ProfileType
 from cassette_import.specialization.progress import PROGRESS
 
-__all__ = ["NO_COSTS", "Cost", "Costs", "costs"]
+__all__ = ["calibrated"]
 
 _CALLS: Final = 500
 _CALLS_OF_MIXED: Final = 200
@@ -38,45 +34,17 @@ _CAUTION: Final = 0.9
 """The share of the measured costs that is subtracted. A function shown with no time at all would mislead more than one
 with a little overhead left."""
 
-_ProfileType: TypeAlias = Callable[[], Any]
-"""Makes a profile: a context that is a `CallTrees`."""
 _Workload: TypeAlias = Callable[[Sequence[int]], float]
 
 
-class Cost(NamedTuple):
-    """What an event adds to the measured time of its call, and to that of the caller, in hook times."""
-
-    inside: float = 0.0
-    outside: float = 0.0
-
-
-class Costs:
-    """The cost of an event by kind of callee. `hooks` is the time inside the hooks for one event, in seconds."""
-
-    def __init__(self, known: Mapping[str, Cost], hooks: float) -> None:
-        self._known = known
-        self.hooks = hooks
-
-    def of(self, node: Node) -> Cost:
-        """The cost of one call of this node."""
-        return self._known.get(node.kind, _NO_COST)
+def calibrated(profile_type: ProfileType) -> Costs:
+    """The cost of events in this process, under a profile of this type. Takes some tenths of a second."""
+    # A fresh contextvars.Context: the profile that asks may be active here.
+    with PROGRESS.not_counting():
+        return contextvars.Context().run(_calibrated, profile_type)
 
 
-_NO_COST: Final = Cost()
-NO_COSTS: Final = Costs({}, 0.0)
-_KNOWN: Final[dict[_ProfileType, Costs]] = {}
-
-
-def costs(profile_type: _ProfileType) -> Costs:
-    """The cost of events in this process, under a profile of this type."""
-    if profile_type not in _KNOWN:
-        # A fresh contextvars.Context: the profile that asks may be active here.
-        with PROGRESS.not_counting():
-            _KNOWN[profile_type] = contextvars.Context().run(_calibrated, profile_type)
-    return _KNOWN[profile_type]
-
-
-def _calibrated(profile_type: _ProfileType) -> Costs:
+def _calibrated(profile_type: ProfileType) -> Costs:
     with _workloads() as namespace:
         numbers = namespace["order"](_CALLS)
         workloads: Mapping[str, _Workload] = namespace["WORKLOADS"]
@@ -114,7 +82,7 @@ class _Round(NamedTuple):
     hooks: float
 
 
-def _rounds(profile_type: _ProfileType, workload: _Workload, numbers: Sequence[int]) -> Iterator[_Round]:
+def _rounds(profile_type: ProfileType, workload: _Workload, numbers: Sequence[int]) -> Iterator[_Round]:
     overdub(profile_type(), workload, numbers)  # compiles everything
     for _ in range(_ROUNDS):
         profile = profile_type()
@@ -125,7 +93,7 @@ def _rounds(profile_type: _ProfileType, workload: _Workload, numbers: Sequence[i
         yield _Round(profile, plain, took - hooks - one_off, hooks)
 
 
-def _cost_in(workload: _Workload, profile_type: _ProfileType, numbers: Sequence[int], no_calls: _Workload) -> Cost:
+def _cost_in(workload: _Workload, profile_type: ProfileType, numbers: Sequence[int], no_calls: _Workload) -> Cost:
     """The cost of the calls that a workload makes; `no_calls` is the same loop without calls."""
     inside, outside = [], []
     for one in _rounds(profile_type, workload, numbers):
@@ -136,18 +104,18 @@ def _cost_in(workload: _Workload, profile_type: _ProfileType, numbers: Sequence[
         if one.hooks:
             inside.append(called / one.hooks)
             outside.append((one.profiled - one.plain - called) / one.hooks)
-    return Cost(*(min(max(0.0, median(part)), _LARGEST) for part in (inside, outside))) if inside else _NO_COST
+    return Cost(*(min(max(0.0, median(part)), _LARGEST) for part in (inside, outside))) if inside else NO_COST
 
 
 def _mixed_factor(
-    profile_type: _ProfileType, workload: _Workload, numbers: Sequence[int], known: Mapping[str, Cost]
+    profile_type: ProfileType, workload: _Workload, numbers: Sequence[int], known: Mapping[str, Cost]
 ) -> tuple[float, float]:
     """By which factor events cost more in an ordinary program, and the seconds inside its hooks for one event."""
     factors, hooks = [], []
     for one in _rounds(profile_type, workload, numbers):
         nodes = [node for thread in one.profile.threads() for node, leaving in walk(thread) if leaving]
         events = sum(node.calls for node in nodes)
-        expected = sum(node.calls * sum(known.get(node.kind, _NO_COST)) for node in nodes)
+        expected = sum(node.calls * sum(known.get(node.kind, NO_COST)) for node in nodes)
         if one.hooks and expected:
             hooks.append(one.hooks / events)
             factors.append((one.profiled - one.plain) / hooks[-1] / expected)

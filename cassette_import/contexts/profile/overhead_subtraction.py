@@ -2,19 +2,20 @@
 
 Overhead has two parts. The time inside the hooks is measured with each event; a thread's clock omits it already. The
 time of the way into the hooks and back cannot be measured per event; it is estimated from the costs that
-`overhead_calibration` finds. Knows call trees and calibrated costs; must not know functions, tables or files.
+`event_costs` finds. Knows call trees and calibrated costs; must not know functions, tables or files.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+import functools
+import operator
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, ThreadTree, walk
-from cassette_import.contexts.profile.overhead_calibration import NO_COSTS, Costs, costs
+from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, ThreadTree
+from cassette_import.contexts.profile.event_costs import NO_COST, NO_COSTS, Costs, costs
 from cassette_import.interpreter.clock import perf_counter
 
-__all__ = ["NodeTime", "NodeTimes"]
+__all__ = ["NodeTime", "NodeTimes", "ThreadTimes"]
 
 _ENOUGH_CALLS: Final = 300
 """With this many calls, the variation of single calls averages out."""
@@ -23,7 +24,7 @@ _ENOUGH_EVENTS: Final = 1000
 """With this many events, the slower first ones no longer matter."""
 
 _LARGEST_DEVIATION: Final = 10.0
-"""The largest factor by which a program and the machine may make events slower or faster than calibrated."""
+"""The largest factor by which a program and the machine may make events slower or faster than `event_costs` finds."""
 
 _OVERESTIMATED_SHARE: Final = 0.05
 """The share of all costs that may be estimated too high before all estimates are lowered."""
@@ -37,125 +38,180 @@ class NodeTime(NamedTuple):
     cumulative: float
 
 
-class _Measured(NamedTuple):
-    """A node as it was measured. `cost` is the estimated overhead in `self_time`, in hook times (see `_hook_time`)."""
+class ThreadTimes:
+    """Calls and seconds of the nodes of one thread: lists that have the same position for the same node.
 
-    node: Node
-    calls: int
-    total: float
-    self_time: float
-    folded_time: float
-    cost: float
-    children: list[Node]
+    The tree comes first, `tree_size` nodes, level by level. So parents are before their children, and the children of
+    the node at a position are those from `first_child[position]` to `first_child[position + 1]`. Folded nodes follow,
+    which have no children. What other threads add to the tree meanwhile is not seen.
+    """
+
+    def __init__(self, thread: ThreadTree, now: float) -> None:
+        self.thread = thread
+        self.nodes: list[Node] = [thread.root]
+        self.parents = [-1]
+        self.first_child: list[int] = []
+        self._collect_tree()
+        self.tree_size = len(self.nodes)
+        self.folded = [
+            (node, caller, recursive, recursive_step)
+            for (caller, _, recursive, recursive_step), nodes in list(thread.folded.items())
+            for node in list(nodes)
+        ]
+        """The folded nodes with their callers, and whether the function and the step to it were in progress."""
+        self.nodes += [entry[0] for entry in self.folded]
+        self.parents += [-1] * len(self.folded)
+        in_progress, folded_in_progress = self._calls_in_progress(now - thread.measured_overhead)
+        self.calls = [node.calls + (node in in_progress) for node in self.nodes]
+        self.folded_time = [node.folded_time + folded_in_progress.get(node, 0.0) for node in self.nodes]
+        self._totals = [node.total + in_progress.get(node, 0.0) for node in self.nodes]
+        self.calls[0] = int(self._totals[0] > 0.0)
+        self.events = sum(self.calls) - self.calls[0]
+        self.self_time: list[float] = []
+        self.cumulative: list[float] = []
+        self._costs: list[float] = []
+
+    def _collect_tree(self) -> None:
+        nodes, parents, first_child = self.nodes, self.parents, self.first_child
+        for position, node in enumerate(nodes):  # which grows meanwhile
+            first_child.append(len(nodes))
+            if node.children:
+                nodes.extend(node.child_nodes())
+                parents.extend([position] * (len(nodes) - len(parents)))
+        first_child.append(len(nodes))
+
+    def _calls_in_progress(self, now: float) -> tuple[dict[Node, float], dict[Node, float]]:
+        """The seconds of the calls in progress by node, and those of folded nodes by the node that called these."""
+        in_progress: dict[Node, float] = {}
+        folded: dict[Node, float] = {}
+        node = self.thread.node
+        while node is not self.thread.root:
+            in_progress[node] = now - node.start
+            if node.parent.children.get(node.label) is not node:
+                folded[node.parent] = folded.get(node.parent, 0.0) + now - node.start
+            node = node.parent
+        if self.thread.entered:
+            in_progress[node] = now - node.start
+        return in_progress, folded
+
+    def estimate_overhead(self, costs: Costs) -> list[tuple[float, float]]:
+        """Find self times, and the estimated overhead in them, in hook times (see `NodeTimes._hook_time`).
+
+        Returns
+        -------
+        list
+            The self time for each hook time of overhead, and this overhead, for each node with enough calls.
+        """
+        # There is one more place than there are nodes, which collects what nodes without a parent add: parent -1.
+        totals_below, costs_below = [0.0] * (len(self.nodes) + 1), [0.0] * (len(self.nodes) + 1)
+        most_calls = [*self.calls, 0]
+        calls_of, totals, parents, by_kind = self.calls, self._totals, self.parents, costs.by_kind
+        own_costs = [by_kind.get(node.kind, NO_COST) for node in self.nodes]
+        for position in range(len(self.nodes) - 1, 0, -1):
+            parent, calls = parents[position], calls_of[position]
+            inside, outside = own_costs[position]
+            totals_below[parent] += totals[position]
+            costs_below[parent] += calls * outside
+            costs_below[position] += calls * inside
+            if calls > most_calls[parent]:
+                most_calls[parent] = calls
+        self._costs = costs_below[:-1]
+        self.self_time = [
+            max(0.0, total - folded - below)
+            for total, folded, below in zip(totals, self.folded_time, totals_below, strict=False)
+        ]
+        return [
+            (self_time / cost, cost)
+            for self_time, cost, most in zip(self.self_time, self._costs, most_calls, strict=False)
+            if most >= _ENOUGH_CALLS and cost
+        ]
+
+    def subtract_overhead(self, unit: float) -> float:
+        """Subtract the estimated overhead from the self times, and find the cumulative times.
+
+        Returns
+        -------
+        float
+            How many seconds were subtracted.
+        """
+        before = sum(self.self_time)
+        self.self_time = [
+            self_time - min(cost * unit, self_time) for self_time, cost in zip(self.self_time, self._costs, strict=True)
+        ]
+        self.cumulative = list(map(operator.add, self.self_time, self.folded_time))
+        cumulative, parents = self.cumulative, self.parents
+        for position in range(self.tree_size - 1, 0, -1):
+            cumulative[parents[position]] += cumulative[position]
+        return before - sum(self.self_time)
 
 
 class NodeTimes:
     """The time of every node at one moment. Calls in progress count as if they ended now."""
 
     def __init__(self, profile: CallTrees) -> None:
-        self.threads = [thread for thread in profile.threads() if thread.root.children or thread.folded]
-        self.overhead = 0.0
+        now = perf_counter()
+        self.threads = [
+            ThreadTimes(thread, now) for thread in profile.threads() if thread.root.children or thread.folded
+        ]
+        self._events = sum(thread.events for thread in self.threads)
+        has_costs = profile.subtracts_overhead and self.threads
+        self._costs: Costs = _costs_for(profile, self._events) if has_costs else NO_COSTS
+        ratios = [ratio for thread in self.threads for ratio in thread.estimate_overhead(self._costs)]
+        self._unit = _limited(self._hook_time(), ratios)
+        self.overhead = sum(
+            thread.thread.measured_overhead + thread.subtract_overhead(self._unit) for thread in self.threads
+        )
         """The seconds that were subtracted."""
-        self._now = perf_counter()
-        self._costs: Costs = _costs_for(profile) if profile.subtracts_overhead and self.threads else NO_COSTS
-        self._measured: dict[int, _Measured] = {}
-        for thread in self.threads:
-            self.overhead += thread.measured_overhead
-            self._measure_thread(thread)
-        self._unit = self._limited(self._hook_time())
-        self._times: dict[int, NodeTime] = {}
-        for measured in self._measured.values():
-            self._subtract_overhead(measured)
 
-    def knows(self, node: Node) -> bool:
-        """Whether the node is older than these times."""
-        return id(node) in self._times
+    @functools.cached_property
+    def _times(self) -> dict[Node, NodeTime]:
+        return {
+            node: NodeTime(calls, self_time, cumulative)
+            for thread in self.threads
+            for node, calls, self_time, cumulative in zip(
+                thread.nodes, thread.calls, thread.self_time, thread.cumulative, strict=True
+            )
+        }
 
     def of(self, node: Node) -> NodeTime:
         """The time of a node."""
-        return self._times[id(node)]
+        return self._times[node]
 
     def of_site(self, site: SiteTotals, node: Node) -> float:
         """The cumulative seconds of a call site."""
         return max(0.0, site.total - site.calls * self._unit * self._costs.of(node).inside)
 
-    def _measure_thread(self, thread: ThreadTree) -> None:
-        now, in_progress = self._now - thread.measured_overhead, {}
-        folded_time: dict[int, float] = defaultdict(float)
-        node = thread.node
-        while node is not thread.root:
-            in_progress[id(node)] = now - node.start
-            if node.parent.children.get(node.label) is not node:
-                folded_time[id(node.parent)] += now - node.start
-            node = node.parent
-        if thread.entered:
-            in_progress[id(thread.root)] = now - thread.root.start
-        for nodes in list(thread.folded.values()):
-            for node in nodes:
-                self._measure(node, in_progress, folded_time[id(node)])
-        for node, leaving in walk(thread):
-            if leaving:
-                self._measure(node, in_progress, folded_time[id(node)])
-
-    def _measure(self, node: Node, in_progress: dict[int, float], folded_time: float) -> None:
-        """Add a node whose children are measured already; `folded_time` is that of its call in progress."""
-        total = node.total + in_progress.get(id(node), 0.0)
-        calls = node.calls + (id(node) in in_progress) if node.parent is not None else int(total > 0.0)
-        # A child that was not measured was made after this began.
-        children = [child for child in node.child_nodes() if id(child) in self._measured]
-        self_time = total - node.folded_time - folded_time - sum(self._measured[id(child)].total for child in children)
-        cost = sum(self._measured[id(child)].calls * self._costs.of(child).outside for child in children)
-        if node.parent is not None:
-            cost += calls * self._costs.of(node).inside
-        self._measured[id(node)] = _Measured(
-            node, calls, total, max(0.0, self_time), node.folded_time + folded_time, cost, children
-        )
-
     def _hook_time(self) -> float:
         """The seconds that the hooks take for one event, which is the unit of all estimated costs.
 
-        The first events are not representative: with few events, this is the calibrated time.
+        The first events are not representative: with few events, this is the time that `event_costs` finds.
         """
-        events = sum(measured.calls for measured in self._measured.values() if measured.node.parent is not None)
-        calibrated = self._costs.hooks
-        if events < _ENOUGH_EVENTS:
-            return calibrated
-        hooks = sum(thread.measured_overhead - thread.one_off for thread in self.threads)
-        return min(max(hooks / events, calibrated / _LARGEST_DEVIATION), calibrated * _LARGEST_DEVIATION)
-
-    def _limited(self, unit: float) -> float:
-        """The unit, lowered if functions took less time than their estimated overhead.
-
-        A few functions whose calls happen to cost less do not lower it.
-        """
-        ratios = sorted(
-            (measured.self_time / measured.cost, measured.cost)
-            for measured in self._measured.values()
-            if measured.cost
-            and max([measured.calls, *(self._measured[id(child)].calls for child in measured.children)])
-            >= _ENOUGH_CALLS
-        )
-        allowed = _OVERESTIMATED_SHARE * sum(cost for _, cost in ratios)
-        for ratio, cost in ratios:
-            allowed -= cost
-            if allowed < 0.0:
-                return min(unit, ratio)
-        return unit
-
-    def _subtract_overhead(self, measured: _Measured) -> None:
-        cost = min(measured.cost * self._unit, measured.self_time)
-        self.overhead += cost
-        self_time = measured.self_time - cost
-        below = measured.folded_time + sum(self._times[id(child)].cumulative for child in measured.children)
-        self._times[id(measured.node)] = NodeTime(measured.calls, self_time, self_time + below)
+        known = self._costs.hooks
+        if self._events < _ENOUGH_EVENTS:
+            return known
+        hooks = sum(thread.thread.measured_overhead - thread.thread.one_off for thread in self.threads)
+        return min(max(hooks / self._events, known / _LARGEST_DEVIATION), known * _LARGEST_DEVIATION)
 
 
-def _costs_for(profile: CallTrees) -> Costs:
+def _limited(unit: float, ratios: list[tuple[float, float]]) -> float:
+    """The unit, lowered if functions took less time than their estimated overhead.
+
+    A few functions whose calls happen to cost less do not lower it.
+    """
+    allowed = _OVERESTIMATED_SHARE * sum(cost for _, cost in ratios)
+    for ratio, cost in sorted(ratios):
+        allowed -= cost
+        if allowed < 0.0:
+            return min(unit, ratio)
+    return unit
+
+
+def _costs_for(profile: CallTrees, events: int) -> Costs:
     """The cost of events. The profile may be active here: compiling the calibration's workloads is none of its time."""
     here = profile.current_thread()
     if here is None:
-        return costs(type(profile))
+        return costs(type(profile), events)
     before = here.measured_overhead, here.one_off, here.specialised, here.specialising
-    found = costs(type(profile))
+    found = costs(type(profile), events)
     here.measured_overhead, here.one_off, here.specialised, here.specialising = before
     return found

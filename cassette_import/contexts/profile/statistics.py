@@ -6,12 +6,11 @@ must not know how overhead is subtracted, or how statistics are shown.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple, TypeAlias
 
 from cassette_import.contexts.common.function_names import Label
-from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, ThreadTree, walk
-from cassette_import.contexts.profile.overhead_subtraction import NodeTime, NodeTimes
+from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals
+from cassette_import.contexts.profile.overhead_subtraction import NodeTime, NodeTimes, ThreadTimes
 
 __all__ = ["CallSite", "CallStatistics", "Callers", "Statistics"]
 
@@ -19,25 +18,29 @@ __all__ = ["CallSite", "CallStatistics", "Callers", "Statistics"]
 class CallStatistics:
     """Calls and times of a function, of a function as called by one caller, or of a call site.
 
-    `primitive` calls are those that were not made from within the function itself.
+    `primitive` calls are those that were not made from within the function itself. `in_progress` is used while a tree
+    is added: how many calls the node at hand is inside of.
     """
 
-    __slots__ = ("calls", "cumulative", "primitive", "self_time")
+    __slots__ = ("calls", "cumulative", "in_progress", "primitive", "self_time")
 
     def __init__(self) -> None:
-        self.calls = self.primitive = 0
+        self.calls = self.primitive = self.in_progress = 0
         self.self_time = self.cumulative = 0.0
 
-    def add(self, time: NodeTime, *, is_outermost: bool) -> None:
+    def add(self, thread: ThreadTimes, position: int, *, is_outermost: bool) -> None:
         """Count a path. The cumulative time of a recursive call is part of that of the outermost call."""
-        self.calls += time.calls
-        self.self_time += time.self_time
+        calls = thread.calls[position]
+        self.calls += calls
+        self.self_time += thread.self_time[position]
         if is_outermost:
-            self.primitive += time.calls
-            self.cumulative += time.cumulative
+            self.primitive += calls
+            self.cumulative += thread.cumulative[position]
 
 
 Callers: TypeAlias = dict[Label, CallStatistics]
+_Steps: TypeAlias = dict[tuple[Label, Label], CallStatistics]
+"""The statistics of the calls of a function by one caller: the keys are the labels of the caller and the function."""
 
 
 class CallSite(NamedTuple):
@@ -55,7 +58,7 @@ class Statistics:
 
     def __init__(self, profile: CallTrees) -> None:
         self._times = NodeTimes(profile)
-        self.threads = self._times.threads
+        self.threads = [thread.thread for thread in self._times.threads]
         self.overhead = self._times.overhead
         """The seconds of overhead that were subtracted."""
         self.specialised = sum(thread.specialised for thread in self.threads)
@@ -69,51 +72,25 @@ class Statistics:
 
     def functions(self) -> dict[Label, tuple[CallStatistics, Callers]]:
         """The statistics of each function, in all and by caller."""
-        functions: dict[Label, tuple[CallStatistics, Callers]] = {}
-        for thread in self.threads:
-            self._add_tree(thread, functions)
-            self._add_folded(thread, functions)
-        for found, _ in functions.values():
+        steps: _Steps = {}
+        functions: dict[Label, tuple[CallStatistics, Callers]] = {
+            label: (found, {}) for label, found in self.totals(steps).items()
+        }
+        roots = self.roots()
+        for (caller, label), found in steps.items():
+            if caller not in roots and label in functions:
+                functions[label][1][caller] = found
+        return functions
+
+    def totals(self, steps: _Steps | None = None) -> dict[Label, CallStatistics]:
+        """The statistics of each function. Those by caller and function are added to `steps`, if given."""
+        functions: dict[Label, CallStatistics] = {}
+        for thread in self._times.threads:
+            _add_tree(thread, functions, steps)
+            _add_folded(thread, functions, steps)
+        for found in functions.values():
             found.cumulative = max(found.cumulative, found.self_time)  # the order of summing changes the last digit
-        return {label: entry for label, entry in functions.items() if entry[0].calls}
-
-    def _add_tree(self, thread: ThreadTree, functions: dict[Label, tuple[CallStatistics, Callers]]) -> None:
-        in_progress: Counter[Label] = Counter()
-        steps: Counter[tuple[Label, Label]] = Counter()
-        for node, leaving in walk(thread):
-            if not self._times.knows(node):
-                continue
-            label = node.label
-            if node.parent is None:
-                if not leaving and self.time_of(node).calls:
-                    functions.setdefault(label, (CallStatistics(), {}))[0].add(self.time_of(node), is_outermost=True)
-                continue
-            caller = node.parent.label
-            if not leaving:
-                self._add(functions, thread, node, caller, not in_progress[label], not steps[caller, label])
-            in_progress[label] += -1 if leaving else 1
-            steps[caller, label] += -1 if leaving else 1
-
-    def _add_folded(self, thread: ThreadTree, functions: dict[Label, tuple[CallStatistics, Callers]]) -> None:
-        for (caller, _, recursive, recursive_step), nodes in list(thread.folded.items()):
-            for node in nodes:
-                if self._times.knows(node):
-                    self._add(functions, thread, node, caller, not recursive, not recursive_step)
-
-    def _add(
-        self,
-        functions: dict[Label, tuple[CallStatistics, Callers]],
-        thread: ThreadTree,
-        node: Node,
-        caller: Label,
-        is_outermost: bool,
-        is_first_step: bool,
-    ) -> None:
-        found, callers = functions.setdefault(node.label, (CallStatistics(), {}))
-        time = self.time_of(node)
-        found.add(time, is_outermost=is_outermost)
-        if caller != thread.root.label:
-            callers.setdefault(caller, CallStatistics()).add(time, is_outermost=is_first_step)
+        return {label: found for label, found in functions.items() if found.calls}
 
     def roots(self) -> set[Label]:
         """The labels of a thread's code outside all calls."""
@@ -122,16 +99,62 @@ class Statistics:
     def call_sites(self) -> dict[CallSite, CallStatistics]:
         """Calls and cumulative time of each call site, if the profile records call sites."""
         found: dict[CallSite, CallStatistics] = {}
-        for thread in self.threads:
-            nodes = [node for node, leaving in walk(thread) if not leaving]
-            nodes += [node for pool in list(thread.folded.values()) for node in pool]
-            for node in nodes:
+        for thread in self._times.threads:
+            for node in thread.nodes:
                 for key, site in list(node.sites.items()):
                     if type(key) is tuple and site.calls:
                         statistics = found.setdefault(_call_site(site, node.label), CallStatistics())
                         statistics.calls += site.calls
                         statistics.cumulative += self._times.of_site(site, node)
         return found
+
+
+def _add_tree(thread: ThreadTimes, functions: dict[Label, CallStatistics], steps: _Steps | None) -> None:
+    """Add each node of the tree, parents first. A negative position is that of a node whose children were added.
+
+    There is no recursion here, because a tree is as deep as the program's own recursion was.
+    """
+    nodes, parents, first_child = thread.nodes, thread.parents, thread.first_child
+    if thread.calls[0]:
+        functions.setdefault(nodes[0].label, CallStatistics()).add(thread, 0, is_outermost=True)
+    work = list(range(first_child[1] - 1, 0, -1))
+    while work:
+        position = work.pop()
+        leaving = position < 0
+        if leaving:
+            position = ~position
+        label = nodes[position].label
+        found = functions.get(label)
+        if found is None:
+            found = functions[label] = CallStatistics()
+        by_caller = None if steps is None else _of_step(steps, nodes[parents[position]].label, label)
+        if not leaving:
+            found.add(thread, position, is_outermost=not found.in_progress)
+            if by_caller is not None:
+                by_caller.add(thread, position, is_outermost=not by_caller.in_progress)
+            begin, end = first_child[position : position + 2]
+            if begin == end:
+                continue
+            work.append(~position)
+            work.extend(range(end - 1, begin - 1, -1))
+        change = -1 if leaving else 1
+        found.in_progress += change
+        if by_caller is not None:
+            by_caller.in_progress += change
+
+
+def _add_folded(thread: ThreadTimes, functions: dict[Label, CallStatistics], steps: _Steps | None) -> None:
+    for position, (node, caller, recursive, recursive_step) in enumerate(thread.folded, thread.tree_size):
+        functions.setdefault(node.label, CallStatistics()).add(thread, position, is_outermost=not recursive)
+        if steps is not None:
+            _of_step(steps, caller, node.label).add(thread, position, is_outermost=not recursive_step)
+
+
+def _of_step(steps: _Steps, caller: Label, label: Label) -> CallStatistics:
+    found = steps.get((caller, label))
+    if found is None:
+        found = steps[caller, label] = CallStatistics()
+    return found
 
 
 def _call_site(site: SiteTotals, label: Label) -> CallSite:

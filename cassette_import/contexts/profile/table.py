@@ -34,7 +34,7 @@ _WORTH_SHOWING: Final = 0.01
 def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
     """The functions, one on each line, those with the largest values first; at most `limit` of them."""
     statistics = Statistics(profile)
-    functions = [(found, label) for label, (found, _) in statistics.functions().items()]
+    functions = [(found, label) for label, found in statistics.totals().items()]
     roots = statistics.roots()
     called = [found for found, label in functions if label not in roots]
     if not called:

@@ -15,7 +15,7 @@ import pytest
 from cassette_import import Events, overdub
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import context as profile_context
-from cassette_import.contexts.profile import overhead_calibration, overhead_subtraction
+from cassette_import.contexts.profile import event_costs, overhead_calibration, overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler as body_compiler_module
 from cassette_import.specialization.body_compiler import body_compiler
@@ -538,8 +538,8 @@ def test_functions_called_in_turn_are_kept_apart(profile, tmp_path):
 def test_too_high_a_cost_does_not_subtract_all_time(program, monkeypatch):
     with Profile() as profile:
         program.fib(18)
-    dear = overhead_calibration.Costs({"function": overhead_calibration.Cost(1.0, 1.0)}, hooks=1.0)
-    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, dear)
+    dear = event_costs.Costs({"function": event_costs.Cost(1.0, 1.0)}, hooks=1.0)
+    monkeypatch.setitem(event_costs._KNOWN, Profile, dear)
     statistics = Statistics(profile)
     figures = {label[2]: entry for label, (entry, _) in statistics.functions().items()}["fib"]
     assert figures.self_time > 0
@@ -552,10 +552,8 @@ def test_one_function_with_too_high_a_cost_does_not_lower_the_costs_of_all_other
     for module in (profile_context, overhead_subtraction):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     # The hooks take no time here, so the calibrated time is divided by the largest deviation.
-    cost = overhead_calibration.Costs(
-        {"function": overhead_calibration.Cost(0.001, 0.0)}, hooks=overhead_subtraction._LARGEST_DEVIATION
-    )
-    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, cost)
+    cost = event_costs.Costs({"function": event_costs.Cost(0.001, 0.0)}, hooks=overhead_subtraction._LARGEST_DEVIATION)
+    monkeypatch.setitem(event_costs._KNOWN, Profile, cost)
     profile = Profile()
     namespace = {}
     for number in range(30):
@@ -589,7 +587,7 @@ def timed_by_hand(profile, monkeypatch, calls, hook, body):
 
 
 def test_the_time_inside_the_hooks_is_subtracted(monkeypatch):
-    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, overhead_calibration.NO_COSTS)
+    monkeypatch.setitem(event_costs._KNOWN, Profile, event_costs.NO_COSTS)
     statistics = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
     shown = sum(entry.self_time for entry, _ in statistics.functions().values())
     assert shown == pytest.approx(10 * (0.25 + 1.0))  # the call ends when the posthook has read the clock
@@ -605,11 +603,57 @@ def test_the_time_inside_the_hooks_is_included_without_the_option_overhead(monke
 @pytest.mark.parametrize("slower", [1.0, 3.0])
 def test_the_cost_of_events_scales_with_the_time_inside_the_hooks(slower, monkeypatch):
     hook = 0.001 * slower
-    cost = overhead_calibration.Costs({"builtin": overhead_calibration.Cost(0.5, 0.0)}, hooks=0.002)
-    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, cost)
+    cost = event_costs.Costs({"builtin": event_costs.Cost(0.5, 0.0)}, hooks=0.002)
+    monkeypatch.setitem(event_costs._KNOWN, Profile, cost)
     statistics = timed_by_hand(Profile(), monkeypatch, 2000, hook=hook, body=1.0)
     shown = sum(entry.self_time for entry, _ in statistics.functions().values())
     assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
+
+
+def test_a_run_with_few_events_is_not_calibrated(program, monkeypatch):
+    monkeypatch.setattr(event_costs, "_KNOWN", {})
+    monkeypatch.setattr(event_costs, "_calibrated", None)
+    with Profile() as profile:
+        program.fib(12)
+    assert Statistics(profile).overhead > 0
+
+
+def test_a_run_with_many_events_is_calibrated_once(monkeypatch):
+    calibrated = []
+    monkeypatch.setattr(event_costs, "_KNOWN", {})
+    monkeypatch.setattr(event_costs, "_MANY_EVENTS", 10)
+    monkeypatch.setattr(event_costs, "_calibrated", lambda kind: calibrated.append(kind) or event_costs.NO_COSTS)
+    for calls in (9, 10, 11, 9):
+        profile = Profile()
+        for _ in range(calls):
+            profile.prehook(len)
+            profile.posthook(0, len)
+        Statistics(profile)
+    assert calibrated == [Profile]
+
+
+def test_estimating_costs_does_not_count_as_calls_of_the_profile(program):
+    with Profile() as profile:
+        program.fib(3)
+        event_costs._estimated(Profile)
+        assert {label[2] for label in Statistics(profile).totals()} == {"<MainThread>", "fib"}
+
+
+@pytest.mark.parametrize("sites", [False, True])
+def test_a_clock_that_stands_still_gives_no_costs(sites, monkeypatch):
+    monkeypatch.setattr(profile_context, "perf_counter", lambda: 1.0)
+    assert event_costs._estimated(type(Profile(sites=sites))) is event_costs.NO_COSTS
+
+
+@pytest.mark.skipif(
+    not os.environ.get("CASSETTE_TIMINGS"), reason="compares times: set CASSETTE_TIMINGS=1 on a machine that is quiet"
+)
+@pytest.mark.parametrize("sites", [False, True])
+def test_the_estimated_costs_are_about_those_of_the_calibration(sites):
+    kind = type(Profile(sites=sites))
+    calibrated, estimated = overhead_calibration.calibrated(kind), event_costs._estimated(kind)
+    for callee, cost in calibrated.by_kind.items():
+        assert sum(estimated.by_kind[callee]) == pytest.approx(sum(cost), rel=0.7), callee
 
 
 def test_a_calibration_disturbed_by_other_programs_is_limited(monkeypatch):
@@ -618,7 +662,7 @@ def test_a_calibration_disturbed_by_other_programs_is_limited(monkeypatch):
     profile.posthook(0, len)
     disturbed = overhead_calibration._Round(profile, plain=0.0, profiled=1000.0, hooks=0.001)
     monkeypatch.setattr(overhead_calibration, "_rounds", lambda *arguments: [disturbed] * 3)
-    known = {"builtin": overhead_calibration.Cost(0.5, 0.5)}
+    known = {"builtin": event_costs.Cost(0.5, 0.5)}
     factor, _ = overhead_calibration._mixed_factor(Profile, None, [], known)
     assert factor == overhead_calibration._LARGEST
 
@@ -647,7 +691,7 @@ def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
     for module in (profile_context, overhead_subtraction, body_compiler_module):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     monkeypatch.setattr(body_compiler, "_body_of", slow)
-    monkeypatch.setitem(overhead_calibration._KNOWN, Profile, overhead_calibration.NO_COSTS)
+    monkeypatch.setitem(event_costs._KNOWN, Profile, event_costs.NO_COSTS)
     with Profile() as profile:
         program.main()
     statistics = Statistics(profile)
