@@ -20,7 +20,6 @@ from cassette_import.contexts.common.function_names import described, thread_nam
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
-from cassette_import.contexts.profile import exports, flamegraph
 from cassette_import.contexts.profile.call_tree import (
     NO_CHILDREN,
     NO_KEY,
@@ -282,17 +281,27 @@ class Profile(Context, events=Events.CALLS):
         `.html` for an interactive flame graph, `.json` for https://www.speedscope.app, `.prof` for `pstats` and
         snakeviz, `.collapsed` or `.folded` for tools that draw flame graphs, `.txt` for the table.
         """
-        collapsed = functools.partial(exports.write_collapsed, self)
-        speedscope = functools.partial(exports.write_speedscope, self)
         return {
-            ".prof": functools.partial(exports.write_pstats, self),
-            ".json": speedscope,
-            ".speedscope.json": speedscope,
-            ".collapsed": collapsed,
-            ".folded": collapsed,
-            ".html": functools.partial(flamegraph.write, self),
+            ".prof": functools.partial(_export, "write_pstats", self),
+            ".json": functools.partial(_export, "write_speedscope", self),
+            ".speedscope.json": functools.partial(_export, "write_speedscope", self),
+            ".collapsed": functools.partial(_export, "write_collapsed", self),
+            ".folded": functools.partial(_export, "write_collapsed", self),
+            ".html": functools.partial(_write_flamegraph, self),
             ".txt": text_writer(lambda: table(self, self._sort)),
         }
+
+
+def _export(writer: str, profile: Profile, path: str) -> None:
+    from cassette_import.contexts.profile import exports  # a profile on the terminal needs no formats of files
+
+    getattr(exports, writer)(profile, path)
+
+
+def _write_flamegraph(profile: Profile, path: str) -> None:
+    from cassette_import.contexts.profile import flamegraph  # as above
+
+    flamegraph.write(profile, path)
 
 
 class _SiteProfile(Profile, events=Events.CALLS):

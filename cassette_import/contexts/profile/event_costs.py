@@ -6,10 +6,8 @@ because functions, methods, builtins and classes are called in different ways. L
 depends on the state of the machine, its caches and its branch prediction. So costs are expressed as multiples of the
 time inside the hooks: what slows down the one slows down the other.
 
-The costs are estimated from direct calls of the hooks, which takes less than a millisecond. A run of millions of events
-is worth the calibration (see `overhead_calibration`), which takes some tenths of a second.
-
-Knows how to call the hooks of a profile; must not know how code is overdubbed, or how statistics are computed.
+The costs are estimated here from direct calls of the hooks; `overhead_calibration` measures them. Knows how to call the
+hooks of a profile; must not know how code is overdubbed, or how statistics are computed.
 """
 
 from __future__ import annotations
@@ -19,10 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.contexts.profile.call_tree import Node
 
-__all__ = ["NO_COST", "NO_COSTS", "Cost", "Costs", "ProfileType", "costs"]
-
-_MANY_EVENTS: Final = 5_000_000
-"""With this many events, a run takes so long that the calibration takes about a hundredth of its time."""
+__all__ = ["NO_COST", "NO_COSTS", "Cost", "Costs", "ProfileType", "estimated"]
 
 _ROUNDS: Final = 5
 _CALLS: Final = 20
@@ -56,7 +51,6 @@ class Costs:
 
 NO_COST: Final = Cost()
 NO_COSTS: Final = Costs({}, 0.0)
-_KNOWN: Final[dict[ProfileType, Costs]] = {}
 
 _TYPICAL: Final = {
     "function": Cost(0.73, 0.76),
@@ -83,21 +77,8 @@ _TYPICAL_HOOKS: Final = 1.4
 """The time inside the hooks in an ordinary program, as a multiple of that in a loop of direct calls."""
 
 
-def costs(profile_type: ProfileType, events: int) -> Costs:
-    """The cost of events in this process, under a profile of this type that had so many events."""
-    known = _KNOWN.get(profile_type)
-    if known is None or (events >= _MANY_EVENTS and not known.is_calibrated):
-        known = _KNOWN[profile_type] = _calibrated(profile_type) if events >= _MANY_EVENTS else _estimated(profile_type)
-    return known
-
-
-def _calibrated(profile_type: ProfileType) -> Costs:
-    from cassette_import.contexts.profile.overhead_calibration import calibrated  # long runs need it
-
-    return calibrated(profile_type)
-
-
-def _estimated(profile_type: ProfileType) -> Costs:
+def estimated(profile_type: ProfileType) -> Costs:
+    """The cost of events in this process, under a profile of this type, estimated in less than a millisecond."""
     profile = profile_type()
     typical_costs = _TYPICAL_WITH_SITES if profile.records_sites else _TYPICAL
     rounds = sorted(_rounds_of_direct_calls(profile))

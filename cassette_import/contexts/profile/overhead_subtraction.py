@@ -12,7 +12,8 @@ import operator
 from typing import Final, NamedTuple
 
 from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, ThreadTree
-from cassette_import.contexts.profile.event_costs import NO_COST, NO_COSTS, Costs, costs
+from cassette_import.contexts.profile.event_costs import NO_COST, NO_COSTS, Costs
+from cassette_import.contexts.profile.known_costs import costs_for
 from cassette_import.interpreter.clock import perf_counter
 
 __all__ = ["NodeTime", "NodeTimes", "ThreadTimes"]
@@ -155,7 +156,7 @@ class NodeTimes:
         ]
         self._events = sum(thread.events for thread in self.threads)
         has_costs = profile.subtracts_overhead and self.threads
-        self._costs: Costs = _costs_for(profile, self._events) if has_costs else NO_COSTS
+        self._costs: Costs = costs_for(profile, self._events) if has_costs else NO_COSTS
         ratios = [ratio for thread in self.threads for ratio in thread.estimate_overhead(self._costs)]
         self._unit = _limited(self._hook_time(), ratios)
         self.overhead = sum(
@@ -204,14 +205,3 @@ def _limited(unit: float, ratios: list[tuple[float, float]]) -> float:
         if allowed < 0.0:
             return min(unit, ratio)
     return unit
-
-
-def _costs_for(profile: CallTrees, events: int) -> Costs:
-    """The cost of events. The profile may be active here: compiling the calibration's workloads is none of its time."""
-    here = profile.current_thread()
-    if here is None:
-        return costs(type(profile), events)
-    before = here.measured_overhead, here.one_off, here.specialised, here.specialising
-    found = costs(type(profile), events)
-    here.measured_overhead, here.one_off, here.specialised, here.specialising = before
-    return found

@@ -19,7 +19,7 @@ import pytest
 
 import cassette_import
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import context, event_costs, overhead_subtraction, overhead_workloads
+from cassette_import.contexts.profile import context, known_costs, overhead_subtraction, overhead_workloads
 from cassette_import.contexts.profile.statistics import Statistics
 
 pytestmark = pytest.mark.skipif(
@@ -70,7 +70,7 @@ def clock(monkeypatch):
     """The processor's time instead of the wall's."""
     for module in (context, overhead_subtraction, overhead_workloads):
         monkeypatch.setattr(module, "perf_counter", time.process_time)
-    monkeypatch.setattr(event_costs, "_KNOWN", {})
+    monkeypatch.setattr(known_costs, "_KNOWN", {})
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from cassette_import import Events, overdub
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import context as profile_context
-from cassette_import.contexts.profile import event_costs, overhead_calibration, overhead_subtraction
+from cassette_import.contexts.profile import event_costs, known_costs, overhead_calibration, overhead_subtraction
 from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.specialization import body_compiler as body_compiler_module
 from cassette_import.specialization.body_compiler import body_compiler
@@ -539,7 +539,7 @@ def test_too_high_a_cost_does_not_subtract_all_time(program, monkeypatch):
     with Profile() as profile:
         program.fib(18)
     dear = event_costs.Costs({"function": event_costs.Cost(1.0, 1.0)}, hooks=1.0)
-    monkeypatch.setitem(event_costs._KNOWN, Profile, dear)
+    monkeypatch.setitem(known_costs._KNOWN, Profile, dear)
     statistics = Statistics(profile)
     figures = {label[2]: entry for label, (entry, _) in statistics.functions().items()}["fib"]
     assert figures.self_time > 0
@@ -553,7 +553,7 @@ def test_one_function_with_too_high_a_cost_does_not_lower_the_costs_of_all_other
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     # The hooks take no time here, so the calibrated time is divided by the largest deviation.
     cost = event_costs.Costs({"function": event_costs.Cost(0.001, 0.0)}, hooks=overhead_subtraction._LARGEST_DEVIATION)
-    monkeypatch.setitem(event_costs._KNOWN, Profile, cost)
+    monkeypatch.setitem(known_costs._KNOWN, Profile, cost)
     profile = Profile()
     namespace = {}
     for number in range(30):
@@ -587,7 +587,7 @@ def timed_by_hand(profile, monkeypatch, calls, hook, body):
 
 
 def test_the_time_inside_the_hooks_is_subtracted(monkeypatch):
-    monkeypatch.setitem(event_costs._KNOWN, Profile, event_costs.NO_COSTS)
+    monkeypatch.setitem(known_costs._KNOWN, Profile, event_costs.NO_COSTS)
     statistics = timed_by_hand(Profile(), monkeypatch, 10, hook=1.0, body=0.25)
     shown = sum(entry.self_time for entry, _ in statistics.functions().values())
     assert shown == pytest.approx(10 * (0.25 + 1.0))  # the call ends when the posthook has read the clock
@@ -604,15 +604,15 @@ def test_the_time_inside_the_hooks_is_included_without_the_option_overhead(monke
 def test_the_cost_of_events_scales_with_the_time_inside_the_hooks(slower, monkeypatch):
     hook = 0.001 * slower
     cost = event_costs.Costs({"builtin": event_costs.Cost(0.5, 0.0)}, hooks=0.002)
-    monkeypatch.setitem(event_costs._KNOWN, Profile, cost)
+    monkeypatch.setitem(known_costs._KNOWN, Profile, cost)
     statistics = timed_by_hand(Profile(), monkeypatch, 2000, hook=hook, body=1.0)
     shown = sum(entry.self_time for entry, _ in statistics.functions().values())
     assert shown == pytest.approx(2000 * (1.0 + hook - 0.5 * 2 * hook), rel=1e-6)
 
 
 def test_a_run_with_few_events_is_not_calibrated(program, monkeypatch):
-    monkeypatch.setattr(event_costs, "_KNOWN", {})
-    monkeypatch.setattr(event_costs, "_calibrated", None)
+    monkeypatch.setattr(known_costs, "_KNOWN", {})
+    monkeypatch.setattr(known_costs, "_calibrated", None)
     with Profile() as profile:
         program.fib(12)
     assert Statistics(profile).overhead > 0
@@ -620,9 +620,9 @@ def test_a_run_with_few_events_is_not_calibrated(program, monkeypatch):
 
 def test_a_run_with_many_events_is_calibrated_once(monkeypatch):
     calibrated = []
-    monkeypatch.setattr(event_costs, "_KNOWN", {})
-    monkeypatch.setattr(event_costs, "_MANY_EVENTS", 10)
-    monkeypatch.setattr(event_costs, "_calibrated", lambda kind: calibrated.append(kind) or event_costs.NO_COSTS)
+    monkeypatch.setattr(known_costs, "_KNOWN", {})
+    monkeypatch.setattr(known_costs, "_MANY_EVENTS", 10)
+    monkeypatch.setattr(known_costs, "_calibrated", lambda kind: calibrated.append(kind) or event_costs.NO_COSTS)
     for calls in (9, 10, 11, 9):
         profile = Profile()
         for _ in range(calls):
@@ -635,14 +635,14 @@ def test_a_run_with_many_events_is_calibrated_once(monkeypatch):
 def test_estimating_costs_does_not_count_as_calls_of_the_profile(program):
     with Profile() as profile:
         program.fib(3)
-        event_costs._estimated(Profile)
+        event_costs.estimated(Profile)
         assert {label[2] for label in Statistics(profile).totals()} == {"<MainThread>", "fib"}
 
 
 @pytest.mark.parametrize("sites", [False, True])
 def test_a_clock_that_stands_still_gives_no_costs(sites, monkeypatch):
     monkeypatch.setattr(profile_context, "perf_counter", lambda: 1.0)
-    assert event_costs._estimated(type(Profile(sites=sites))) is event_costs.NO_COSTS
+    assert event_costs.estimated(type(Profile(sites=sites))) is event_costs.NO_COSTS
 
 
 @pytest.mark.skipif(
@@ -651,7 +651,7 @@ def test_a_clock_that_stands_still_gives_no_costs(sites, monkeypatch):
 @pytest.mark.parametrize("sites", [False, True])
 def test_the_estimated_costs_are_about_those_of_the_calibration(sites):
     kind = type(Profile(sites=sites))
-    calibrated, estimated = overhead_calibration.calibrated(kind), event_costs._estimated(kind)
+    calibrated, estimated = overhead_calibration.calibrated(kind), event_costs.estimated(kind)
     for callee, cost in calibrated.by_kind.items():
         assert sum(estimated.by_kind[callee]) == pytest.approx(sum(cost), rel=0.7), callee
 
@@ -691,7 +691,7 @@ def test_the_time_of_compiling_is_subtracted(make_program, monkeypatch):
     for module in (profile_context, overhead_subtraction, body_compiler_module):
         monkeypatch.setattr(module, "perf_counter", lambda: now)
     monkeypatch.setattr(body_compiler, "_body_of", slow)
-    monkeypatch.setitem(event_costs._KNOWN, Profile, event_costs.NO_COSTS)
+    monkeypatch.setitem(known_costs._KNOWN, Profile, event_costs.NO_COSTS)
     with Profile() as profile:
         program.main()
     statistics = Statistics(profile)
