@@ -17,7 +17,7 @@ from cassette_import.activation.entering import activation_of, active_here, ente
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
 from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.keys import VariantKey
-from cassette_import.activation.root_calls import run_root
+from cassette_import.activation.root_calls import driven_in, run_root
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
 from cassette_import.importing.post_import import POST_IMPORT
@@ -26,7 +26,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
-from cassette_import.runtime import bindings
+from cassette_import.runtime import bindings, driven_generators
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
 from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
@@ -100,6 +100,18 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
             return recurse(ctx, f, *args, **kwargs)
     root = python_function(f)
     here = ACTIVE.get()
+    left = here.suspended
+    if left is not None and not here.contexts and left.contexts[0] is ctx and not left.tags and left in IN_USE.entered:
+        # An overload of the outermost context goes on: what was active when it was called is active again.
+        if root is None or root.__code__.co_filename in left.roots or registry.add_root(root) is None:
+            if root is not None and left.variant is not None:
+                registry.ensure_instrumented(root, left.variant, left.roots)
+            token = ACTIVE.set(left)
+            try:
+                result = f(*args, **kwargs)
+            finally:
+                ACTIVE.reset(token)
+            return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(left, result)
     # Inside an overload, the contexts further out still have to get the call.
     outer = len(here.contexts) if here.suspended is not None else 0
     activation = activation_of(ctx, registry.add_root(root) if root is not None else None)

@@ -61,9 +61,12 @@ def run_root(
         raise
     finally:
         leave(activation, result)
-    if type(result) in driven_generators.SUSPENDABLE:
-        return driven_generators.drive(result, held_activation(activation.contexts, activation.roots, activation.tags))
-    return result
+    return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(activation, result)
+
+
+def driven_in(activation: Activation, result: Any) -> Any:
+    """A generator or coroutine whose body runs in the contexts of an activation."""
+    return driven_generators.drive(result, held_activation(activation.contexts, activation.roots, activation.tags))
 
 
 def is_endless(activation: Activation) -> bool:

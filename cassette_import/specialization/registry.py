@@ -86,6 +86,8 @@ class Registry:
         record = self.records.get(filename)
         if (record is not None and record.installed) or filename.startswith(PACKAGE_FOLDER):
             return None
+        if record is not None and record.source.is_read and self.index.find_unit(code) is not None:
+            return filename
         with self.lock:
             record = self.records.get(filename)
             is_new = record is None

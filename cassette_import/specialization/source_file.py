@@ -105,6 +105,11 @@ class SourceFile:
         return self._stamp is not None and not self._has_rewritten_assertions()
 
     @property
+    def is_read(self) -> bool:
+        """Whether the text has been read, and there is any."""
+        return self._source is not None
+
+    @property
     def available(self) -> bool:
         """Whether there is any source."""
         return self._read() is not None

@@ -5,6 +5,7 @@ import concurrent.futures
 import functools
 import gc
 import importlib
+import inspect
 import math
 import operator
 import subprocess
@@ -1221,3 +1222,62 @@ def test_specialising_reads_files_out_of_sight_of_who_forbids_it_in_event_loops(
     assert loop is not None
     assert loops
     assert set(loops) == {None}
+
+
+class Recursing(Context):
+    """An overload goes on in the function that it was called for."""
+
+
+def countdown(n):
+    return 0 if n == 0 else 1 + countdown(n - 1)
+
+
+@Recursing.overdub.register(countdown)
+def _(ctx, f, n):
+    return recurse(ctx, f, n)
+
+
+def test_an_overload_that_recurses_takes_four_frames_at_most():
+    room = sys.getrecursionlimit() - len(inspect.stack())
+    overdub(Recursing(), countdown, 3)
+    deep = room // 4 - 20
+    assert overdub(Recursing(), countdown, deep) == deep
+
+
+def test_an_overload_that_recurses_leaves_what_was_active():
+    active = []
+
+    class Looking(Context): ...
+
+    @Looking.overdub.register(countdown)
+    def _(ctx, f, n):
+        active.append(current())
+        result = recurse(ctx, f, n)
+        active.append(current())
+        return result
+
+    ctx = Looking()
+    with ctx:
+        assert overdub(ctx, lambda: (countdown(2), current())) == (2, ctx)
+        assert current() is ctx
+    assert set(active) <= {None, ctx}
+    assert active == active[::-1]
+    assert current() is None
+
+
+def test_an_overload_that_recurses_and_fails_leaves_what_was_active():
+    class Failing(Context): ...
+
+    def fails(n):
+        return fails(n - 1) if n else 1 / 0
+
+    @Failing.overdub.register(fails)
+    def _(ctx, f, n):
+        try:
+            return recurse(ctx, f, n)
+        finally:
+            assert current() is None
+
+    with pytest.raises(ZeroDivisionError):
+        overdub(Failing(), fails, 3)
+    assert current() is None

@@ -184,8 +184,12 @@ _READERS = ["w = sorted(locals())", "exec('w = i')", "w = eval('i')", "w = dir()
 
 
 def class_body(pick):
-    """A function with a class whose body has a comprehension, and code that reads its names."""
-    lines = ["i = V()", *pick(list(itertools.permutations([pick(_COMPREHENSIONS), pick(_READERS), "x = i"], 3)))]
+    """A function with a class whose body has a method, a comprehension, and code that reads its names."""
+    lines = [
+        "i = V()",
+        "def method(self): return V()",
+        *pick(list(itertools.permutations([pick(_COMPREHENSIONS), pick(_READERS), "x = i"], 3))),
+    ]
     body = textwrap.indent("\n".join(["class Body:", *("    " + line for line in lines)]), "    ")
     return f"def of_class():\n{body}\n    return Body.x, sorted(name for name in vars(Body) if len(name) == 1)\n"
 
