@@ -101,17 +101,23 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     root = python_function(f)
     here = ACTIVE.get()
     left = here.suspended
-    if left is not None and not here.contexts and left.contexts[0] is ctx and not left.tags and left in IN_USE.entered:
+    if (
+        left is not None
+        and not here.contexts
+        and left.contexts[0] is ctx
+        and not left.tags
+        and left in IN_USE.entered
+        and (root is None or root.__code__.co_filename in left.roots or registry.add_root(root) is None)
+    ):
         # An overload of the outermost context goes on: what was active when it was called is active again.
-        if root is None or root.__code__.co_filename in left.roots or registry.add_root(root) is None:
-            if root is not None and left.variant is not None:
-                registry.ensure_instrumented(root, left.variant, left.roots)
-            token = ACTIVE.set(left)
-            try:
-                result = f(*args, **kwargs)
-            finally:
-                ACTIVE.reset(token)
-            return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(left, result)
+        if root is not None and left.variant is not None:
+            registry.ensure_instrumented(root, left.variant, left.roots)
+        token = ACTIVE.set(left)
+        try:
+            result = f(*args, **kwargs)
+        finally:
+            ACTIVE.reset(token)
+        return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(left, result)
     # Inside an overload, the contexts further out still have to get the call.
     outer = len(here.contexts) if here.suspended is not None else 0
     activation = activation_of(ctx, registry.add_root(root) if root is not None else None)
