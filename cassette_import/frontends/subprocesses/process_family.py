@@ -7,21 +7,17 @@ contexts or reports.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 __all__ = ["VARIABLE", "ProcessFamily"]
 
 VARIABLE: Final = "CASSETTE_IMPORT_RUN"
 """The environment variable that describes the run, as JSON."""
-
-_STARTUP: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
-"""The folder of the `sitecustomize` that child processes import when they start."""
 
 
 class ProcessFamily:
@@ -35,42 +31,6 @@ class ProcessFamily:
         self.run: Final = run
         self._folder: Final[str] = run.get("folder", "")
         self._number: tuple[int, int] | None = None
-
-    @classmethod
-    def begin(
-        cls,
-        version: str,
-        settings: Mapping[str, str],
-        folders: Iterable[str],
-        output: str | None,
-        report_file: str | None,
-    ) -> ProcessFamily:
-        """Start a run in this process: from now on, child processes that run Python join it.
-
-        Parameters
-        ----------
-        version:
-            The version of cassette_import; a process with another version does not join.
-        settings:
-            Environment variables for child processes.
-        folders:
-            The folders from which contexts may be imported.
-        output, report_file:
-            The first process's files; the names of other processes' files are made from them.
-        """
-        run = {
-            "version": version,
-            "folder": tempfile.mkdtemp(prefix="cassette_import-"),
-            "first": os.getpid(),
-            "folders": list(folders),
-            "output": None if output is None else os.path.abspath(output),
-            "report": None if report_file is None else os.path.abspath(report_file),
-        }
-        os.environ.update(settings)
-        os.environ[VARIABLE] = json.dumps(run)
-        path = os.environ.get("PYTHONPATH")
-        os.environ["PYTHONPATH"] = _STARTUP + (os.pathsep + path if path else "")
-        return cls(run)
 
     @classmethod
     def join(cls, text: str, version: str) -> ProcessFamily | None:
@@ -138,8 +98,16 @@ class ProcessFamily:
                     found.append(json.load(file))
             except (OSError, ValueError):
                 continue
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._remove_folder()
         return sorted(found, key=lambda entry: int(entry["number"]))
+
+    def _remove_folder(self) -> None:
+        """Remove the folder, which has no folders in it; not with `shutil`, which child processes would import."""
+        with contextlib.suppress(OSError):  # another process may write there at this moment
+            for name in os.listdir(self._folder):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(self._folder, name))
+            os.rmdir(self._folder)
 
     def _put(self, name: str, value: dict[str, Any]) -> bool:
         path = os.path.join(self._folder, name)
