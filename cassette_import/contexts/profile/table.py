@@ -28,7 +28,8 @@ ORDERS: Final[dict[str, _Order]] = {
 }
 """What the table can be sorted by, by the name that the option `sort` takes."""
 
-_WORTH_SHOWING: Final = 0.01
+_WORTH_SHOWING: Final = 0.5
+"""The seconds for module levels and bodies from the cache from which on they are shown."""
 
 
 def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
@@ -60,10 +61,10 @@ def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
 
 
 def _specialising(statistics: Statistics, seconds: float) -> str:
-    """How much of the run specialising was; empty if nothing was compiled, and the cache took less than a hundredth."""
+    """How much of the run specialising was; empty if no function was compiled, and the rest took little time."""
     whole = seconds + statistics.overhead
     share = min(1.0, statistics.specialising / whole) if whole else 0.0
-    if not statistics.specialised and share < _WORTH_SHOWING:
+    if not statistics.specialised and statistics.specialising < _WORTH_SHOWING:
         return ""
     functions = plural(statistics.specialised, "function")
     return f"; specialising: {functions}, {statistics.specialising:.3f} seconds, {share:.0%} of the run"
