@@ -46,3 +46,29 @@ def test_an_unknown_name_is_one_line_and_status_2(option):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "no_such_thing" in done.stderr
+
+
+def first_runs(*arguments):
+    command = [sys.executable, ROOT / "benchmarks" / "first_runs.py", *arguments]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def test_first_and_second_runs_of_a_program_are_a_row_of_a_table():
+    pytest.importorskip("jinja2")
+    done = first_runs("--rounds", "1", "--context", "nothing", "jinja2")
+    assert done.returncode == 0, done.stderr
+    number = r" \d+\.\d\d \|"
+    assert re.search(rf"^\| jinja2 \|{number}{number} [1-9]\d* \|{number * 3}$", done.stdout, re.MULTILINE), done.stdout
+
+
+def test_a_program_that_cannot_run_is_named_and_the_status_is_2():
+    done = first_runs("--rounds", "1", "--python", sys.executable, "--context", "no_such_context", "jinja2")
+    assert done.returncode == 2
+    assert done.stderr.startswith("jinja2: ")
+
+
+def test_an_unknown_program_is_an_error_that_names_those_that_there_are():
+    done = first_runs("no_such_program")
+    assert done.returncode == 2
+    assert "no_such_program" in done.stderr
+    assert "networkx" in done.stderr
