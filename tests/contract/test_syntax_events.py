@@ -296,6 +296,33 @@ def test_names_in_class_bodies_are_events_if_they_are_of_the_module(make_program
     ]
 
 
+def test_names_that_imports_and_definitions_bind_belong_to_the_class_body(make_program):
+    source = """
+        def main():
+            math = free = Inner = method = 1
+            class A:
+                import math
+                def method(self): pass
+                class Inner: pass
+                found = math, method, Inner, free
+            class B:
+                global G
+                def G(self): pass
+                found = G
+    """
+    assert seen_in(make_program, ShownNames, source) == ["load_global (globals, 'G')"]
+
+
+def test_names_that_a_target_reads_are_those_of_the_module(make_program):
+    source = """
+        xs = [0]
+
+        def main():
+            [0 for xs[0] in (1,)]
+    """
+    assert seen_in(make_program, ShownNames, source) == ["load_global (globals, 'xs')"]
+
+
 def test_names_in_class_bodies_with_comprehensions_are_what_they_are(make_program):
     source = """
         G = 1

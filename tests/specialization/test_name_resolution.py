@@ -33,6 +33,11 @@ PROGRAM = """
             u = 1
             for loop in q:
                 pass
+            for q[math], q[cosine].real in q:
+                pass
+            with p as q[operator]:
+                pass
+            [0 for q[print] in q]
             (w := target)
             first(s, t, m.sin, math.sin, cosine, print, kept, Shape.area, target, w, 3, "a", True)
             second(u, p, q, loop, nothing, p.sin, s.real, f(), [input for input in q][0], first)

@@ -19,7 +19,8 @@ Label: TypeAlias = tuple[str, int, str]
 """File, line and name, as in `pstats`; for a builtin, `("~", 0, "<built-in method builtins.len>")`."""
 
 _LRU_CACHE: Final = type(functools.lru_cache(len))
-_DESCRIPTORS: Final = frozenset({type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"])})
+_DESCRIPTORS: Final = frozenset(map(id, (type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"]))))
+"""The types of methods in C, by identity: the metaclass of another type may have no hash."""
 """The types of methods, slots and class methods in C, as they are in the `__dict__` of a class."""
 _SYSTEM: Final = os.getpid.__module__
 """The C module behind `os`, such as `posix`."""
@@ -52,10 +53,10 @@ def described(function: Any) -> Described:
         if type(owner) is ModuleType:
             return Described(("~", 0, f"<built-in method {owner.__name__}.{function.__name__}>"), True)
         descriptor = _found(type(owner), function.__name__)
-        if type(descriptor) in _DESCRIPTORS:
+        if id(type(descriptor)) in _DESCRIPTORS:
             return Described(("~", 0, repr(descriptor)), False)
         return Described(("~", 0, f"<built-in method {function.__name__}>"), False)
-    if kind in _DESCRIPTORS:
+    if id(kind) in _DESCRIPTORS:
         return Described(("~", 0, repr(function)), True)
     if kind is ModuleImport:
         return Described((function.filename, 1, function.__name__), False)
@@ -89,7 +90,7 @@ def display(function: Any) -> str:
     kind = type(function)
     if kind is FunctionType and function.__module__ is _SYSTEM:  # a replacement of `os._exit` or `os.execv`, see `run`
         return f"{_SYSTEM}.{function.__qualname__}"
-    if kind is FunctionType or kind in _DESCRIPTORS or kind is ModuleImport:
+    if kind is FunctionType or id(kind) in _DESCRIPTORS or kind is ModuleImport:
         return str(function.__qualname__)
     if issubclass(kind, BuiltinFunctionType):
         owner = function.__self__
@@ -115,7 +116,7 @@ def module_of(function: Any) -> str:
         found: Any = function.__module__
     elif kind is ModuleImport:
         found = function.name
-    elif kind in _DESCRIPTORS:
+    elif id(kind) in _DESCRIPTORS:
         found = _type_attribute(function.__objclass__, "__module__")
     else:
         found = _type_attribute(function if issubclass(kind, type) else kind, "__module__")

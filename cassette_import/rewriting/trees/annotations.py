@@ -178,7 +178,7 @@ def _inside_class(node: ast.ClassDef, scope: _Scope) -> _Inside:
     opaque = _COMPREHENSIONS_HIDE and _has_comprehensions(node)
     opaque = opaque or (_CELLS_HIDE and _binds_class(node.body))
     own = block_names(node.body)
-    bound, declared = frozenset(own.assigned), frozenset(own.declared)
+    bound, declared = frozenset(own.assigned | own.imported | own.defined), frozenset(own.declared)
     inner = _Scope(node.name.lstrip("_") or None, names, True, None, bound, declared, opaque)
     bases = scope._replace(local_names=names)
     return [(child, inner if field == "body" else bases) for field, _, child in children(node)]
@@ -186,7 +186,10 @@ def _inside_class(node: ast.ClassDef, scope: _Scope) -> _Inside:
 
 def _inside_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scope: _Scope) -> _Inside:
     targets = {
-        name.id for generator in node.generators for name in ast.walk(generator.target) if isinstance(name, ast.Name)
+        name.id
+        for generator in node.generators
+        for name in ast.walk(generator.target)
+        if isinstance(name, ast.Name) and name.ctx.__class__ is ast.Store
     }
     around = scope.local_names - scope.declared if scope.body_of_class else scope.local_names
     inner = scope._replace(local_names=around | targets, body_of_class=False)

@@ -149,18 +149,18 @@ def _bindings(node: ast.AST) -> _Bindings:
 
 
 def _names_in(node: ast.AST | None) -> _Bindings:
-    return [(part.id, None) for part in ast.walk(node) if isinstance(part, ast.Name)] if node is not None else []
+    """The names that a target binds: in `xs[i]` there are none."""
+    return [
+        (part.id, None)
+        for part in (ast.walk(node) if node is not None else ())
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    ]
 
 
 def _bindings_of_assignment(node: ast.Assign) -> _Bindings:
     names: _Bindings = [(target.id, node.value) for target in node.targets if isinstance(target, ast.Name)]
     others = (target for target in node.targets if not isinstance(target, ast.Name))
-    return names + [
-        (part.id, None)
-        for target in others
-        for part in ast.walk(target)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    ]
+    return names + [binding for target in others for binding in _names_in(target)]
 
 
 def _binding_of_value(node: ast.AnnAssign | ast.NamedExpr) -> _Bindings:

@@ -1,0 +1,45 @@
+"""Names of functions in reports."""
+
+import pytest
+
+from cassette_import import overdub
+from cassette_import.contexts import CallGraph, Profile
+from cassette_import.contexts.common.function_names import described, display, module_of
+
+
+class WithoutHash(type):
+    __hash__ = None
+
+
+class RaisingHash(type):
+    def __hash__(cls):
+        raise AssertionError("the hash is not needed")
+
+    def __eq__(cls, other):
+        raise AssertionError("no comparison is needed")
+
+
+@pytest.fixture(params=[WithoutHash, RaisingHash])
+def odd(request):
+    class Odd(metaclass=request.param):
+        def __call__(self):
+            return 1
+
+        def method(self):
+            return 2
+
+    return Odd
+
+
+def test_classes_are_named_without_their_hash(odd):
+    for called in odd, odd(), odd().method:
+        assert described(called).label
+        assert display(called)
+        assert isinstance(module_of(called), str)
+
+
+@pytest.mark.parametrize("kind", [Profile, CallGraph])
+def test_calls_of_classes_without_a_hash_are_reported(odd, kind):
+    ctx = kind()
+    assert overdub(ctx, lambda: (odd()(), odd().method())) == (1, 2)
+    assert ctx.summary()
