@@ -17,6 +17,12 @@ from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm
+from cassette_import.rewriting.forms.plain_reads import (
+    free_names,
+    insert_reads_where_active,
+    with_plain_reads,
+    with_plain_reads_of,
+)
 from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, insert_unwrapping, parameters, returned
 from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
 from cassette_import.rewriting.shape import Shape
@@ -125,6 +131,7 @@ class _Rewriter:
         self.keep_functions = keep_functions
         self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None
+        self.is_tagging = any(shape.tagging for shape in self.shapes)
 
         self._inlined_forms: dict[str, InlinedForm] = {}
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
@@ -165,18 +172,20 @@ class _Rewriter:
         if isinstance(node, ast.Lambda):
             return self._lambda(node, bodies)
         docstring, body = split_docstring(node.body)
+        names = free_names(node, self.surroundings.free_names) if self.is_tagging else frozenset()
         declarations = hoist_declarations(node, body) if survey(node).declares else []
         at = At(_first_evaluated(body[0] if body else node.body[0]))
         body = body or [at.put(ast.Pass())]
         blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
         bare = reads_locals(node)
         if is_suspendable(node):
-            if any(shape.tagging for shape in self.shapes):
+            if self.is_tagging:
                 body = _with_unwrapping(at, node, body, self.shapes)
+                body = [insert_reads_where_active(statement, names) for statement in body] if names else body
                 blocks = {prefix: _with_unwrapping(at, node, block, self.shapes) for prefix, block in blocks.items()}
             rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
         else:
-            rewritten = self._branches(node, at, body, blocks, bare)
+            rewritten = self._branches(node, at, body, blocks, bare, names)
         node.body = [*docstring, *declarations, *rewritten]
         return node
 
@@ -192,7 +201,13 @@ class _Rewriter:
         return chain
 
     def _branches(
-        self, node: Function, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], bare: bool
+        self,
+        node: Function,
+        at: At,
+        body: list[ast.stmt],
+        blocks: dict[str, list[ast.stmt]],
+        bare: bool,
+        names: frozenset[str],
     ) -> list[ast.stmt]:
         copies: list[Any] = [
             blocks[shape.prefix] if shape.prefix in blocks else [clone(statement, self.kept) for statement in body]
@@ -201,7 +216,7 @@ class _Rewriter:
         for number, shape in enumerate(self.shapes):
             if shape.tagging:
                 copies[number] = _with_unwrapping(at, node, copies[number], [shape])
-        chain: list[ast.stmt] = body
+        chain = _plain_branch(at, body, names)
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
@@ -241,7 +256,7 @@ class _Rewriter:
     def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function]) -> ast.Lambda:
         at = At(node.body)
         if is_suspendable(node):
-            if any(shape.tagging for shape in self.shapes):
+            if self.is_tagging:
                 node.body = returned(insert_unwrapping(node.body, self.shapes, VARIABLES))
             node.body = self.rewrite(node.body, Mode.BARE, None)
             return node
@@ -251,6 +266,10 @@ class _Rewriter:
             for shape in self.shapes
         ]
         value: ast.expr = node.body
+        if self.is_tagging:
+            names = free_names(node, self.surroundings.free_names)
+            made = with_plain_reads_of(value, names) if names else None
+            value = value if made is None else at.either(at.load(symbols.METADATA_EXISTS), made, value)
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             plain = bare or shape.has_errorhooks  # there is no `try` in an expression
@@ -341,6 +360,12 @@ def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: 
     # Whoever waits for a function that can be suspended takes the wrapper of the value that it has returned last.
     names = Names(survey(function).declared, is_catching=is_catching or is_suspendable(function))
     return [*rest, *(insert_unwrapping(statement, shapes, names) for statement in block)]
+
+
+def _plain_branch(at: At, body: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
+    """The branch without any context. A closure reads these names without wrappers, if any value may be tagged."""
+    made = with_plain_reads(body, names) if names else None
+    return body if made is None else [at.put(ast.If(at.load(symbols.METADATA_EXISTS), made, body))]
 
 
 def _replaced(node: ast.AST, form: Form, depth: int) -> Any:

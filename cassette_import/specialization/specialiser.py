@@ -13,6 +13,8 @@ from typing import Any, Final
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.observers import pause_observers
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import body_compiler
@@ -97,7 +99,10 @@ class Specialiser:
         record = unit.record
         is_covered = record.installed or record.filename in activation.roots
         while True:
-            if is_covered or self._instrumentation.active() or unit.restorations == _MOST_RESTORATIONS:
+            # A closure may hold wrappers as long as there are any: its plain branch takes them off.
+            is_closure = bool(unit.plain.co_freevars) and NAMES.get(METADATA_EXISTS, False)
+            is_needed = is_closure or unit.restorations == _MOST_RESTORATIONS
+            if is_covered or is_needed or self._instrumentation.active():
                 code = self._body(unit, activation.variant if is_covered else None)
             else:
                 code = unit.plain  # its file was overdubbed for a root function that is not running any more

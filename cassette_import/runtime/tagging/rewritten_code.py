@@ -113,6 +113,18 @@ def make_annotations_plain(found: Any) -> None:
             found[name] = value._tagged_value
 
 
+# ---- free variables of closures
+
+
+@hidden
+def plain_elsewhere(value: Any) -> Any:
+    """A variable of a generator, without its wrapper unless a context that tags values is active."""
+    if type(value) is not Tagged:
+        return value
+    variant = ACTIVE.get().variant
+    return value if variant is not None and variant.tagging else value._tagged_value
+
+
 # ---- f-strings
 
 
@@ -186,6 +198,7 @@ PROVIDED.add(
         symbols.MAPPING: mapping,
         symbols.PLAIN: hidden(plain),
         symbols.PLAIN_ITEMS: plain_items,
+        symbols.READ_WHERE_ACTIVE: plain_elsewhere,
         symbols.SCOPE: scope,
         symbols.SNAPSHOT: snapshot,
         symbols.TIDY: tidy,
