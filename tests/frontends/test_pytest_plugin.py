@@ -621,6 +621,29 @@ def test_the_notice_of_specialising_reaches_the_user_and_no_capture(capture, pro
     assert re.fullmatch(NOTICE, done.stderr)
 
 
+@pytest.mark.parametrize("capture", ["fd", "no"])
+@pytest.mark.parametrize("asked", ["@pytest.mark.cassette('noop', packages='shop')", "overdubbing"])
+def test_markers_and_the_fixture_have_the_notice_of_specialising_too(asked, capture, project):
+    write(project, "conftest.py", IMPATIENT)
+    is_marker = asked.startswith("@")
+    call = "shop.area(1)" if is_marker else "overdubbing.start('noop', packages='shop'); shop.area(1)"
+    write(
+        project,
+        "tests/test_shop.py",
+        f"""
+        import pytest, shop
+
+        {asked if is_marker else ""}
+        def test_nothing_is_captured(capfd{"" if is_marker else ", overdubbing"}):
+            {call}
+            assert capfd.readouterr() == ("", "")
+        """,
+    )
+    done = run_pytest(f"--capture={capture}", folder=project)
+    assert outcomes(done) == {"passed": 1}, done.stdout
+    assert re.fullmatch(NOTICE, done.stderr)
+
+
 def test_one_worker_of_xdist_writes_the_notice_of_specialising(project):
     pytest.importorskip("xdist")
     write(project, "conftest.py", IMPATIENT)

@@ -214,12 +214,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.fixture
-def overdubbing() -> Iterator[Overdubbing]:
+def overdubbing(request: pytest.FixtureRequest) -> Iterator[Overdubbing]:
     """``with overdubbing(context):`` runs part of a test in a context; ``packages=`` overdubs further packages."""
     from cassette_import.frontends.pytest_plugin.fixture import Overdubbing
 
+    state = _new_state()
+    if _STATE not in request.config.stash:  # otherwise there are notices already
+        capturing: Any = request.config.pluginmanager.getplugin("capturemanager")
+        with contextlib.nullcontext() if capturing is None else capturing.global_and_fixture_disabled():
+            _notify_of_specialising(request.config, state)
     with contextlib.ExitStack() as stack:
-        yield Overdubbing(_new_state(), stack)
+        stack.callback(state.close)
+        yield Overdubbing(state, stack)
 
 
 @pytest.fixture
