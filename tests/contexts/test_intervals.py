@@ -1,9 +1,13 @@
 """Enclosures of the results of unmodified functions."""
 
+import bisect
 import colorsys
+import heapq
+import itertools
 import math
 import os
 import random
+import statistics
 import subprocess
 import sys
 from fractions import Fraction
@@ -157,6 +161,16 @@ def test_the_smallest_and_the_largest_need_no_decision():
 # ---- what would not be guaranteed
 
 
+def _matched(x):
+    match [x]:
+        case [value]:
+            pass
+    match value:
+        case 0.5:
+            return 1
+    return 2
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -179,6 +193,26 @@ def test_the_smallest_and_the_largest_need_no_decision():
 def test_what_has_no_rule_is_an_error_that_shows_where(program):
     with pytest.raises((NotEnclosed, Undecided), match=r"at .*test_intervals.py:\d+ in <lambda>: "):
         enclosure(program, Interval(0.4, 0.6))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: heapq.heappop([x, 0.5]),
+        lambda x: heapq.nlargest(1, [x, 0.5])[0],
+        lambda x: next(heapq.merge([x], [0.5])),
+        lambda x: statistics.mode([x, 0.5]),
+        lambda x: bisect.insort([0.5], x),
+        lambda x: len(list(itertools.groupby([x, 0.5]))),
+        lambda x: len({x, 0.5}),
+        lambda x: {x: 1}.get(0.5),
+        lambda x: [x].remove(x),
+        lambda x: _matched(x),
+    ],
+)
+def test_a_leaf_that_would_compare_midpoints_is_an_error(program):
+    with pytest.raises(NotEnclosed, match="there is no rule for such operands of"):
+        enclosure(program, Interval(0.0, 1.0))
 
 
 def test_calls_that_do_not_compute_with_a_number_are_no_error():

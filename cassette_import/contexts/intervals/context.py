@@ -99,6 +99,10 @@ class Intervals(LosesNothing, tagging=True):
         """The error for a call without an enclosure."""
         return self.refuse(NotEnclosed(f, nearest_site(), reason))
 
+    def compared(self, f: Any) -> None:
+        """A leaf is about to compare midpoints, or to hash them: what it does would be a guess."""
+        raise self.not_enclosed(f, "there is no rule for such operands of")
+
     def choose(self, function: Any, operands: Sequence[Any], options: Sequence[Any]) -> Any:
         """One of several possible values; the other ones are kept for further runs."""
         if len(options) == 1:

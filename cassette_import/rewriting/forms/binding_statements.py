@@ -72,11 +72,13 @@ def async_loop(node: ast.AsyncFor, names: Names) -> ast.stmt:
 def match_statement(node: ast.Match, names: Names) -> ast.stmt:
     """The names that patterns capture get their metadata before the guard and the block of the case run."""
     captures = [captures_of(case.pattern) for case in node.cases]
-    if names.leaving is None or not any(captures):
+    compares = any(isinstance(part, ast.MatchValue) for case in node.cases for part in ast.walk(case.pattern))
+    if names.leaving is None or not (compares or any(captures)):
         if not isinstance(node.subject, ast.Constant):
             node.subject = _called(node.subject, symbols.PLAIN)
         return node
-    node.subject = _called(node.subject, symbols.SUBJECT)
+    at = At(node.subject)
+    node.subject = at.call(at.load(symbols.SUBJECT), [node.subject, at.constant(compares)])
     for case, ways in zip(node.cases, captures, strict=True):
         at = At(case.pattern)
         read = {

@@ -6,6 +6,7 @@ known from before is kept by the frame of the program. Knows wrappers and the sh
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
@@ -20,6 +21,7 @@ from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
+from cassette_import.runtime.tagging.leaf_call import note_comparison
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.tags import Metas
@@ -110,9 +112,11 @@ _MATCHES_ITSELF: Final = 1 << 22
 
 
 @hidden
-def subject(value: Any) -> Any:
-    """The plain subject of a `match` statement that captures values."""
+def subject(value: Any, is_compared: bool) -> Any:
+    """The plain subject of a `match` statement that captures values, or compares the subject with values."""
     if NAMES[METADATA_EXISTS]:
+        if is_compared and type(value) is Tagged:
+            note_comparison(ACTIVE.get(), operator.eq, value)
         _subjects[id(sys._getframe(1))] = value
     return plain(value)
 

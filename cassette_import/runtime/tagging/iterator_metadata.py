@@ -38,7 +38,8 @@ LAZY_TYPES: Final = tuple(
         GeneratorType, map, filter, zip, enumerate, itertools.chain, itertools.islice, itertools.starmap,
         itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate, itertools.compress,
         itertools.zip_longest, itertools.pairwise, itertools.groupby, getattr(itertools, "batched", None),
-        type(iter(int, 1)),
+        itertools.product, itertools.permutations, itertools.combinations, itertools.combinations_with_replacement,
+        itertools.cycle, itertools.repeat, type(iter(int, 1)),
     )
     if kind is not None
 )  # fmt: skip

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.runtime.state import ACTIVE, Activation
+from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.handover import call_overdubbed
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
 _UNCHANGING: Final = frozenset(map(id, (len, isinstance, type, id, hash, callable)))
 """Functions that change no part of containers of the interpreter's own types."""
@@ -107,6 +107,11 @@ class LeafCall:
         return computed_metadata.with_computed_metadata(self.activation, function, arguments, {}, value)
 
     @hidden
+    def compare(self, *items: Any) -> None:
+        """The leaf compares these items, or hashes them."""
+        note_comparison(self.activation, self.function, *items)
+
+    @hidden
     def forward(self, callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Make a call that the leaf would make. It is no event; the metadata of the arguments is propagated."""
         variant = ACTIVE.get().variant
@@ -119,6 +124,18 @@ class LeafCall:
     def event(self, function: Any, *arguments: Any) -> Any:
         """Make a call that the leaf would make, as an event."""
         return self.activation.variant.runners[1].event(function, *arguments)  # type: ignore[union-attr]
+
+
+@hidden
+def note_comparison(activation: Activation, function: Any, *items: Any) -> None:
+    """A function compares items: a context type that has tagged one may raise an error by its method `compared`."""
+    for level, tag in enumerate(activation.tags):
+        if tag is not None and tag.compared is not None and any(tag in (metas_of(item) or ()) for item in items):
+            token = ACTIVE.set(hook_activation(activation, level))
+            try:
+                tag.compared(activation.contexts[level], function)
+            finally:
+                ACTIVE.reset(token)
 
 
 RuleFunction = Callable[[LeafCall], Any]

@@ -70,6 +70,7 @@ class Tag:
         "__weakref__",
         "_context",
         "_token",
+        "compared",
         "computed",
         "confusable",
         "depth",
@@ -98,6 +99,7 @@ class Tag:
         self.computed = _computed_method(type(context))
         self.lost = context.lost
         self.exempt = getattr(context, "exempt_leaves", NO_LEAVES)
+        self.compared = getattr(type(context), "compared", None)
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:
             self._token = WATCH

@@ -19,15 +19,17 @@ BUILTINS: Final = Table(
         "the argument becomes an item": (
             "list: append insert __setitem__ set: add dict: __setitem__ setdefault bytearray: append insert"
         ),
-        "the argument becomes an attribute": "setattr object: __setattr__",
-        "an attribute becomes the result": "getattr object: __getattribute__ super: __getattribute__",
+        "the argument becomes an attribute": "setattr object: __setattr__ type: __setattr__",
+        "an attribute becomes the result": (
+            "getattr object: __getattribute__ super: __getattribute__ type: __getattribute__"
+        ),
         "an item becomes the result": (
-            "max min next anext list: pop __getitem__ tuple: __getitem__ dict: get pop popitem __getitem__ __missing__"
-            " set: pop"
+            "max min next list: pop __getitem__ tuple: __getitem__ dict: get pop popitem __getitem__ set: pop"
         ),
         "items become items of the result": (
-            "aiter dict enumerate filter frozenset iter list reversed set sorted tuple zip"
-            " list: copy __add__ __mul__ __rmul__ tuple: __add__ __mul__ __rmul__ __getnewargs__"
+            "dict enumerate filter frozenset iter list reversed set sorted tuple zip"
+            " list: copy __add__ __mul__ __rmul__ __iter__ __reversed__ tuple: __add__ __mul__ __rmul__ __iter__"
+            " __new__"
             " dict: copy fromkeys values items __or__ __ror__ set: copy difference intersection symmetric_difference"
             " union __and__ __rand__ __or__ __ror__ __sub__ __rsub__ __xor__ __rxor__ frozenset: copy difference"
             " intersection symmetric_difference union __and__ __rand__ __or__ __ror__ __sub__ __rsub__ __xor__ __rxor__"
@@ -38,14 +40,12 @@ BUILTINS: Final = Table(
             " bytearray: extend"
         ),
         "items become arguments of the callback": "map",
-        "arguments become parts of the object": "object slice property classmethod staticmethod super type",
+        "arguments become parts of the object": "object type",
         "arguments become arguments of the callee": "type: __call__",
-        "the namespace becomes the namespace of the class": "__build_class__",
-        "variables become items of the result": "vars",
-        "globals and locals become those of the code": "eval exec",
+        "the namespace becomes the namespace of the class": "type: __new__",
     },
     computes=(
-        "abs divmod pow round sum hash ord chr bin hex oct compile memoryview input"
+        "abs divmod pow round sum hash ord chr bin hex oct compile memoryview input slice eval exec anext"
         " int: as_integer_ratio bit_count bit_length from_bytes to_bytes float: as_integer_ratio fromhex hex"
         " complex: conjugate range: * bytes: * bytearray: * memoryview: * str: *"
     ),
@@ -56,36 +56,32 @@ BUILTINS: Final = Table(
     ),
     writes="ascii format print repr exit quit open help",
     creates=(
-        "__import__ breakpoint copyright credits dir globals license locals type: mro __loader__: *"
+        "__import__ __build_class__ property classmethod staticmethod super aiter vars breakpoint copyright"
+        " credits dir globals license locals type: mro __loader__: *"
         " property: getter setter deleter slice: indices memoryview: _from_flags"
     ),
 )
 
 TYPES: Final = Table(
     moves={
-        "arguments become parts of the object": (
-            "CellType FunctionType GenericAlias MappingProxyType MethodType ModuleType SimpleNamespace"
-            " SimpleNamespace: __init__"
-        ),
-        "an item becomes the result": "MappingProxyType: get __getitem__",
-        "items become items of the result": (
-            "MappingProxyType: copy values items keys __iter__ __reversed__ __or__ __ror__ __ior__"
-        ),
-        "the argument becomes the result of `yield`": (
-            "GeneratorType: send CoroutineType: send AsyncGeneratorType: asend"
-        ),
-        "the exception is raised at the `yield`": (
-            "GeneratorType: throw CoroutineType: throw AsyncGeneratorType: athrow"
-        ),
-        "the returned value becomes the result": "GeneratorType: close",
-        "arguments become arguments of the callee": "FunctionType: __call__ MethodType: __call__",
-        "an attribute becomes the result": "DynamicClassAttribute: __get__",
-        "the namespace becomes the namespace of the class": "new_class prepare_class",
+        "arguments become parts of the object": ("SimpleNamespace"),
+        "an item becomes the result": "MappingProxyType: get __getitem__ GeneratorType: __next__",
+        "items become items of the result": "MappingProxyType: copy values items",
+        "the argument becomes the result of `yield`": "GeneratorType: send",
+        "the exception is raised at the `yield`": "GeneratorType: throw",
+        "arguments become arguments of the callee": "GenericAlias",
     },
-    computes="GenericAlias: __getitem__ UnionType: __getitem__",
-    consumes="CoroutineType: close AsyncGeneratorType: aclose FrameType: clear",
+    computes=(
+        "CellType FunctionType MethodType ModuleType new_class prepare_class"
+        " GenericAlias: __getitem__ UnionType: __getitem__ GeneratorType: close"
+        " MappingProxyType: __or__ __ror__ __ior__ CoroutineType: send throw AsyncGeneratorType: asend athrow"
+    ),
+    consumes=(
+        "MappingProxyType: keys __iter__ __reversed__ CoroutineType: close AsyncGeneratorType: aclose FrameType: clear"
+    ),
     creates=(
-        "AsyncGeneratorType BuiltinFunctionType ClassMethodDescriptorType CodeType CoroutineType DynamicClassAttribute"
+        "MappingProxyType AsyncGeneratorType BuiltinFunctionType ClassMethodDescriptorType CodeType CoroutineType"
+        " DynamicClassAttribute"
         " EllipsisType FrameType GeneratorType GetSetDescriptorType MemberDescriptorType MethodDescriptorType"
         " MethodWrapperType NoneType NotImplementedType TracebackType UnionType WrapperDescriptorType"
         " BuiltinMethodType LambdaType coroutine get_original_bases resolve_bases __getattr__ CapsuleType"

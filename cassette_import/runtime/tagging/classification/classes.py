@@ -11,38 +11,38 @@ from cassette_import.runtime.tagging.classification.table import Table
 
 DATACLASSES: Final = Table(
     moves={
-        "arguments become parts of the object": "Field field",
         "parts become parts of the result": "asdict astuple replace",
     },
+    computes="Field field",
     consumes="is_dataclass",
     creates="InitVar dataclass fields make_dataclass",
 )
 
 CONTEXTLIB: Final = Table(
     moves={
-        "the managed value becomes the result": (
-            "AbstractContextManager: __enter__ AbstractAsyncContextManager: __aenter__ AsyncExitStack:"
-            " enter_async_context push_async_exit push_async_callback _create_async_exit_wrapper"
-            " _create_async_cb_wrapper _push_async_cm_exit"
-        ),
-        "arguments become parts of the object": (
-            "aclosing chdir closing nullcontext redirect_stderr redirect_stdout suppress"
-        ),
+        "the managed value becomes the result": "nullcontext: __enter__ closing: __enter__",
+        "arguments become parts of the object": "aclosing closing nullcontext",
     },
-    consumes="ExitStack: close AsyncExitStack: aclose",
+    computes="AsyncExitStack: enter_async_context",
+    consumes=(
+        "chdir redirect_stderr redirect_stdout suppress ExitStack: close __enter__ AsyncExitStack: aclose __aenter__"
+        " AbstractContextManager: __enter__ AbstractAsyncContextManager: __aenter__ chdir: __enter__ __init__"
+        " suppress: __enter__ __init__"
+    ),
     creates=(
         "AbstractAsyncContextManager AbstractContextManager AsyncContextDecorator AsyncExitStack ContextDecorator"
         " ExitStack asynccontextmanager contextmanager AsyncContextDecorator: _recreate_cm"
-        " ContextDecorator: _recreate_cm"
+        " ContextDecorator: _recreate_cm AsyncExitStack: push_async_exit push_async_callback"
+        " _create_async_exit_wrapper _create_async_cb_wrapper _push_async_cm_exit"
     ),
 )
 
 ENUM: Final = Table(
-    moves={
-        "arguments become parts of the object": "Enum EnumDict EnumDict: __setitem__ __init__ update",
-        "an item becomes the result": "EnumType: __getitem__ __call__",
-    },
-    computes="Flag IntFlag IntEnum StrEnum ReprEnum Flag: * IntFlag: * IntEnum: * StrEnum: * ReprEnum: *",
+    moves={},
+    computes=(
+        "Enum EnumDict Flag IntFlag IntEnum StrEnum ReprEnum EnumType: __getitem__ __call__"
+        " Flag: * IntFlag: * IntEnum: * StrEnum: * ReprEnum: *"
+    ),
     writes="global_enum_repr global_flag_repr global_str bin show_flag_values",
     creates=(
         "EnumType EnumMeta EnumCheck FlagBoundary auto global_enum member nonmember pickle_by_enum_name"
@@ -52,12 +52,13 @@ ENUM: Final = Table(
 )
 
 JSON: Final = Table(
-    moves={"arguments become parts of the object": "JSONDecoder JSONEncoder"},
-    computes="detect_encoding load loads JSONDecoder: decode raw_decode JSONEncoder: default",
+    moves={},
+    computes="JSONDecoder JSONEncoder detect_encoding load loads JSONDecoder: decode raw_decode JSONEncoder: default",
     writes="dump dumps JSONEncoder: encode iterencode",
 )
 
 STRING: Final = Table(
-    moves={"arguments become parts of the object": "Formatter Template"},
-    computes="capwords Formatter: * Template: *",
+    moves={},
+    creates="Formatter",
+    computes="capwords Template Formatter: * Template: *",
 )

@@ -12,32 +12,25 @@ from cassette_import.runtime.tagging.classification.table import Table
 COLLECTIONS: Final = Table(
     moves={
         "the argument becomes an item": (
-            "deque: append appendleft insert __setitem__ OrderedDict: setdefault __setitem__ UserDict: __setitem__"
-            " UserList: append insert __setitem__ ChainMap: __setitem__"
+            "deque: append appendleft insert __setitem__ OrderedDict: setdefault __setitem__"
         ),
-        "an item becomes the result": (
-            "deque: pop popleft __getitem__ defaultdict: __missing__ OrderedDict: pop popitem UserDict: get __getitem__"
-            " UserList: pop __getitem__ ChainMap: get pop popitem __getitem__ __missing__"
-        ),
+        "an item becomes the result": ("deque: pop popleft __getitem__ OrderedDict: pop popitem"),
         "items become items of the result": (
-            "deque OrderedDict defaultdict ChainMap UserDict UserList"
+            "deque OrderedDict defaultdict"
             " deque: copy __add__ __mul__ __rmul__ __copy__ defaultdict: copy __or__ __ror__ __copy__"
-            " OrderedDict: copy fromkeys values items __or__ __ror__ UserDict: copy fromkeys __or__ __ror__"
-            " UserList: copy __add__ __radd__ __mul__ __rmul__ _UserList__cast"
-            " ChainMap: copy fromkeys new_child __or__ __ror__"
+            " OrderedDict: copy fromkeys values items __or__ __ror__"
         ),
         "items become items of the object": (
-            "deque: extend extendleft reverse rotate __iadd__ __imul__ OrderedDict: update move_to_end __ior__"
-            " UserList: extend reverse sort __iadd__ __imul__ UserDict: __ior__ ChainMap: __ior__"
+            "deque: extend extendleft reverse rotate __iadd__ __imul__ OrderedDict: update __ior__"
+            " OrderedDict: __init__ defaultdict: __init__ deque: __init__"
         ),
     },
     computes=(
-        "Counter UserString Counter: total most_common elements fromkeys update subtract copy _keep_positive __init__"
+        "ChainMap Counter UserDict UserList UserString ChainMap: * UserDict: * UserList: * Counter: total"
+        " most_common elements fromkeys update subtract copy _keep_positive __init__"
         " __missing__ __or__ __ior__ UserString: *"
     ),
-    consumes=(
-        "deque: clear count index remove OrderedDict: clear keys UserList: clear count index remove ChainMap: clear"
-    ),
+    consumes=("deque: clear count index remove OrderedDict: clear keys move_to_end __iter__ __reversed__"),
     creates="namedtuple",
 )
 

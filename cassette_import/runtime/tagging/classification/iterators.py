@@ -24,10 +24,10 @@ ITERTOOLS: Final = Table(
 FUNCTOOLS: Final = Table(
     moves={
         "items become arguments of the callback": "reduce",
-        "arguments become parts of the object": "partial partialmethod partial: __setstate__",
+        "arguments become parts of the object": "partial",
         "arguments become arguments of the callee": "partial: __call__",
-        "the result becomes an attribute": "cached_property: __get__",
     },
+    computes="partialmethod",
     creates=(
         "cache Placeholder cmp_to_key lru_cache singledispatch total_ordering update_wrapper wraps cached_property"
         " singledispatchmethod singledispatchmethod: register partialmethod: _make_unbound_method"

@@ -87,10 +87,13 @@ def _row_of(function: Any) -> _Row:
 
 def _resolve_imported() -> None:
     """Resolve the names of the modules that have been imported since the last question."""
-    for name, table in TABLES.items():
-        if name not in _resolved and name in sys.modules:
-            _resolved.add(name)
-            _resolve(sys.modules[name], table)
+    imported = [name for name in TABLES if name not in _resolved and name in sys.modules]
+    _resolved.update(imported)
+    for name in imported:
+        _resolve(sys.modules[name], TABLES[name])
+    for name in imported:  # what the tables name comes first: modules have classes of other modules, too
+        for owner in [found for found in vars(sys.modules[name]).values() if is_a(found, type)]:
+            _resolve_special_methods(owner)
 
 
 def _resolve(module: ModuleType, table: Table) -> None:
@@ -113,8 +116,6 @@ def _resolve(module: ModuleType, table: Table) -> None:
         for found in class_namespace(owner).values():
             if callable(found) or is_a(found, (classmethod, staticmethod)):
                 _add(found, kind, way, writes)
-    for owner in [found for found in vars(module).values() if is_a(found, type)]:
-        _resolve_special_methods(owner)
 
 
 def _columns(table: Table) -> Iterator[tuple[str, str, str, bool]]:

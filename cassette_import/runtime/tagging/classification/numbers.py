@@ -11,12 +11,12 @@ from cassette_import.runtime.tagging.classification.table import Table
 
 OPERATOR: Final = Table(
     moves={
-        "an item becomes the result": "getitem itemgetter: __call__",
-        "an attribute becomes the result": "attrgetter: __call__",
+        "an item becomes the result": "getitem itemgetter",
+        "an attribute becomes the result": "attrgetter",
         "the argument becomes an item": "setitem",
         "items become items of the result": "concat iconcat",
-        "arguments become parts of the object": "itemgetter attrgetter methodcaller",
-        "arguments become arguments of the callee": "call methodcaller: __call__",
+        "arguments become parts of the object": "methodcaller",
+        "arguments become arguments of the callee": "call",
     },
     computes=(
         "abs add and_ floordiv iadd iand ifloordiv ilshift imatmul imod imul index inv invert ior ipow irshift isub"
@@ -41,11 +41,11 @@ STATISTICS: Final = Table(
     moves={
         "an item becomes the result": "median median_low median_high mode",
         "items become items of the result": "multimode",
-        "arguments become parts of the object": "LinearRegression NormalDist LinearRegression: _make _replace",
+        "arguments become parts of the object": "LinearRegression LinearRegression: _make _replace",
         "parts become parts of the result": "LinearRegression: _asdict",
     },
     computes=(
         "correlation covariance fmean geometric_mean harmonic_mean kde kde_random linear_regression mean"
-        " median_grouped pstdev pvariance quantiles stdev variance NormalDist: *"
+        " median_grouped pstdev pvariance quantiles stdev variance NormalDist NormalDist: *"
     ),
 )

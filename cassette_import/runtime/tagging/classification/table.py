@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+ITSELF = "the receiver becomes the result"
+"""What is moved needs no rule: the result is the object whose method is called."""
+
 
 class Table(NamedTuple):
     """The classification of the callables of one module."""

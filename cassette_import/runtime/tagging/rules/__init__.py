@@ -35,6 +35,7 @@ from cassette_import.runtime.tagging.rules import (
     reductions,
     sets,
     sorting,
+    special_methods,
     subscripts,
     substitutions,
 )
@@ -43,7 +44,7 @@ MODULES = (
     attributes, averages, buffers, callables, construction, container_constructors, context_managers, conversions,
     copies, dicts, displays, frames, getters, heaps, iteration, iterator_methods, lazy_iterators, lists,
     mapping_proxies, module_globals, operators, partial_objects, recorded_iterators, records, reductions, sets,
-    sorting, subscripts, substitutions,
+    sorting, special_methods, subscripts, substitutions,
 )  # fmt: skip
 """The files of rules."""
 

@@ -22,7 +22,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
 
 
 @rule(getattr, plain_if=nothing_watched, returns_method_result=True)
-@rule(object.__getattribute__)
+@rule(object.__getattribute__, type.__getattribute__, super.__getattribute__)
 @hidden
 def load_attribute(call: LeafCall) -> Any:
     owner = call.arguments[0]
@@ -86,7 +86,7 @@ def _load_with_metadata(call: LeafCall) -> Any:
     return value
 
 
-@rule(setattr, object.__setattr__)
+@rule(setattr, object.__setattr__, type.__setattr__)
 @hidden
 def store_attribute(call: LeafCall) -> Any:
     owner, name, value = plain(call.arguments[0]), plain(call.arguments[1]), call.arguments[2]

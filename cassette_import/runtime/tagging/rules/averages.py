@@ -34,6 +34,7 @@ def choose_middle(call: LeafCall) -> Any:
     name = call.function.__name__
     if not items or (name == "median" and len(items) % 2 == 0):
         return without_rule(call)
+    call.compare(*items)
     value = call.native()
     position = (len(items) - (name == "median_low")) // 2
     chosen = sorted(items, key=plain)[position]
@@ -47,6 +48,7 @@ def choose_most_frequent(call: LeafCall) -> Any:
     items = _numbers(call)
     if not items:
         return without_rule(call)
+    call.compare(*items)
     value = call.native()
     chosen = [
         next(item for item in items if plain(item) == found) for found in (value if type(value) is list else [value])

@@ -34,6 +34,7 @@ def from_items(call: LeafCall) -> Any:
     items = list(iterate_wrapped(call, source))
     made = kind(map(plain, items), *map(plain, call.given[1:]), **call.plain_keywords)
     if kind in (set, frozenset):
+        call.compare(*items)
         return call.store.bind_elements(made, items)
     return call.store.bind_items(made, items[len(items) - len(made) :])
 

@@ -21,7 +21,7 @@ from cassette_import.runtime.tagging.wrappers import metas_of, plain, wrapped
 
 @rule(
     copy.copy, copy.deepcopy, list.copy, dict.copy, set.copy, frozenset.copy, deque.copy, OrderedDict.copy,
-    defaultdict.copy, defaultdict.__copy__,
+    defaultdict.copy, defaultdict.__copy__, deque.__copy__,
 )  # fmt: skip
 @hidden
 def copy_with_metadata(call: LeafCall) -> Any:

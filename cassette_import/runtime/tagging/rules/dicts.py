@@ -31,6 +31,7 @@ def take_by_key(call: LeafCall) -> Any:
     if len(call.arguments) < 2 or not call.keywords.keys() <= {"default"}:
         return call.native_then_drop_stale()
     _, key, *default = call.arguments
+    call.compare(key)
     default += call.keywords.values()
     owner = call.owner
     slot = call.store.slots_by_key(owner).get(plain(key))

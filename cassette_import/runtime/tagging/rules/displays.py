@@ -29,11 +29,13 @@ def build_tuple(call: LeafCall) -> Any:
 @rule(primitives.build_set)
 @hidden
 def build_set(call: LeafCall) -> Any:
+    call.compare(*call.given)
     return call.store.bind_elements(set(map(plain, call.given)), call.given)
 
 
 @rule(primitives.build_dict)
 @hidden
 def build_dict(call: LeafCall) -> Any:
+    call.compare(*call.given[::2])
     pairs = list(zip(call.given[::2], call.given[1::2], strict=True))
     return call.store.bind_pairs({plain(key): plain(value) for key, value in pairs}, pairs)

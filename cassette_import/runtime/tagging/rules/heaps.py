@@ -76,6 +76,14 @@ def _has_items(call: LeafCall) -> bool:
 
 
 @hidden
+def _compare(call: LeafCall, *more: Any) -> None:
+    """The items of a heap are compared with each other, and with a further one."""
+    items = call.store.wrapped_items(call.owner)
+    if len(items) + len(more) > 1:
+        call.compare(*items, *more)
+
+
+@hidden
 def _replace_root(call: LeafCall, value: Any) -> Any:
     """Put a value at the root, and let it sink; the result is the former root."""
     store, items = call.store, call.owner
@@ -92,6 +100,7 @@ def push(call: LeafCall) -> Any:
     if len(call.arguments) != 2 or not is_a(call.owner, list) or call.keywords:
         return call.native()
     items = call.owner
+    _compare(call, call.arguments[1])
     call.forward(list.append, items, call.arguments[1])
     _Heap(call.store, items).rise(0, len(items) - 1)
     return None
@@ -102,6 +111,7 @@ def push(call: LeafCall) -> Any:
 def take_smallest(call: LeafCall) -> Any:
     if len(call.arguments) != 1 or not _has_items(call):
         return call.native()
+    _compare(call)
     last = call.forward(list.pop, call.owner)
     return _replace_root(call, last) if call.owner else last
 
@@ -111,6 +121,7 @@ def take_smallest(call: LeafCall) -> Any:
 def take_smallest_then_push(call: LeafCall) -> Any:
     if len(call.arguments) != 2 or not _has_items(call):
         return call.native()
+    _compare(call, call.arguments[1])
     return _replace_root(call, call.arguments[1])
 
 
@@ -120,6 +131,7 @@ def push_then_take_smallest(call: LeafCall) -> Any:
     if len(call.arguments) != 2 or not is_a(call.owner, list) or call.keywords:
         return call.native()
     items, value = call.owner, call.arguments[1]
+    _compare(call, value)
     return _replace_root(call, value) if items and items[0] < plain(value) else value
 
 
@@ -128,6 +140,7 @@ def push_then_take_smallest(call: LeafCall) -> Any:
 def make_heap(call: LeafCall) -> Any:
     if len(call.arguments) != 1 or not is_a(call.owner, list) or call.store.item_metas(call.owner) is None:
         return call.native()
+    _compare(call)
     heap = _Heap(call.store, call.owner)
     for position in reversed(range(len(call.owner) // 2)):
         heap.sink(position)
@@ -157,6 +170,18 @@ class _Carrier:
         return self.value is other.value or self.value == other.value
 
 
+@hidden
+def _compared(call: LeafCall, items: Any) -> Any:
+    """The items of an iterator, which are compared; keys are left to the function."""
+
+    @hidden
+    def compare(item: Any) -> Any:
+        call.compare(item)
+        return item
+
+    return items if call.keywords.get("key") is not None else map(compare, items)
+
+
 @rule(heapq.nlargest, heapq.nsmallest)
 @hidden
 def select(call: LeafCall) -> Any:
@@ -164,7 +189,7 @@ def select(call: LeafCall) -> Any:
         return without_rule(call)
     source, key = call.given[1], plain(call.keywords.get("key"))
     has_length = lookup(type(plain(source)), "__len__") is not None
-    carriers: Any = map(_Carrier, iterate_wrapped(call, source))
+    carriers: Any = map(_Carrier, _compared(call, iterate_wrapped(call, source)))
 
     @hidden
     def key_of(carrier: _Carrier) -> Any:
@@ -181,7 +206,8 @@ def merge(call: LeafCall) -> Any:
     """An item that the generator yields is the next one of the first source that has it."""
     if not any(may_have_tagged_items(call.store, source) for source in call.given):
         return call.native()
-    feeds = [Feed(call.store, source, recorded=False) for source in call.given]
+    compare = call.compare if len(call.given) > 1 else None
+    feeds = [Feed(call.store, source, recorded=False, compare=compare) for source in call.given]
     made = call.callee(*feeds, **call.plain_keywords)
     yielded = [0] * len(feeds)
 
@@ -207,6 +233,8 @@ def insert_in_order(call: LeafCall) -> Any:
     if len(call.arguments) < 2 or not is_a(owner, SEQUENCES):
         return without_rule(call)
     before, metas = items_in(owner), call.store.changeable_metas(owner)
+    if before:
+        call.compare(call.arguments[1], *call.store.wrapped_items(owner))
     result = call.native()
     after, value = items_in(owner), call.arguments[1]
     position = next((index for index, item in enumerate(before) if after[index] is not item), len(before))

@@ -60,14 +60,14 @@ def advance(call: LeafCall) -> Any:
 _REVERSED: Final[tuple[type, ...]] = (type(reversed([])), type(reversed(())), type(reversed(deque())))
 
 
-@rule(reversed)
+@rule(reversed, list.__reversed__, deque.__reversed__)
 @hidden
 def backward(call: LeafCall) -> Any:
-    source = plain(call.given[0])
+    source = plain(call.arguments[0])
     iterator = call.native()
     if is_a(source, SEQUENCES) and call.store.items.of(source) is not None and type(iterator) in _REVERSED:
         indices = iter(range(size_of(source) - 1, -1, -1))
         call.store.iterators.make(iterator).extra = cursor_by_index(call.store, source, indices)
-    elif is_computed_from(call.given[0]):
-        call.store.iterators.make(iterator).extra = cursor_of_whole(call.given[0])
+    elif is_computed_from(call.arguments[0]):
+        call.store.iterators.make(iterator).extra = cursor_of_whole(call.arguments[0])
     return iterator

@@ -69,6 +69,7 @@ def pop(call: LeafCall) -> Any:
 @hidden
 def remove(call: LeafCall) -> None:
     owner, before, metas = call.owner, items_in(call.owner), call.store.changeable_metas(call.owner)
+    call.compare(call.arguments[-1], *call.store.wrapped_items(owner))
     call.native()
     after = items_in(owner)
     position = next((n for n, value in enumerate(after) if value is not before[n]), len(after))

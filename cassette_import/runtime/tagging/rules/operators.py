@@ -19,6 +19,7 @@ from cassette_import.interpreter.namespaces import bases_of, is_a
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -32,6 +33,7 @@ _NAMES: Final = {
     operator.imod: "mod", operator.ipow: "pow", operator.iadd: "add", operator.iand: "and", operator.ixor: "xor",
     operator.ior: "or", operator.imatmul: "matmul", operator.ilshift: "lshift", operator.irshift: "rshift",
 }  # fmt: skip
+DECISIONS: Final = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
 _REFLECTED: Final = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -79,17 +81,25 @@ def _special_method(call: LeafCall, left: Any, right: Any, first: Any, second: A
 
 # ---- the metadata of the parts of sequences that are added or repeated, and of sets and dicts that are combined
 
-_Keeper = Callable[[Any], None]
+Keeper = Callable[[Any], None]
 """What is called with the result of an operator, and keeps the metadata of its parts."""
 
 
 @hidden
-def _keeper(call: LeafCall) -> _Keeper | None:
+def _keeper(call: LeafCall) -> Keeper | None:
     """The keeper for the method that an operator calls; None if that is no method of a container."""
     operands = [plain(argument) for argument in call.arguments]
     kind = container_whose_method_runs(call.function, operands)
-    make = next((_KEEPERS[base] for base in bases_of(kind) or () if base in _KEEPERS), None) if kind else None
-    return make(call, operands) if make is not None else None
+    return keeper_for(call, call.function, operands, kind) if kind is not None else None
+
+
+@hidden
+def keeper_for(call: LeafCall, function: Any, operands: list[Any], kind: type) -> Keeper | None:
+    """The keeper for the method of a container that an operator calls."""
+    if function in DECISIONS:
+        return None
+    make = next((_KEEPERS[base] for base in bases_of(kind) or () if base in _KEEPERS), None)
+    return make(call.store, function, operands) if make is not None else None
 
 
 @hidden
@@ -118,51 +128,51 @@ def container_whose_method_runs(function: Any, operands: list[Any]) -> Any:
 
 
 @hidden
-def _keep_metas_of_items(call: LeafCall, operands: list[Any]) -> _Keeper | None:
+def _keep_metas_of_items(store: Store, function: Any, operands: list[Any]) -> Keeper | None:
     """The operator is applied to the metadata of the items, too."""
     times = [operand for operand in operands if not is_a(operand, SEQUENCES)]
     if any(type(number) not in (int, bool) for number in times):
         return None
-    parts = [call.store.changeable_metas(item) if is_a(item, SEQUENCES) else item for item in operands]
+    parts = [store.changeable_metas(item) if is_a(item, SEQUENCES) else item for item in operands]
 
     @hidden
     def keep(value: Any) -> None:
-        metas = call.function(*parts)
+        metas = function(*parts)
         if is_a(value, SEQUENCES) and size_of(value) == len(metas):
-            call.store.set_item_metas(value, metas)
+            store.set_item_metas(value, metas)
 
     return keep
 
 
 @hidden
-def _keep_metas_of_elements(call: LeafCall, operands: list[Any]) -> _Keeper:
-    slots = [slot for operand in operands for slot in list(call.store.slots_by_key(operand).values())]
+def _keep_metas_of_elements(store: Store, function: Any, operands: list[Any]) -> Keeper:
+    slots = [slot for operand in operands for slot in list(store.slots_by_key(operand).values())]
 
     @hidden
     def keep(value: Any) -> None:
         if is_a(value, (set, frozenset)):
-            call.store.bind_elements(value, [Tagged(*slot) for slot in slots])
+            store.bind_elements(value, [Tagged(*slot) for slot in slots])
 
     return keep
 
 
 @hidden
-def _keep_metas_of_values(call: LeafCall, operands: list[Any]) -> _Keeper | None:
-    if call.function is not operator.or_ or not all(is_a(operand, dict) for operand in operands):
+def _keep_metas_of_values(store: Store, function: Any, operands: list[Any]) -> Keeper | None:
+    if function is not operator.or_ or not all(is_a(operand, dict) for operand in operands):
         return None
-    pairs: list[Any] = [(key, Tagged(*slot)) for key, slot in call.store.slots_by_key(operands[0]).items()]
-    slots = call.store.slots_by_key(operands[1])
+    pairs: list[Any] = [(key, Tagged(*slot)) for key, slot in store.slots_by_key(operands[0]).items()]
+    slots = store.slots_by_key(operands[1])
     pairs += [(key, Tagged(*slots[key]) if key in slots else None) for key in dict.keys(operands[1])]
 
     @hidden
     def keep(value: Any) -> None:
         if is_a(value, dict):
-            call.store.bind_pairs(value, pairs)
+            store.bind_pairs(value, pairs)
 
     return keep
 
 
-_KEEPERS: Final[dict[type, Callable[[LeafCall, list[Any]], _Keeper | None]]] = {
+_KEEPERS: Final[dict[type, Callable[[Store, Any, list[Any]], Keeper | None]]] = {
     list: _keep_metas_of_items,
     tuple: _keep_metas_of_items,
     deque: _keep_metas_of_items,

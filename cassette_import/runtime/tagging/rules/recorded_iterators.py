@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
@@ -32,11 +32,14 @@ _NOTHING: Final = object()
 class Feed:
     """The items of a source, plain; they are recorded as they were."""
 
-    __slots__ = ("_iterator", "_store", "ended", "last", "recorded", "step")
+    __slots__ = ("_compare", "_iterator", "_store", "ended", "last", "recorded", "step")
 
     @hidden
-    def __init__(self, store: Store, source: Any, recorded: bool = True) -> None:
+    def __init__(
+        self, store: Store, source: Any, recorded: bool = True, compare: Callable[..., None] | None = None
+    ) -> None:
         self._store = store
+        self._compare = compare
         self._iterator = start_iterator(store, source)
         self.recorded: deque[Any] | None = deque() if recorded else None
         self.last: Any = _NOTHING
@@ -54,6 +57,8 @@ class Feed:
         except StopIteration:
             self.ended = True
             raise
+        if self._compare is not None:
+            self._compare(self.last)
         self.step += 1
         LOCAL.returned = None  # the cursor says which metadata the item of the outer iterator has
         if self.recorded is not None:
@@ -176,10 +181,11 @@ class _Callback:
             self.last = self._function(given)
         else:
             self.last = self._call.forward(self._function, given)
+        self._call.compare(self.last)
         return plain(self.last)
 
 
-@rule(itertools.groupby)
+@rule(itertools.groupby, while_untagged=True)
 @hidden
 def group(call: LeafCall) -> Any:
     """The item that was taken last is the next one of the current group."""
@@ -187,7 +193,8 @@ def group(call: LeafCall) -> Any:
     function = plain(call.given[1] if len(call.given) > 1 else call.keywords.get("key"))
     if lookup(type(plain(source)), "__iter__") is None or len(call.given) > 2:
         return call.native()
-    store, feed = call.store, Feed(call.store, source, recorded=False)
+    store = call.store
+    feed = Feed(store, source, recorded=False, compare=call.compare if function is None else None)
     key = _Callback(call, function, feed) if function is not None else None
     made = itertools.groupby(feed, key)
 
@@ -227,7 +234,7 @@ class _Total:
         return metas_of(self.total) if plain(self.total) is value else None
 
 
-@rule(itertools.accumulate)
+@rule(itertools.accumulate, while_untagged=True)
 @hidden
 def accumulate(call: LeafCall) -> Any:
     source = call.given[0] if call.given else call.keywords.get("iterable")

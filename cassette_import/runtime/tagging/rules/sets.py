@@ -20,6 +20,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 @hidden
 def add(call: LeafCall) -> None:
     owner, item = call.owner, call.arguments[1]
+    call.compare(item)
     had = has(owner, plain(item))
     call.native()
     if not had:

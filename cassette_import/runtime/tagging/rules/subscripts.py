@@ -34,10 +34,12 @@ def _position(owner: Any, index: Any) -> int:
 
 
 @rule(operator.getitem, returns_method_result=True)
-@rule(list.__getitem__, tuple.__getitem__, dict.__getitem__, MappingProxyType.__getitem__)
+@rule(list.__getitem__, tuple.__getitem__, dict.__getitem__, deque.__getitem__, MappingProxyType.__getitem__)
 @hidden
 def load_item(call: LeafCall) -> Any:
     store, owner, key = call.store, plain(call.arguments[0]), plain(call.arguments[1])
+    if type(call.arguments[1]) is Tagged:
+        call.compare(call.arguments[1])
     if type(owner) is MappingProxyType:
         return call.forward(operator.getitem, gc.get_referents(owner)[0], call.arguments[1])
     LOCAL.returned = None
@@ -74,6 +76,8 @@ def _has_own_getitem(owner: Any) -> bool:
 @hidden
 def store_item(call: LeafCall) -> Any:
     owner, key, value = call.arguments
+    if type(key) is Tagged:
+        call.compare(key)
     owner, key, store = plain(owner), plain(key), call.store
     method = lookup(type(owner), "__setitem__")
     if type(method) is FunctionType and call.function is operator.setitem:
