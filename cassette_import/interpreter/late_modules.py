@@ -25,25 +25,29 @@ from typing import Any, Final
 
 
 class LateModule:
-    """Acts as a module, which is executed when an attribute is read first."""
+    """Acts as a module, which is executed when an attribute is read first.
+
+    It has no attributes of its own but `__name__`, because the module may have attributes of any name.
+    """
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.__name__ = name
         _late.append(self)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # copy and inspect ask any object for such attributes
             raise AttributeError(name)
-        self.execute()
+        _execute(self)
         try:
             return vars(self)[name]
         except KeyError:
-            raise AttributeError(f"module {self._name!r} has no attribute {name!r}") from None
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}") from None
 
-    def execute(self) -> None:
-        """Import the module; from then on, its attributes are attributes of this object."""
-        attributes = vars(import_module(self._name))
-        vars(self).update({name: value for name, value in attributes.items() if not name.startswith("__")})
+
+def _execute(module: LateModule) -> None:
+    """Import the module; from then on, its attributes are attributes of the object that acts as it."""
+    attributes = vars(import_module(module.__name__))
+    vars(module).update({name: value for name, value in attributes.items() if not name.startswith("__")})
 
 
 _late: Final[list[LateModule]] = []
@@ -57,4 +61,4 @@ def late(package: str, *names: str) -> tuple[LateModule, ...]:
 def execute_all() -> None:
     """Execute all late modules that have been named."""
     for module in _late:
-        module.execute()
+        _execute(module)

@@ -9,6 +9,7 @@ Knows modules by name, and the stamps of their files. Must not know code, contex
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from types import CodeType
 from typing import Final
@@ -83,7 +84,10 @@ class RegistryPort:
     def remove_modules(self, module_names: Iterable[str]) -> None:
         """Undo `add_module`."""
         names = set(module_names)
-        self._listed[:] = [listed for listed in self._listed if listed.name not in names]
+        for listed in list(self._listed):  # one by one: other threads may list modules meanwhile
+            if listed.name in names:
+                with contextlib.suppress(ValueError):
+                    self._listed.remove(listed)
         if self._registry is not None:
             self._registry.remove_modules(names)
 

@@ -167,6 +167,7 @@ def test_code_is_rewritten_if_the_program_hides_modules_that_this_needs(folder, 
     write("clock.py", CONTEXT)
     write(f"{name}.py", "raise RuntimeError('not for cassette_import')")
     write("beside.py", "import time\n\ndef one():\n    return time.ctime()\n")
+    write("signal.py", "")
     write("app.py", "import beside\nprint(beside.one())\n")
     outcome = cassette("run", "-p", "beside", "-c", "clock:Clock", "app.py", folder=folder)
     assert (outcome.stdout, outcome.stderr) == ("noon\n", "")

@@ -3,7 +3,7 @@
 import pytest
 from helpers.command_line import run
 
-from cassette_import.interpreter.late_modules import late
+from cassette_import.interpreter.late_modules import LateModule, execute_all, late
 
 
 def test_late_modules_import_nothing_but_modules_of_cassette_import(tmp_path):
@@ -33,3 +33,12 @@ def test_a_missing_attribute_of_a_late_module_is_an_attribute_error():
     (module,) = late("xml", "sax")
     with pytest.raises(AttributeError, match=r"module 'xml\.sax' has no attribute 'nothing'"):
         _ = module.nothing
+
+
+def test_a_late_module_may_have_attributes_of_any_name(tmp_path, monkeypatch):
+    (tmp_path / "odd_names.py").write_text("def _name(): return 1\ndef execute(): return 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = LateModule("odd_names")
+    assert (module.execute(), module._name()) == (2, 1)
+    execute_all()
+    assert (module.execute(), module._name()) == (2, 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cassette_import.frontends.command_line.usage import (
@@ -22,6 +22,7 @@ from cassette_import.frontends.programs.program import CannotRun, Module, Progra
 from cassette_import.specialization.progress import PROGRESS
 
 if TYPE_CHECKING:
+    from cassette_import.activation.context import Context
     from cassette_import.frontends.settings import Settings
 
 __all__ = ["run"]
@@ -40,7 +41,8 @@ def run(given: Any) -> int:
         wanted = wanted._replace(contexts=(DEFAULT_CONTEXT,) if wanted.contexts is None else wanted.contexts)
         files = wanted.report, given.output
         if wanted.contexts or given.escapes or wanted.subprocesses or files != (None, None):
-            _run_and_report(given, wanted, program)
+            contexts, run_and_report = _importing_all(given, wanted, program)
+            run_and_report(program, wanted, contexts, given.output)
         else:
             program.prepare()
             install_for(program, wanted)
@@ -52,8 +54,11 @@ def run(given: Any) -> int:
     return 0
 
 
-def _run_and_report(given: Any, wanted: Settings, program: Program) -> None:
-    # cassette_import imports everything that it needs before the program's folder comes first on `sys.path`.
+def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list[Context], Callable[..., None]]:
+    """The contexts, and the function that runs a program in them.
+
+    All that a run in contexts needs is imported now: later, the program's folder comes first on `sys.path`.
+    """
     from cassette_import.contexts.common.main_program import about_to_run
     from cassette_import.frontends.command_line.reported_run import run_and_report
     from cassette_import.frontends.programs.exit_hooks import replace_exit_functions
@@ -67,7 +72,7 @@ def _run_and_report(given: Any, wanted: Settings, program: Program) -> None:
         from cassette_import.activation.escape_report import EscapeWatch
 
         contexts.append(EscapeWatch(contexts))
-    run_and_report(program, wanted, contexts, given.output)
+    return contexts, run_and_report
 
 
 def _program(words: Sequence[str]) -> Program:
