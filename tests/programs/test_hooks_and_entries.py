@@ -68,7 +68,7 @@ def run(place, way, names, folder):
             pass
         except Exception as error:
             observed.LOG.append(observed.raised(error))
-    return [_OF_HOOKS.sub("", line) for line in observed.LOG]
+    return [" ".join(_OF_HOOKS.sub("", line).split()) for line in observed.LOG]
 
 
 def difference(program, kind, place, way, folder):
