@@ -15,6 +15,7 @@ __all__ = [
     "NO_CHILDREN",
     "NO_KEY",
     "CallTrees",
+    "KnownFunction",
     "Node",
     "SiteTotals",
     "ThreadTree",
@@ -66,6 +67,20 @@ class Node:
     def child_nodes(self) -> Iterable[Node]:
         """Each child once. The children are copied first, because other threads may add some meanwhile."""
         return dict.fromkeys(list(self.children.values()))
+
+
+class KnownFunction:
+    """The label and the kind of a function.
+
+    `lasting` is what nodes refer to by its `id()`: the function or its code; None if both are short-lived.
+    """
+
+    __slots__ = ("kind", "label", "lasting")
+
+    def __init__(self, lasting: Any, label: Label, kind: str) -> None:
+        self.lasting = lasting
+        self.label = label
+        self.kind = kind
 
 
 class SiteTotals:

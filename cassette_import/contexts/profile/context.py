@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from collections.abc import Mapping
-from types import CodeType, FunctionType
+from threading import get_ident
+from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.function_names import described, thread_name
+from cassette_import.contexts.common.function_names import Label, described, thread_name
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.contexts.profile.call_tree import (
     NO_CHILDREN,
     NO_KEY,
+    KnownFunction,
     Node,
     ThreadTree,
     UncorrectedThreadTree,
@@ -39,12 +40,6 @@ from cassette_import.specialization.compilation_listeners import LISTENERS
 __all__ = ["Profile"]
 
 Self = TypeVar("Self", bound="Profile")
-
-
-class _Here(threading.local):
-    """The call tree of the running thread."""
-
-    thread: ThreadTree
 
 
 class Profile(Context, events=Events.CALLS):
@@ -110,11 +105,11 @@ class Profile(Context, events=Events.CALLS):
         self._limit = limit
         self._paths = paths
         self.subtracts_overhead = overhead
-        self._here = _Here()
         self._threads: dict[int, ThreadTree] = {}
         LISTENERS.add(self)
         # Nodes refer to functions and code by id(), which is valid as long as these are alive.
-        self._kept_alive: dict[int, Any] = {}
+        self._known: dict[int, KnownFunction] = {}
+        self._labels: dict[Label, Label] = {}
 
     @options_of(__init__)
     def __new__(cls, *, sites: bool = False, **options: Any) -> Profile:
@@ -146,8 +141,8 @@ class Profile(Context, events=Events.CALLS):
         """Descend to the function's node and start its clock."""
         began = perf_counter()
         try:
-            thread = self._here.thread
-        except AttributeError:
+            thread = self._threads[get_ident()]
+        except KeyError:
             thread = self._thread()
         parent = thread.node
         node = parent.latest.successor
@@ -157,27 +152,29 @@ class Profile(Context, events=Events.CALLS):
             except KeyError:
                 node = self._node_below(thread, f)
             else:
+                node.key = f  # several functions have the same label, such as those that a decorator made
                 parent.latest.successor = node
         parent.latest = node
         thread.node = node
-        node.start = began - thread.measured_overhead
-        thread.measured_overhead += perf_counter() - began
+        start = node.start = began - thread.measured_overhead
+        thread.measured_overhead = perf_counter() - start
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock and return to the parent node."""
         end = perf_counter()
         try:
-            thread = self._here.thread
-        except AttributeError:  # this thread has no call in progress
+            thread = self._threads[get_ident()]
+        except KeyError:  # this thread has no call in progress
             return
+        end -= thread.measured_overhead
         node = thread.node
         if node.key is f:
             node.calls += 1
-            node.total += end - thread.measured_overhead - node.start
+            node.total += end - node.start
             thread.node = node.parent
         else:
-            self._leave(thread, f, end - thread.measured_overhead)
-        thread.measured_overhead += perf_counter() - end
+            self._leave(thread, f, end)
+        thread.measured_overhead = perf_counter() - end
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock of a call that raised."""
@@ -187,49 +184,55 @@ class Profile(Context, events=Events.CALLS):
 
     def _thread(self) -> ThreadTree:
         """The call tree of the running thread; a new one at its first event."""
-        try:
-            return self._here.thread
-        except AttributeError:
-            ident = threading.get_ident()
-            thread = self._threads.get(ident)
-            if thread is None:
-                kind = ThreadTree if self.subtracts_overhead else UncorrectedThreadTree
-                thread = self._threads[ident] = kind(thread_name(ident))
-            self._here.thread = thread
-            return thread
+        ident = get_ident()
+        thread = self._threads.get(ident)
+        if thread is None:
+            kind = ThreadTree if self.subtracts_overhead else UncorrectedThreadTree
+            thread = self._threads[ident] = kind(thread_name(ident))
+        return thread
 
     def _node_below(self, thread: ThreadTree, function: Any) -> Node:
         """The node for a function that the parent node does not have by its identity."""
         parent = thread.node
-        # Each closure is a new function, but all closures of one `def` share its code.
-        code = function.__code__ if type(function) is FunctionType else None
-        node: Node | None = parent.children.get(id(code)) if code is not None else None
+        lasting = function
+        if type(function) is FunctionType and "<" in function.__qualname__:
+            lasting = function.__code__  # each closure is a new function, but all closures of one `def` share its code
+        node: Node | None = parent.children.get(id(lasting)) if lasting is not function else None
         if node is None:
-            node = self._labelled_node(thread, function, code)
-        if node.key is not function:  # it is short-lived, and must not be kept alive
-            node.key = id(function)
+            known = self._known.get(id(lasting)) or self._described(function, lasting)
+            node = parent.children.get(known.label)
+            if node is None:
+                if self._paths <= 0:
+                    node = folded_node(thread, known.label, known.kind)
+                    node.key = id(function)
+                    return node
+                node = self._new_node(thread, known)
+            if known.lasting is not None:
+                parent.children[id(lasting)] = node
+            if known.lasting is function:
+                node.key = function
+                return node
+        node.key = id(function)  # it is short-lived, and must not be kept alive
         return node
 
-    def _labelled_node(self, thread: ThreadTree, function: Any, code: CodeType | None) -> Node:
-        parent = thread.node
+    def _described(self, function: Any, lasting: Any) -> KnownFunction:
+        """What nodes need to know of a function. It is kept if the function is long-lived, or code represents it."""
         label, is_long_lived = described(function)
-        node: Node | None = parent.children.get(label)
-        if node is None:
-            if self._paths <= 0:
-                return folded_node(thread, label, kind_of(function))
-            self._paths -= 1
-            began = perf_counter()
-            node = Node(label, parent, kind_of(function))
-            if parent.children is NO_CHILDREN:
-                parent.children = {}
-            parent.children[label] = node
-            thread.one_off += perf_counter() - began
-        known = function if is_long_lived else code
-        if known is not None:
-            self._kept_alive[id(known)] = known
-            parent.children[id(known)] = node
-        if is_long_lived:
-            node.key = function
+        label = self._labels.setdefault(label, label)
+        if not is_long_lived and lasting is function:
+            return KnownFunction(None, label, kind_of(function))
+        known = self._known[id(lasting)] = KnownFunction(lasting, label, kind_of(function))
+        return known
+
+    def _new_node(self, thread: ThreadTree, known: KnownFunction) -> Node:
+        self._paths -= 1
+        began = perf_counter()
+        parent = thread.node
+        node = Node(known.label, parent, known.kind)
+        if parent.children is NO_CHILDREN:
+            parent.children = {}
+        parent.children[known.label] = node
+        thread.one_off += perf_counter() - began
         return node
 
     def _leave(self, thread: ThreadTree, function: Any, end: float) -> None:
@@ -250,7 +253,7 @@ class Profile(Context, events=Events.CALLS):
 
     def code_made(self, functions: int, seconds: float) -> None:
         """Called when functions or a module level were compiled, in the thread whose call or import waited for it."""
-        thread = getattr(self._here, "thread", None)
+        thread = self.current_thread()
         if thread is not None:
             thread.measured_overhead += seconds
             thread.one_off += seconds
@@ -259,12 +262,11 @@ class Profile(Context, events=Events.CALLS):
 
     def current_thread(self) -> ThreadTree | None:
         """The call tree of the running thread, if it has one."""
-        return getattr(self._here, "thread", None)
+        return self._threads.get(get_ident())
 
     def forked(self) -> None:
         """Start with empty trees in a forked process; the calls in progress are not counted there."""
         self._threads.clear()
-        self._here = _Here()
 
     def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""
@@ -314,7 +316,7 @@ class _SiteProfile(Profile, events=Events.CALLS):
         frame = sys._getframe(1)
         self._begin(f)
         found = perf_counter()
-        thread = self._here.thread
+        thread = self._threads[get_ident()]
         node = thread.node
         offset = frame.f_lasti
         try:
@@ -332,8 +334,8 @@ class _SiteProfile(Profile, events=Events.CALLS):
         # It begins as `Profile.posthook` does. A common function would cost a frame per event, while the clock runs.
         end = perf_counter()
         try:
-            thread = self._here.thread
-        except AttributeError:  # this thread has no call in progress
+            thread = self._threads[get_ident()]
+        except KeyError:  # this thread has no call in progress
             return
         node = thread.node
         site = node.site

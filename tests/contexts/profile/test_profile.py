@@ -535,6 +535,47 @@ def test_functions_called_in_turn_are_kept_apart(profile, tmp_path):
     assert [found[f"<built-in method builtins.{name}>"][1] for name in names] == [30, 20, 10, 10]
 
 
+DECORATED = """
+    from functools import wraps
+
+    def decorated(function):
+        @wraps(function)
+        def wrapper():
+            return function()
+        return wrapper
+
+    @decorated
+    def first(): pass
+
+    @decorated
+    def second(): pass
+
+    def calls(*functions):
+        for function in functions:
+            function()
+
+    def closures():
+        calls(first, local(), first, second, local())
+
+    def local():
+        @decorated
+        def function(): pass
+        return function
+
+    def in_turn():
+        calls(first, second, first, second)
+"""
+
+
+@pytest.mark.parametrize("function", ["in_turn", "closures"])
+def test_functions_with_the_same_label_that_are_called_in_turn_are_not_nested(function, make_program, tmp_path):
+    program = make_program(DECORATED)
+    with Profile() as profile:
+        getattr(program, function)()
+    primitive, calls, *_ = stats(profile, tmp_path)["wrapper"]
+    assert primitive == calls == (4 if function == "in_turn" else 5)
+
+
 def test_too_high_a_cost_does_not_subtract_all_time(program, monkeypatch):
     with Profile() as profile:
         program.fib(18)
