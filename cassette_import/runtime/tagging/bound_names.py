@@ -56,6 +56,8 @@ def entering(manager: Any) -> Any:
 _waiting: Final[dict[Any, bool]] = {}
 """Whether what a frame waits for is overdubbed, by the frame's identity: it is set before each use."""
 
+_MOST: Final = 10_000
+
 _CODES: Final[dict[type, str]] = {GeneratorType: "gi_code", CoroutineType: "cr_code", AsyncGeneratorType: "ag_code"}
 
 
@@ -75,6 +77,8 @@ def waiting(running: Any) -> Any:
     """What `await` or `yield from` is about to run."""
     running = plain(running)
     if NAMES[METADATA_EXISTS] or ACTIVE.get().tags:
+        if len(_waiting) > _MOST:
+            _waiting.clear()  # frames that were closed while they waited leave their entries
         _waiting[id(sys._getframe(1))] = _runs_overdubbed(running)
     return running
 
@@ -90,6 +94,8 @@ def finished(value: Any) -> Any:
 @hidden
 def async_source(source: Any, place: Any) -> Any:
     """What `async for` takes items from."""
+    if len(_waiting) > _MOST:
+        _waiting.clear()
     _waiting[id(sys._getframe(1)), place] = _runs_overdubbed(plain(source))
     return source
 
@@ -117,6 +123,8 @@ def subject(value: Any, is_compared: bool) -> Any:
     if NAMES[METADATA_EXISTS]:
         if is_compared and type(value) is Tagged:
             note_comparison(ACTIVE.get(), operator.eq, value)
+        if len(_subjects) > _MOST:
+            _subjects.clear()  # a frame that left its patterns by an exception leaves its entry
         _subjects[id(sys._getframe(1))] = value
     return plain(value)
 
