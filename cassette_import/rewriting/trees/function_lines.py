@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Final
 
-from cassette_import.rewriting.trees.places import Place, fits
+from cassette_import.rewriting.trees.places import Index, Place, fits
 
 _DEFINITION: Final = re.compile(r"([ \t]*)(?:@|def\b|async[ \t]+def\b)")
 OF_ANY_DEPTH: Final = re.compile(r"[ \t]*(?:\Z|[#)\]}])")
@@ -22,6 +22,7 @@ OF_ANY_DEPTH: Final = re.compile(r"[ \t]*(?:\Z|[#)\]}])")
 _DECLARATION: Final = re.compile(r"\bglobal\b((?:[^\n\\]|\\\r?\n)*)")
 _NAME: Final = re.compile(r"\w+")
 _LOCALS: Final = "<locals>"
+_LAMBDA: Final = "<lambda>"
 
 
 class FunctionLines:
@@ -53,22 +54,42 @@ class FunctionLines:
 
         Returns
         -------
-        The place; None for a lambda, and if it is not certain.
+        The place; None if it is not certain.
         """
-        scopes = _scopes(code.co_qualname)
-        first = code.co_firstlineno
-        if scopes is None or not self._is_ordinary or not 0 < first <= len(self.lines):
+        name = code.co_qualname
+        if not self._is_ordinary or name.partition(".")[0] in self._global_names:
+            return None  # the name does not show all scopes
+        if not 0 < code.co_firstlineno <= len(self.lines):
             return None
-        if code.co_qualname.partition(".")[0] in self._global_names:
-            return None  # the name does not show the scopes that it is declared in
+        return self._find_lambda(code, parse) if name.endswith(_LAMBDA) else self._find_definition(code, parse)
+
+    def _find_definition(self, code: CodeType, parse: Callable[[str], ast.Module]) -> Place | None:
+        scopes, first = _scopes(code.co_qualname), code.co_firstlineno
         header = _DEFINITION.match(self.lines[first - 1])
-        if header is None or bool(header[1]) is not bool(scopes):
+        if scopes is None or header is None or bool(header[1]) is not bool(scopes):
             return None
         body = _parsed(self.lines, first, self._last_line(code, len(header[1])), parse)
         node = body[0] if body is not None and len(body) == 1 else None
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not fits(node, code):
             return None
         return Place(node, scopes, is_shared=False)
+
+    def _find_lambda(self, code: CodeType, parse: Callable[[str], ast.Module]) -> Place | None:
+        """The place of a lambda in a `def`: only the nearest `def` above it of the right name is parsed."""
+        around, _, _ = code.co_qualname.partition(f".{_LOCALS}.{_LAMBDA}")
+        scopes, name = _scopes(around), around.rpartition(".")[2]
+        if scopes is None:
+            return None
+        first, pattern = code.co_firstlineno, re.compile(rf"([ \t]*)(?:async[ \t]+)?def[ \t]+{name}\b")
+        while first and ("def" not in self.lines[first - 1] or not pattern.match(self.lines[first - 1])):
+            first -= 1
+        if not first or ((depth := depth_of_line(self.lines[first - 1])) == 0 and scopes):
+            return None
+        body = _parsed(self.lines, first, self._last_line(code, depth), parse)
+        place = None if body is None else Index(ast.Module(list(body), [])).find(code)
+        if place is None or place.qualified_name != name + code.co_qualname[len(around) :]:
+            return None
+        return Place(place.node, (*scopes, *place.scopes), is_shared=False)
 
     def _last_line(self, code: CodeType, depth: int) -> int:
         """The last line of a definition that is indented by `depth` characters."""
@@ -107,7 +128,7 @@ def _parsed(
 
 def _scopes(qualified_name: str) -> tuple[ast.AST, ...] | None:
     """The scopes that a qualified name names, without their bodies; None if one of them is no class or `def`."""
-    if "<lambda>" in qualified_name:
+    if _LAMBDA in qualified_name:
         return None
     *names, _ = qualified_name.split(".")
     scopes: list[ast.AST] = []
