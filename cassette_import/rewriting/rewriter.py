@@ -136,19 +136,27 @@ class _Rewriter:
         self._inlined_forms: dict[str, InlinedForm] = {}
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
-        guarded: dict[Mode, GuardedForm] = {}
-        if len(self.shapes) == 1 and self.shapes[0].guarded and self.entry.root is None and not keep_functions:
-            around = self.surroundings
-            for mode in (Mode.CALLEE, Mode.BARE):
-                temporaries = mode is Mode.CALLEE
-                guarded[mode] = GuardedForm(
-                    self.shapes[0].prefix, around.file_digest, around.objects, True, temporaries
-                )
-        self.callee = {
-            (mode, in_branch): CalleeForm(self.shapes, mode is Mode.CALLEE, in_branch, guarded.get(mode))
-            for mode in (Mode.CALLEE, Mode.BARE, Mode.CLASS_BODY)
-            for in_branch in (False, True)
-        }
+        self._callee_forms: dict[tuple[Mode, bool], CalleeForm] = {}
+
+    def _callee_form(self, mode: Mode, in_branch: bool) -> CalleeForm:
+        """The form of events in a mode other than `Mode.INLINED`."""
+        form = self._callee_forms.get((mode, in_branch))
+        if form is None:
+            temporaries = mode is Mode.CALLEE
+            guarded = None
+            if mode is not Mode.CLASS_BODY and self._has_guards:
+                around = self.surroundings
+                prefix, digest = self.shapes[0].prefix, around.file_digest
+                guarded = GuardedForm(prefix, digest, around.objects, True, temporaries)
+            form = CalleeForm(self.shapes, temporaries, in_branch, guarded)
+            self._callee_forms[mode, in_branch] = form
+        return form
+
+    @property
+    def _has_guards(self) -> bool:
+        """Whether guards serve where a body may run in any context."""
+        is_single = len(self.shapes) == 1 and self.shapes[0].guarded
+        return is_single and self.entry.root is None and not self.keep_functions
 
     # ---- functions
 
@@ -322,7 +330,7 @@ class _Rewriter:
     def _leave(self, node: ast.AST, mode: Mode, shape: Shape | None, inlined: InlinedForm, depth: int) -> Any:
         if hasattr(node, NOOVERDUB):
             return node
-        form: Form = inlined if mode is Mode.INLINED else self.callee[mode, shape is not None]
+        form: Form = inlined if mode is Mode.INLINED else self._callee_form(mode, shape is not None)
         if isinstance(node, FUNCTIONS):
             if not isinstance(node, ast.Lambda):
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]

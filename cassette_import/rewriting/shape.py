@@ -6,6 +6,7 @@ of events, primitives, and which hooks there are; must not know what hooks do, o
 
 from __future__ import annotations
 
+import functools
 from enum import Enum
 from typing import Final
 
@@ -84,6 +85,17 @@ class Shape(Record):
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:
         """What an event of this kind, and of this primitive, means to the stack."""
+        known = self._interests.get((event._value_, primitive))
+        if known is None:
+            known = self._interests[event._value_, primitive] = self._interest(event, primitive)
+        return known
+
+    @functools.cached_property
+    def _interests(self) -> dict[tuple[int, str | None], Interest]:
+        """What events mean, as far as it was asked for: each call site asks several times."""
+        return {}
+
+    def _interest(self, event: Events, primitive: str | None) -> Interest:
         if event in self.everything:
             return Interest.EVERYTHING
         if event in self.overloads or event in self.targets or primitive in self.primitives:

@@ -94,7 +94,7 @@ FOUND = {
                 x = lambda y: (lambda: y) if y else lambda: [
                     a
         ]
-                return [lambda: y for y in x], lambda z: (
+                return [lambda: x], lambda z: (
                     z)
 
         async def g(): return lambda: 1

@@ -101,6 +101,8 @@ def annotate(
     while work:
         node, scope, above = work.pop()
         kind = node.__class__
+        if kind is ast.Constant and kinds is not None:
+            continue
         number = len(visited)
         visited.append((node, above))
         annotator = _ANNOTATORS.get(kind)
