@@ -12,6 +12,7 @@ import textwrap
 import pytest
 from helpers.command_line import environment, run
 
+from cassette_import.frontends.reporting.report import merged, report
 from cassette_import.interpreter.standard_error import StandardError
 from cassette_import.specialization.progress import Progress, Work
 
@@ -274,3 +275,19 @@ def test_what_another_thread_writes_behind_the_bar_remains(program):
     """
     written, _ = on_a_terminal(program(prepare))
     assert written.endswith(b"\x1b[?7h\x1b8thread\x1b[K")
+
+
+def test_a_report_of_several_processes_has_the_sums_of_what_they_have_specialised():
+    documents = []
+    for work in (Work(2, 1, 1.0, 4.0), Work(3, 0, 0.5, 2.0)):
+        described = {"functions": work.functions, "module_levels": work.modules, "seconds": work.seconds}
+        documents.append(
+            {**report([], []), "specialising": {**described, "elapsed": work.elapsed, "share": work.share}}
+        )
+    assert merged(documents)["specialising"] == {
+        "functions": 5,
+        "module_levels": 1,
+        "seconds": 1.5,
+        "elapsed": 6.0,
+        "share": 0.25,
+    }
