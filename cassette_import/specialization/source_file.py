@@ -276,7 +276,11 @@ class SourceFile:
         if self._functions is None:
             self._functions = []
             try:
-                work = [self.compile(self.parse(self._read() or ""), 0)]
+                tree = self.parse(self._read() or "")
+                work = [self.compile(tree, 0)]
+                # Programs may compile a file in pieces: then functions do not know what other pieces import.
+                tree.body = [statement for statement in tree.body if not _is_import(statement)]
+                work.append(self.compile(tree, 0))
             except (SyntaxError, ValueError):  # the file has changed, or its source is not what was compiled
                 work = []
             while work:
@@ -326,6 +330,12 @@ def _index_of_statement(source: SourceFile, lines: FunctionLines, first: int, la
 def _index_of_module(source: SourceFile, text: bytes | str) -> Index:
     """The functions of a module."""
     return places.Index(source.module(text))
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module != "__future__"
+    return isinstance(statement, ast.Import)
 
 
 _SHARED_NAMES: Final = frozenset({"<string>", "<stdin>", "<unknown>"})
