@@ -25,6 +25,7 @@ _WITH_GAPS = frozenset((ast.Dict, ast.arguments))
 
 _fields: dict[type[ast.AST], tuple[str, ...]] = {
     ast.Constant: (), ast.Name: (), ast.Global: (), ast.Nonlocal: (), ast.Import: (), ast.ImportFrom: (),
+    ast.MatchSingleton: (),
 }  # fmt: skip
 
 

@@ -74,7 +74,8 @@ def _set_positions(made: Function, before: Function) -> None:
                 At(near).put(node)
             near = node
         for _, _, child in children(node):
-            if not isinstance(child, ast.stmt):
+            # What a pass has put there may be no node; compiling the tree reports that.
+            if not isinstance(child, ast.stmt) and hasattr(child, "_attributes"):
                 work.append((child, near))
         for field in node._fields:
             block = getattr(node, field, None)
