@@ -153,7 +153,7 @@ class SourceFile:
             return None
         tree = self._tree_without_bodies(text, plain)
         if tree is not None and source == self._read():
-            self._names = scopes.module_names(tree)
+            self._names, self._plain = scopes.module_names(tree), None
         return tree
 
     def _tree_without_bodies(self, text: str, plain: CodeType) -> ast.Module | None:
