@@ -225,6 +225,15 @@ def test_modules_without_source_are_left_alone(folder):
     assert done.stdout.endswith(", 1 module left alone\n")
 
 
+def test_functions_that_a_run_leaves_alone_are_counted(folder):
+    write(
+        folder, "shop/fast.py", "import numba\n@numba.njit\ndef fast(x): return abs(x)\ndef other(x): return abs(x)\n"
+    )
+    done = compiled("-p", "shop.fast", "-c", "noop", folder=folder)
+    assert done.status == 0
+    assert re.fullmatch(CLOSING + ", 1 function left alone\n", done.stdout)[2] == "1"
+
+
 OWN = """
     from cassette_import import Context
 

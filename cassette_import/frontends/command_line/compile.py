@@ -83,6 +83,8 @@ def _print_results(results: Sequence[CompiledModule], selected: SelectedModules,
         file_size(sum(result.size for result in done)),
         f"{seconds:.1f} seconds",
     ]
+    if functions := sum(len(result.left_alone) for result in done):
+        parts.append(f"{plural(functions, 'function')} left alone")
     if selected.left_alone:
         parts.append(f"{plural(len(selected.left_alone), 'module')} left alone")
     if failed:
