@@ -72,12 +72,20 @@ def tag_of_seed(context: Any) -> Tag:
     Values that are tagged at several levels of entries of one context cannot be told apart by their tag: a derivative
     within a derivative would be that of both variables. Overloads of the context tag what they compute, at any level.
     """
+    here = ACTIVE.get()
+    left = here.suspended
+    if left is not None and left.tags and left.contexts[-1] is context and left.tags[-1] is not None:
+        return left.tags[-1]  # type: ignore[no-any-return]  # the usual case: an overload of the innermost context
     tag = tag_of(context, create=True)
     assert tag is not None
-    here = ACTIVE.get()
-    if here.suspended is not None and any(own is context for own in here.suspended.contexts[len(here.contexts) :]):
-        return tag
-    level = sum(own is context for own in here.contexts)
+    if left is not None:
+        for own in left.contexts[len(here.contexts) :]:
+            if own is context:
+                return tag
+    level = 0
+    for own in here.contexts:
+        if own is context:
+            level += 1
     if tag.seeded_at is None:
         tag.seeded_at = level
     elif tag.seeded_at != level:
