@@ -18,6 +18,7 @@ BOX = Interval(3.0 - 1 / 16, 3.0 + 1 / 16)
 POINTS = [BOX.low + BOX.width * n / 20 for n in range(21)]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in UNFOLLOWED])
 def test_the_enclosure_of_a_program_is_right_or_an_error(name):
     program = PROGRAMS[name]
@@ -166,3 +167,13 @@ def test_the_exact_result_lies_in_the_enclosure_of_a_point(name):
 def _slope(xs, ys):
     x, y = sum(xs) / len(xs), sum(ys) / len(ys)
     return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [lambda x: {0.5: 1.0}[x], lambda x: {x: 1.0, 0.5: 2.0}[0.5], lambda x: 1.0 if x in {0.5: 1} else 2.0],
+    ids=["subscript", "display", "in"],
+)
+def test_a_midpoint_that_is_a_key_is_an_error(program):
+    with pytest.raises(NotOverdubbable):
+        enclosure(program, Interval(0.0, 1.0))

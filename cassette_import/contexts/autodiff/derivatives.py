@@ -113,8 +113,8 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
         inputs.tagged(value, tangent)
         for value, tangent in zip(parts_of(args).values(), parts_of(tangents).values(), strict=True)
     ]
-    result = overdub(ctx, f, *given)
-    ctx.check()
+    with ctx.checked():
+        result = overdub(ctx, f, *given)
     return returned(split_outputs(result, ctx, 0.0))  # type: ignore[no-any-return]
 
 
@@ -140,8 +140,8 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     arrays = _arrays()
     ctx = Reverse() if arrays is None else arrays.ArrayReverse()
     inputs = Inputs(ctx, ctx.new_input)
-    result = overdub(ctx, f, *map(inputs.tagged, parts_of(args).values()))
-    ctx.check()
+    with ctx.checked():
+        result = overdub(ctx, f, *map(inputs.tagged, parts_of(args).values()))
     value, nodes = split_outputs(result, ctx, None)
     seeds: list[tuple[Node, Any]] = []
     _collect_seeds(nodes, cotangent, seeds)

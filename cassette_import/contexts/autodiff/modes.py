@@ -48,6 +48,9 @@ __all__ = [
 ]
 
 
+_LOCALLY_CONSTANT: Final = frozenset(map(id, LOCALLY_CONSTANT))
+
+
 class Differentiating(LosesNothing, tagging=True):
     """The base of both modes: computes metadata of results from partial derivatives and metadata of arguments."""
 
@@ -57,13 +60,13 @@ class Differentiating(LosesNothing, tagging=True):
         """The metadata of what a leaf computes: `UNKNOWN` for text and objects, none where the derivative is zero."""
         if isinstance(value, bool):
             return NO_METADATA
+        if id(f) in _LOCALLY_CONSTANT and not any(metadata(one, self) is UNKNOWN for one in arguments[:1]):
+            return NO_METADATA
         if value is not None and not isinstance(value, (numbers.Number, FunctionType)):
             return UNKNOWN
         found = self.attribute(value, arguments) if f is getattr else self.converted(f, arguments)
         if found is not NO_METADATA:
             return found
-        if f in LOCALLY_CONSTANT and not any(metadata(argument, self) is UNKNOWN for argument in arguments[:1]):
-            return NO_METADATA
         raise self.refuse(no_rule_error(f, arguments))
 
     def attribute(self, value: Any, arguments: tuple[Any, ...]) -> Any:

@@ -36,6 +36,9 @@ INDEPENDENT: Final = (isinstance, issubclass, callable, hasattr, id, type, opera
 """Functions whose result does not depend on the value of a number."""
 
 
+_IDENTITIES: Final = frozenset(map(id, IDENTITIES))
+
+
 class LosesNothing(Context, tagging=True):
     """The base of contexts for which a number without its metadata is an error, also if the program catches it."""
 
@@ -49,14 +52,27 @@ class LosesNothing(Context, tagging=True):
             self.failure = error
         return error
 
-    def check(self) -> None:
-        """Raise the error that the program has caught, if any."""
-        if self.failure is not None:
-            raise self.failure
+    def checked(self) -> Checked:
+        """A block that runs the program: at its end, the error is raised that the program has caught, if any."""
+        return Checked(self)
 
     def converted(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         """The metadata of a number that was converted to another type; `NO_METADATA` if `f` is no conversion."""
         for argument in arguments:
-            if f in IDENTITIES and isinstance(plain(argument), numbers.Number):
+            if id(f) in _IDENTITIES and isinstance(plain(argument), numbers.Number):
                 return metadata(argument, self)
         return NO_METADATA
+
+
+class Checked:
+    """A block that runs the program in a context, and raises at its end the error that the program has caught."""
+
+    def __init__(self, context: LosesNothing) -> None:
+        self._context = context
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        failure = self._context.failure
+        if failure is not None and failure is not error and (error is None or isinstance(error, Exception)):
+            raise failure from error

@@ -74,7 +74,7 @@ class Intervals(LosesNothing, tagging=True):
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """Refuse a number that a function without a rule computed: it may be anything."""
-        if f in _SIZES and isinstance(plain(arguments[0]), CONTAINERS):
+        if any(f is size for size in _SIZES) and isinstance(plain(arguments[0]), CONTAINERS):
             return NO_METADATA
         found = self.attribute(arguments) if f is getattr else self.converted(f, arguments)
         if found is not NO_METADATA:

@@ -69,8 +69,8 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
     while branches:
         ctx = Intervals(precision=precision, splits=splits)
         ctx.decisions = branches.pop()
-        result = overdub(ctx, f, *[_given(ctx, argument) for argument in args])
-        ctx.check()
+        with ctx.checked():
+            result = overdub(ctx, f, *[_given(ctx, argument) for argument in args])
         results.append(_read(ctx, result))
         splits = ctx.splits
         branches += ctx.other_branches

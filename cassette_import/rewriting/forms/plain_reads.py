@@ -36,14 +36,14 @@ def free_names(function: Function, around: Iterable[str]) -> frozenset[str]:
 
 def with_plain_reads(block: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt] | None:
     """A copy of a block whose free variables are read without wrappers; None if it reads none."""
-    reads = _Reads(names, symbols.PLAIN)
+    reads = _Reads(names, symbols.READ_PLAIN)
     made: list[Any] = [reads.visit(clone(statement)) for statement in block]
     return made if reads.found else None
 
 
 def with_plain_reads_of(value: ast.expr, names: frozenset[str]) -> ast.expr | None:
     """The same for the body of a lambda."""
-    reads = _Reads(names, symbols.PLAIN)
+    reads = _Reads(names, symbols.READ_PLAIN)
     made: Any = reads.visit(clone(value))
     return made if reads.found else None
 

@@ -317,7 +317,8 @@ def _hand_over(node: ast.Call, names: Names) -> ast.expr:
         return found
 
     for index, argument in enumerate(node.args):
-        if not isinstance(argument, (ast.Starred, ast.Constant)):
+        is_constant = isinstance(argument, ast.Constant) and name not in ("eval", "exec")
+        if not isinstance(argument, ast.Starred) and not is_constant:
             node.args[index] = at.call(at.load(symbols.HANDED), [function(), argument])
     if names.leaving is None or node.keywords:
         return node

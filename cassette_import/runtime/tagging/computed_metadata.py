@@ -13,7 +13,16 @@ from __future__ import annotations
 import array
 import io
 from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    BuiltinMethodType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -205,6 +214,35 @@ _CALL_SPECIAL_METHODS: Final = frozenset(map(id, (int, float, complex, bool, byt
 def calls_special_method(function: Any) -> bool:
     """Whether a leaf gets at the attributes of an object by special methods only, which are overdubbed themselves."""
     return id(function) in RETURN_METHOD_RESULT or id(function) in _CALL_SPECIAL_METHODS
+
+
+SUSPENDED: Final = (GeneratorType, CoroutineType)
+
+
+@hidden
+def _has_tagged_variables(generator: Any, tag: Tag) -> bool:
+    """Whether the variables of a generator or coroutine have metadata, or the iterator that it takes items from."""
+    frame = generator.gi_frame if is_a(generator, GeneratorType) else generator.cr_frame
+    for value in dict(frame.f_locals).values() if frame is not None else ():
+        if type(value) is Tagged and tag in value._tagged_metas:
+            return True
+        if tag.store.items.of(value) is not None or tag.store.iterators.of(value) is not None:
+            return True
+    return False
+
+
+@hidden
+def lose_suspended(activation: Activation, function: Any, given: tuple[Any, ...]) -> None:
+    """A leaf without a rule is about to run generators or coroutines: what their variables hold would be lost."""
+    for level, tag in enumerate(activation.tags):
+        if tag is not None and tag.lost == "error" and not (id(function) in tag.exempt or cannot_lose(function)):
+            for value in given:
+                if is_a(value, SUSPENDED) and _has_tagged_variables(value, tag):
+                    try:
+                        lose(activation.contexts[level], function)
+                    except Exception:
+                        value.close()  # it will never be awaited
+                        raise
 
 
 @hidden

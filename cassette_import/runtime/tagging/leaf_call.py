@@ -138,6 +138,9 @@ def note_comparison(activation: Activation, function: Any, *items: Any) -> None:
                 ACTIVE.reset(token)
 
 
+_SUSPENDED: Final = frozenset(map(id, computed_metadata.SUSPENDED))
+"""Types of generators and coroutines, by identity."""
+
 RuleFunction = Callable[[LeafCall], Any]
 
 PROPAGATE: Final[list[Callable[..., Any]]] = []
@@ -153,6 +156,8 @@ def without_wrappers(keywords: dict[str, Any]) -> dict[str, Any]:
 @hidden
 def without_rule(call: LeafCall) -> Any:
     """The rule function of a leaf without a rule: its result is plain, unless a context computes metadata for it."""
+    if not _SUSPENDED.isdisjoint(map(id, map(type, call.given))):
+        computed_metadata.lose_suspended(call.activation, call.function, call.given)
     try:
         value = call.native_then_drop_stale()
     except Exception as error:

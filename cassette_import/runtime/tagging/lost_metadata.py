@@ -39,6 +39,8 @@ def leaf_name(function: Any) -> str:
     >>> leaf_name(list.append), leaf_name(len)
     ('list.append', 'len')
     """
+    if isinstance(function, str):
+        return function
     name = str(getattr(function, "__qualname__", None) or getattr(function, "__name__", repr(function)))
     module = getattr(function, "__module__", None)
     if not isinstance(module, str) or module == "builtins" or name.startswith("<"):
@@ -51,16 +53,34 @@ def lose(context: Any, function: Any) -> None:
     """A leaf loses metadata of a context: count it, or raise an error."""
     if context.lost == "error":
         site = nearest_site()
-        raise NotOverdubbable(
+        error = NotOverdubbable(
             f"the metadata of {type(context).__qualname__} is lost in {leaf_name(function)}: no rule is known for it, "
             f"at {site}: {site.source}\n"
             "Register an overload for the function or define a method `computed`; if it is Python, install its package"
         )
+        raise getattr(context, "refuse", _itself)(error)
     losses: dict[int, Loss] = losses_of(context)
     known = losses.get(id(function))
     if known is None:
         known = losses[id(function)] = Loss(function, nearest_site())
     known.count += 1
+
+
+@hidden
+def lose_key(key: Any, metas: Any) -> None:
+    """A number is stored as the key of a dict, and loses its metadata.
+
+    Integers are not affected: they count things, and dicts are indexed by them.
+    """
+    if isinstance(key, int):
+        return
+    for tag in metas:
+        if tag.lost == "error" and tag.context is not None:
+            lose(tag.context, "the key of a dict")
+
+
+def _itself(error: NotOverdubbable) -> NotOverdubbable:
+    return error
 
 
 def losses_of(context: Any) -> dict[int, Loss]:

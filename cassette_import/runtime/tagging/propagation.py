@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, CoroutineType, FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import joined, split
@@ -90,6 +90,8 @@ def propagate(
             break
         if id(kind) not in SIMPLE:
             simple = False
+            if kind is CoroutineType:
+                tagged = True  # its variables may be
     if simple:
         return callee(*arguments)
     if keywords and not tagged:

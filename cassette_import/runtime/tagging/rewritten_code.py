@@ -18,7 +18,9 @@ from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
+from cassette_import.runtime.tagging.evaluated_code import note_argument, note_variables
 from cassette_import.runtime.tagging.handover import rewrapped
+from cassette_import.runtime.tagging.lost_metadata import lose, lose_key
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -56,6 +58,9 @@ def _tidy_dict(container: dict[Any, Any]) -> dict[Any, Any]:
         return container
     pairs = list(container.items())
     container.clear()
+    for key, _ in pairs:
+        if type(key) is Tagged:
+            lose_key(key._tagged_value, key._tagged_metas)
     slots = {plain(key): (plain(item), item._tagged_metas) for key, item in pairs if type(item) is Tagged}
     container.update((plain(key), plain(item)) for key, item in pairs)
     _set_slots(container, slots)
@@ -122,7 +127,19 @@ def plain_elsewhere(value: Any) -> Any:
     if type(value) is not Tagged:
         return value
     variant = ACTIVE.get().variant
-    return value if variant is not None and variant.tagging else value._tagged_value
+    return value if variant is not None and variant.tagging else plain_variable(value)
+
+
+@hidden
+def plain_variable(value: Any) -> Any:
+    """A variable of a closure that runs where its context is not active, without its wrapper."""
+    if type(value) is not Tagged:
+        return value
+    if ACTIVE.get().suspended is None:  # no code of a hook or an overload
+        for tag in value._tagged_metas:
+            if tag.lost == "error" and tag.depth and tag.context is not None:
+                lose(tag.context, "a function that runs where the context is not active")
+    return value._tagged_value
 
 
 # ---- f-strings
@@ -157,6 +174,8 @@ def handed(function: Any, value: Any) -> Any:
     """A plain argument of a function whose call may be no event; hooks registered for the function get it wrapped."""
     if function is vars and NAMES[METADATA_EXISTS]:
         _join_namespace(plain(value))
+    if function in _EVALUATING and NAMES[METADATA_EXISTS]:
+        note_argument(function, value)
     if type(value) is not Tagged or id(function) not in FRAME_READERS:
         return value
     activation = ACTIVE.get()
@@ -164,6 +183,9 @@ def handed(function: Any, value: Any) -> Any:
         for level, hook in activation.variant.runners[int(Events.CALLS)].prehooks:
             hook(activation.contexts[level], function, value)
     return value._tagged_value
+
+
+_EVALUATING: Final = (eval, exec)
 
 
 @hidden
@@ -179,6 +201,7 @@ def scope(function: Any, names: dict[str, Any], variables: Any) -> tuple[Any, ..
     """The namespaces for `eval` or `exec`, if there are wrappers among the variables: without wrappers."""
     if function not in (eval, exec) or not any(type(value) is Tagged for value in variables.values()):
         return ()
+    note_variables(function, variables)
     return names, tidy(variables)
 
 
@@ -198,6 +221,7 @@ PROVIDED.add(
         symbols.MAPPING: mapping,
         symbols.PLAIN: hidden(plain),
         symbols.PLAIN_ITEMS: plain_items,
+        symbols.READ_PLAIN: plain_variable,
         symbols.READ_WHERE_ACTIVE: plain_elsewhere,
         symbols.SCOPE: scope,
         symbols.SNAPSHOT: snapshot,

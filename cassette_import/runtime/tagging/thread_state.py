@@ -16,6 +16,7 @@ class _ThreadState(threading.local):
     value, because its caller may be written in C; an overdubbed caller takes the wrapper from here.
     `sent` is the wrapper of the value that is being sent into a generator, until a `yield` receives it.
     `wants_wrapped` is true while the program itself advances an iterator, and false while a leaf runs.
+    `evaluated` is the code that `eval` or `exec` is about to run.
     `classes` has the decorators of the class statements that are being executed, the innermost last.
     `held` lists the objects that the shadow store has begun to hold, with the table that holds them, the latest last.
     """
@@ -23,6 +24,7 @@ class _ThreadState(threading.local):
     returned: Any = None
     sent: Any = None
     wants_wrapped = False
+    evaluated: Any = None
 
     def __init__(self) -> None:
         self.held: list[tuple[Any, int]] = []

@@ -1,5 +1,6 @@
 """A derivative is right or an error: numbers that go ways without a rule are never taken for constants."""
 
+import asyncio
 import json
 import math
 import statistics
@@ -10,11 +11,7 @@ from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient
 from tests.programs.moving_numbers import PROGRAMS
 
-UNFOLLOWED = {
-    "repr and eval", "eval", "ast", "dict key", "contextmanager", "nullcontext", "StopIteration", "yield from",
-    "default argument", "keyword default", "class attribute", "class body computes", "match", "match sequence",
-    "match mapping", "match class", "await", "gather", "async queue", "exec", "closure in a thread",
-}  # fmt: skip
+UNFOLLOWED = {"class body computes"}
 FOLLOWED = [name for name in PROGRAMS if name not in UNFOLLOWED]
 STEP = 1e-6
 
@@ -23,6 +20,7 @@ def central(f, x):
     return (f(x + STEP) - f(x - STEP)) / (2 * STEP)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("differentiate", [derivative, lambda f, x: gradient(f, x)[0]], ids=["forward", "reverse"])
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_the_derivative_of_a_program_is_right_or_an_error(name, differentiate):
@@ -90,3 +88,22 @@ def test_text_of_a_number_is_printed(capsys):
 
 def test_text_beside_a_number_in_the_result_has_derivative_zero():
     assert derivative(lambda x: {"text": f"{x}", "value": x * x}, 3.0) == {"text": 0.0, "value": 6.0}
+
+
+def test_integers_that_are_keys_are_no_error():
+    def program(x, n):
+        known = {}
+        for number in range(n):
+            known[number * n] = x * number
+        known[n] = x
+        return known[n] + known[n * 2]
+
+    assert gradient(program, 3.0, 4)[0] == 3.0
+
+
+def test_a_generator_that_runs_elsewhere_is_an_error():
+    async def program(x):
+        return x * 2
+
+    with pytest.raises(NotOverdubbable, match=r"lost in asyncio.runners.run"):
+        derivative(lambda x: asyncio.run(program(x)), 3.0)

@@ -18,6 +18,7 @@ from cassette_import.runtime.tagging.computed_metadata import add_to_contents, h
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_of
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped
 from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.lost_metadata import lose_key
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
@@ -78,6 +79,8 @@ def store_item(call: LeafCall) -> Any:
     owner, key, value = call.arguments
     if type(key) is Tagged:
         call.compare(key)
+        if type(plain(owner)) is dict:
+            lose_key(key._tagged_value, key._tagged_metas)
     owner, key, store = plain(owner), plain(key), call.store
     method = lookup(type(owner), "__setitem__")
     if type(method) is FunctionType and call.function is operator.setitem:

@@ -1,0 +1,62 @@
+"""Losses in `eval` and `exec`: the code that they run is not overdubbed, and computes with plain variables.
+
+Knows which variables the code names; must not know what a loss is to a context.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Mapping
+from types import CodeType
+from typing import Any
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.rewriting.trees.code_matching import all_names
+from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.computed_metadata import metadata_in
+from cassette_import.runtime.tagging.lost_metadata import lose
+from cassette_import.runtime.tagging.tag_scopes import store_of
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+
+@hidden
+def note_argument(function: Any, value: Any) -> None:
+    """An argument of `eval` or `exec`: the code, or a namespace."""
+    if is_a(plain(value), dict):
+        store = store_of(ACTIVE.get())
+        if store is not None and store.items.entries:
+            note_variables(function, {key: Tagged(*slot) for key, slot in store.slots_by_key(plain(value)).items()})
+        return
+    if is_a(plain(value), (str, bytes, CodeType)):
+        LOCAL.evaluated = plain(value)
+    _lose(function, value)
+
+
+@hidden
+def note_variables(function: Any, variables: Mapping[str, Any]) -> None:
+    """The variables that the code may read."""
+    if any(type(value) is Tagged for value in variables.values()):
+        for name in set(_names_in(LOCAL.evaluated)):
+            if type(variables.get(name)) is Tagged:
+                _lose(function, variables[name])
+
+
+@hidden
+def _lose(function: Any, value: Any) -> None:
+    activation = ACTIVE.get()
+    for level, tag in enumerate(activation.tags):
+        if tag is not None and tag.lost != "ignore" and next(metadata_in((value,), tag), None) is not None:
+            lose(activation.contexts[level], function)
+
+
+@hidden
+def _names_in(code: Any) -> Iterator[str]:
+    """The names of global variables that code reads, or may read."""
+    if not is_a(code, CodeType):
+        try:
+            code = builtins.compile(code, "<evaluated>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, TypeError):
+            return
+    yield from all_names(code)
