@@ -81,7 +81,6 @@ class Profile(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
-    records_sites: ClassVar[bool] = False
     module_level = False
 
     def __init__(
@@ -308,8 +307,6 @@ def _write_flamegraph(profile: Profile, path: str) -> None:
 
 class _SiteProfile(Profile, events=Events.CALLS):
     """A profile that also records call sites. It is a type of its own, because hooks belong to the type."""
-
-    records_sites = True
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the call site of the call."""

@@ -53,25 +53,19 @@ NO_COST: Final = Cost()
 NO_COSTS: Final = Costs({}, 0.0)
 
 _TYPICAL: Final = {
-    "function": Cost(0.73, 0.76),
-    "method": Cost(0.81, 1.46),
-    "builtin": Cost(0.83, 1.62),
-    "method in C": Cost(0.92, 4.3),
-    "class": Cost(0.69, 1.4),
-    "class in Python": Cost(0.74, 1.46),
+    "function": (-0.27, -0.15),
+    "method": (-0.2, 0.3),
+    "builtin": (-0.18, 0.52),
+    "method in C": (-0.13, 3.0),
+    "class": (-0.35, 0.28),
+    "class in Python": (-0.27, 0.33),
 }
-"""What the calibration finds, by kind of callee, as multiples of what direct calls of the hooks cost. It varies less
-between CPython 3.11, 3.12 and 3.13 than from one calibration to the next."""
+"""By how much the calibration finds larger costs inside and outside a call, by kind of callee, than direct calls of the
+hooks have. The unit is the time of two calls of an empty function. The numbers hold for profiles with and without call
+sites, for slow and for fast clocks, and for CPython 3.11, 3.12 and 3.13."""
 
-_TYPICAL_WITH_SITES: Final = {
-    "function": Cost(0.83, 0.8),
-    "method": Cost(0.87, 1.05),
-    "builtin": Cost(0.87, 1.2),
-    "method in C": Cost(0.87, 2.8),
-    "class": Cost(0.83, 1.1),
-    "class in Python": Cost(0.83, 1.05),
-}
-"""The same for a profile that records call sites, whose hooks take longer."""
+_IN_PROGRAMS: Final = 1.05
+"""How much more an event costs in an ordinary program than in a loop, times the share of it that is subtracted."""
 
 _TYPICAL_HOOKS: Final = 1.4
 """The time inside the hooks in an ordinary program, as a multiple of that in a loop of direct calls."""
@@ -79,38 +73,41 @@ _TYPICAL_HOOKS: Final = 1.4
 
 def estimated(profile_type: ProfileType) -> Costs:
     """The cost of events in this process, under a profile of this type, estimated in less than a millisecond."""
-    profile = profile_type()
-    typical_costs = _TYPICAL_WITH_SITES if profile.records_sites else _TYPICAL
-    rounds = sorted(_rounds_of_direct_calls(profile))
-    hooks, inside, outside = rounds[len(rounds) // 2]
+    rounds = sorted(_rounds_of_direct_calls(profile_type()))
+    hooks, inside, outside, plain = rounds[len(rounds) // 2]
     if not hooks:
         return NO_COSTS
     by_kind = {
-        kind: Cost(typical.inside * inside / hooks, typical.outside * outside / hooks)
-        for kind, typical in typical_costs.items()
+        kind: Cost(
+            max(0.0, inside + more_inside * plain) / hooks * _IN_PROGRAMS,
+            max(0.0, outside + more_outside * plain) / hooks * _IN_PROGRAMS,
+        )
+        for kind, (more_inside, more_outside) in _TYPICAL.items()
     }
     return Costs(by_kind, hooks * _TYPICAL_HOOKS, is_calibrated=False)
 
 
-def _rounds_of_direct_calls(profile: Any) -> Iterator[tuple[float, float, float]]:
-    """Seconds of a loop that calls the hooks directly: inside the hooks, in the calls, and in the loop, for one event.
+def _rounds_of_direct_calls(profile: Any) -> Iterator[tuple[float, float, float, float]]:
+    """Seconds for one event of a loop that calls the hooks directly: in the hooks, in the calls, in the loop.
 
-    The profile itself measures them, for callees that do not run at all.
+    The last one is the time of the same loop with empty functions instead of the hooks. The profile itself measures all
+    of it, for callees that do not run at all.
     """
     _call_hooks(profile)  # makes the nodes
+    _call_empty_functions(profile)
     thread = profile.current_thread()
-    loop = next(iter(thread.root.child_nodes()))
+    loop, empty = thread.root.child_nodes()
     calls = list(loop.child_nodes())
-    events = _CALLS * len(calls)
-    before = (0.0, 0.0, 0.0)
+    before = (0.0, 0.0, 0.0, 0.0)
     for number in range(_ROUNDS + 1):
         called = sum(node.total for node in calls)
-        now = (thread.measured_overhead - thread.one_off, called, loop.total - called)
+        now = (thread.measured_overhead - thread.one_off, called, loop.total - called, empty.total)
         if number:
-            hooks, inside, outside = (end - start for start, end in zip(before, now, strict=True))
-            yield hooks / events, max(0.0, inside) / events, max(0.0, outside) / events
+            hooks, inside, outside, plain = (max(0.0, now[i] - before[i]) / len(_CALLED) for i in range(4))
+            yield hooks, inside, outside, plain
         before = now
         _call_hooks(profile)
+        _call_empty_functions(profile)
 
 
 def _call_hooks(profile: Any) -> None:
@@ -120,3 +117,15 @@ def _call_hooks(profile: Any) -> None:
         prehook(function)
         posthook(None, function)
     posthook(None, _call_hooks)
+
+
+def _call_empty_functions(profile: Any) -> None:
+    profile.prehook(_call_empty_functions)
+    for function in _CALLED:
+        _empty(function)
+        _empty(None, function)
+    profile.posthook(None, _call_empty_functions)
+
+
+def _empty(*arguments: Any, **keywords: Any) -> None:
+    pass
