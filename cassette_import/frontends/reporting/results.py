@@ -62,6 +62,7 @@ class RunResults:
             check_folder(path)
         if output is not None:
             self._choose_writer(output)
+            _import_for_writers()
         if report_file is not None:  # imported now: when the program ends, its modules may hide those of Python
             from cassette_import.frontends.reporting.report import report
             from cassette_import.frontends.reporting.report_file import write_document
@@ -125,6 +126,16 @@ class RunResults:
                 texts.append(problem)
             texts.append(summary_of(context))
         return texts
+
+
+def _import_for_writers() -> None:
+    """Import the modules of the standard library that writers need, although they are used when the program ends.
+
+    The program may hide them. And Python forgets that an interrupt has ended the program if a module that is imported
+    later calls `eval`, as those with named tuples do: the exit status would be another one.
+    """
+    import json  # noqa: F401
+    import tempfile  # noqa: F401
 
 
 def _formats_of(context: Context, output: str) -> Iterable[str]:
