@@ -225,7 +225,7 @@ def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
     result = value
-    if isinstance(value, Decimal) or any(isinstance(one, Decimal) for one in values):
+    if isinstance(value, Decimal) or isinstance(values[0], Decimal) or isinstance(values[-1], Decimal):
         values, value = [run(float, one) for one in values], run(float, value)
     if f in ALL_PARTIALS:
         partials = ALL_PARTIALS[f]
@@ -233,6 +233,8 @@ def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     else:
         every = JOINT_PARTIALS[f](value, *values)
         pairs = [(every[number], metadata) for number, metadata in found]
+    if type(value) is float and type(pairs[0][0]) is float:  # nothing is complex
+        return with_metadata(result, own_tag, ctx.combine(pairs))
     return with_metadata(result, own_tag, ctx.combine_for(value, pairs))
 
 
