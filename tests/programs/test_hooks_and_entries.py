@@ -1,8 +1,8 @@
 """Every kind of hook, in every place, entered in every way, around generated programs: these behave as they do plain.
 
 Each test is one place of the context and one way to enter it; Hypothesis chooses the hooks and the program. The
-variable `CASSETTE_TEST_PRODUCT` sets the number of programs of each test (6 by default, 240 in all), and
-`CASSETTE_TEST_SEED` chooses others.
+variable `CASSETTE_TEST_PRODUCT` sets the number of programs of each test (6 by default, 240 in all; 25 in CI, 1000 in
+all), and `CASSETTE_TEST_SEED` chooses others.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from cassette_import import Context, Events, install, uninstall
 from programs.generated import observed
 from programs.generated.entries import PLACES, WAYS, modules, texts
 
-EXAMPLES = int(os.environ.get("CASSETTE_TEST_PRODUCT", "6"))
+EXAMPLES = int(os.environ.get("CASSETTE_TEST_PRODUCT") or (25 if os.environ.get("CI") else 6))
 SEED = os.environ.get("CASSETTE_TEST_SEED", "")
 
 _serial = itertools.count()
