@@ -9,10 +9,12 @@ import atexit
 import sys
 import types
 from collections.abc import Callable, Sequence
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation import module_levels, shutdown
 from cassette_import.activation.activations import OutermostActivation, refresh
+from cassette_import.activation.adoption import adopted_file, entering_frame, warn_if_nothing_was_met
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
 from cassette_import.activation.inheritance import WAITING
@@ -44,6 +46,7 @@ else:
     (validation,) = late("cassette_import.specialization.passes", "validation")
 
 Self = TypeVar("Self", bound="Context")
+_frame: Final = sys._getframe
 
 
 def _changed(context_type: type) -> None:
@@ -135,16 +138,42 @@ _DEFAULTS: Final[dict[str, Callable[..., Any]]] = {
 class _TypeDefaults:
     """What most contexts of a type share: their events, their passes and the key for these.
 
-    `variant` is set when the first of them is entered where nothing is active.
+    Once some code has entered one of them where nothing was active, `variant` is the variant of such activations.
+    `latest` is the code that did so last, with the roots of its activations.
     """
 
-    __slots__ = ("events", "key", "passes", "variant")
+    __slots__ = ("_known", "events", "key", "latest", "passes", "variant")
 
     def __init__(self, events: Events, passes: Sequence[Any], key: VariantKey) -> None:
         self.events = events
         self.passes = passes
         self.key = key
-        self.variant: ActiveVariant | None = None
+        self.variant: ActiveVariant
+        self.forget_roots()
+
+    def forget_roots(self) -> None:
+        """Have the next entries find their roots anew."""
+        self.latest = _NO_ROOTS
+        self._known: dict[int, _Roots] = {}  # by the `id()` of the code
+
+    def note_roots(self, code: CodeType, roots: frozenset[str]) -> None:
+        """Note the roots of an activation that some code has entered."""
+        if len(self._known) == _MOST_CODES:  # a program may compile code without end
+            self.forget_roots()
+        self.latest = self._known[id(code)] = code, roots
+
+    def known(self, code: CodeType) -> Any:
+        """The `_Roots` of the activations that some code enters; None if it has entered none."""
+        found = self._known.get(id(code))
+        if found is not None:
+            self.latest = found
+        return found
+
+
+_Roots = tuple[CodeType | None, frozenset[str]]
+"""Code that enters contexts, and the roots of the activations: the file of the code, unless it is installed."""
+_NO_ROOTS: Final[_Roots] = None, frozenset()
+_MOST_CODES: Final = 1000
 
 
 class Context:
@@ -198,6 +227,7 @@ class Context:
     errorhook: ClassVar[Any]
     overdub: ClassVar[Any]
     _hooks_enabled = True
+    _adopts: ClassVar[bool] = True  # whether a `with` block has the module around it overdubbed
     _is_changed = False  # whether `disablehooks` or `enabletagging` made this instance differ from its type
     _type_defaults: ClassVar[_TypeDefaults | None] = None
     _copy_of: Context | None = None
@@ -265,25 +295,25 @@ class Context:
         return variants.of((self._variant_key(),))
 
     def __enter__(self: Self) -> Self:
-        defaults = self._type_defaults
+        defaults, caller = self._type_defaults, _frame(1)
         if (
             ACTIVE.get() is not INACTIVE
             or defaults is None
-            or defaults.variant is None
+            or ((known := defaults.latest)[0] is not caller.f_code and (known := defaults.known(caller.f_code)) is None)
             or self.events is not defaults.events
             or self.passes is not defaults.passes
             or self._is_changed
             or self.report_escapes
             or (WAITING and (not sys.meta_path or sys.meta_path[0] is not POST_IMPORT))
         ):
-            self._enter()
+            self._enter(caller)
             return self
         # What `entering.enter` does for any activation, without a frame for each step.
         made = OutermostActivation()
         made.contexts = (self,)
         made.entered = self
         made.outer = INACTIVE
-        made.roots = _NO_ROOTS
+        made.roots = roots = known[1]
         made.tags = ()
         made.left = False
         made.inherited = made.hook_activations = made.successor = made.suspended = made.token = None
@@ -293,22 +323,26 @@ class Context:
             family.active += 1
             IN_USE.entered[made] = None
             NAMES[IS_ANY_ACTIVE] = True
-            if variant.is_superseded or variant.instrumented_at.get(_NO_ROOTS) != registry.generation:
-                refresh(made)
-                defaults.variant = made.variant
+            is_current = not variant.is_superseded and variant.instrumented_at.get(roots) == registry.generation
         except BaseException:
             made.end()
             raise
+        if not is_current:
+            made.end()
+            defaults.forget_roots()
+            self._enter(caller)
+            return self
         made.token = ACTIVE.set(made)
         return self
 
-    def _enter(self) -> None:
-        """Enter, whatever is active here and whatever differs from the type."""
+    def _enter(self, caller: FrameType) -> None:
+        """Enter, whatever is active here and whatever differs from the type; `caller` has called `__enter__`."""
         watch = watch_to_enter(self) if self.report_escapes else None
         if watch is not None:
             watch.__enter__()
         try:
-            activation = activation_of(self)
+            entering = entering_frame(caller) if self._adopts else None
+            activation = activation_of(self, adopted_file(entering))
             enter(activation)
         except BaseException:
             if watch is not None:
@@ -319,11 +353,16 @@ class Context:
         # Another thread may have entered an instance with other events meanwhile.
         if is_alone and defaults is not None and variant is not None and variant.keys[0] is defaults.key:
             defaults.variant = variant
+            if entering is caller:
+                defaults.note_roots(caller.f_code, activation.roots)
 
     def __exit__(self, *exception: object) -> None:
         here = ACTIVE.get()
         if here.entered is self and not here.left:
+            family = here.family
             leave(here)
+            if family is not None and not family.is_met and exception[:1] == (None,) and self._adopts:
+                warn_if_nothing_was_met(self, family, _frame(1))
             if type(here) is OutermostActivation:  # the usual case: it was entered without a watch
                 return
         else:
@@ -334,7 +373,6 @@ class Context:
                     watch.__exit__(*exception)
 
 
-_NO_ROOTS: Final[frozenset[str]] = frozenset()
 _LOST: Final = ("ignore", "report", "error")
 
 

@@ -75,6 +75,7 @@ class EscapeWatch(Context, events=Events.CALLS):
         Those for which it counts. A function for which they have an overload does not run, and so does not escape.
     """
 
+    _adopts: ClassVar[bool] = False  # the context that it watches is entered inside it
     leaf_hooks: ClassVar[bool] = True
     inherit: ClassVar[bool] = True
 

@@ -48,6 +48,8 @@ def run_root(
                 registry.ensure_argument_instrumented(argument, activation.variant, activation.roots)
     enter(activation)
     result = None
+    if activation.family is not None:
+        activation.family.is_met = True
     try:
         if (outer or activation.tags) and activation.variant is not None:
             function, *leading = split(f)

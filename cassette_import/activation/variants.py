@@ -159,6 +159,7 @@ class StackVariant:
         event = self._import_events.get(numbers)
         if event is None:
             levels = [ContextLevel(number, self.keys[number]) for number in numbers]
+            self.family.is_met = True
             event = self._import_events[numbers] = event_of(self._plan(Events.CALLS, levels))
         return event
 

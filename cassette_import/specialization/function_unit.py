@@ -58,6 +58,10 @@ class Unit:
         self.restorations = 0
         """How often its functions got the plain code back because no context was active."""
 
+    def forget_body(self) -> None:
+        """Drop the compiled body, because its entry test is another one from now on."""
+        self.code, self.variants = None, ()
+
     def functions(self) -> list[FunctionType]:
         """The known live functions of the unit."""
         found = [function for reference in list(self._functions.values()) if (function := reference()) is not None]
@@ -108,6 +112,11 @@ class FileRecord:
         if self.units or not self.unindexed:
             return False
         return all(variant is served for variant in variants for _, served in self.unindexed)
+
+    def forget_bodies(self) -> None:
+        """Drop the compiled bodies, because the file was installed or uninstalled: their entry tests differ."""
+        for unit in self.units:
+            unit.forget_body()
 
     @property
     def installed(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import CodeType, FunctionType
-from typing import Final
+from typing import Any, Final
 
 from cassette_import.interpreter import heap
 from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
@@ -53,6 +53,8 @@ class Registry:
             return
         with self.lock:
             record = self.index.record_of(filename)
+            if not record.installed:
+                record.forget_bodies()  # they are for activations of its root functions
             record.module_names.add(module_name)
             record.source.refresh(module_name, stamp=stamp)
             self.generation += 1
@@ -67,6 +69,7 @@ class Registry:
                     record.module_names -= names
                     if not record.module_names:
                         files.add(record.filename)
+                        record.forget_bodies()  # they are for all activations
             for function in heap.functions_of(files):
                 unit = self.index.find_unit(function.__code__)
                 if unit is not None:
@@ -81,7 +84,18 @@ class Registry:
         -------
         The name of the file; None if it is installed or has no source.
         """
-        code = function.__code__
+        return self.add_root_code(function.__code__, function.__module__, function.__globals__)
+
+    def add_root_code(self, code: CodeType, module_name: str, namespace: dict[str, Any]) -> str | None:
+        """Overdub the file of some code, as `add_root` does for a function.
+
+        Parameters
+        ----------
+        code:
+            The code of a function or a module.
+        module_name, namespace:
+            The name and the globals of its module.
+        """
         filename = code.co_filename
         record = self.records.get(filename)
         if (record is not None and record.installed) or filename.startswith(PACKAGE_FOLDER):
@@ -95,7 +109,7 @@ class Registry:
                 record = self.index.record_of(filename)
             # A module that is not installed is not noticed when it is reloaded: its functions have new code then.
             if is_new or (self.index.find_unit(code) is None and record.source.stamp != stamp_of(filename)):
-                record.source.adopt(function)
+                record.source.adopt(module_name, namespace)
                 self.generation += 1
             if record.installed:
                 return None
@@ -185,6 +199,7 @@ class Registry:
             if module is None:
                 return None
             variant.bind_names(module.names)
+            variant.family.is_met = True
             record.module_names.add(module_name)
             record.unindexed.append((module, variant))
             if module.bound_names is not None:

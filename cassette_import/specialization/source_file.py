@@ -15,7 +15,7 @@ import sys
 import textwrap
 import tokenize
 import warnings
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.interpreter.late_modules import late
@@ -60,9 +60,9 @@ class SourceFile:
         self._is_recent = False
         """Whether the file was written while the process ran, perhaps after its module was executed."""
 
-    def adopt(self, function: FunctionType) -> None:
-        """Take the present content of the file for the source of a function that exists already."""
-        self.refresh(function.__module__, function.__globals__)
+    def adopt(self, module_name: str, module_globals: dict[str, Any]) -> None:
+        """Take the present content of the file for the source of functions that exist already."""
+        self.refresh(module_name, module_globals)
         self._is_recent = self._stamp is not None and self._stamp[0] > STARTED
 
     def refresh(

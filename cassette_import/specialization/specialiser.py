@@ -98,6 +98,8 @@ class Specialiser:
         """The code that the functions of a unit get when one is entered in an activation."""
         record = unit.record
         is_covered = record.installed or record.filename in activation.roots
+        if is_covered and activation.family is not None:
+            activation.family.is_met = True
         while True:
             # A closure may hold wrappers as long as there are any: its plain branch takes them off.
             is_closure = bool(unit.plain.co_freevars) and NAMES.get(METADATA_EXISTS, False)

@@ -56,6 +56,11 @@ def wildcard_variant(known: Iterable[Variant]) -> WildcardVariant:
     return _intercepting(events)
 
 
+def any_wildcard_is_met() -> bool:
+    """Whether some function serves a wildcard variant: its events reach whichever context is active."""
+    return _intercepting.cache_info().currsize > 0
+
+
 def can_be_suspended(code: CodeType) -> bool:
     """Whether code is that of a generator, a coroutine or an asynchronous generator."""
     return bool(code.co_flags & _SUSPENDABLE)

@@ -1,0 +1,95 @@
+"""Adoption: a `with` block that enters a context has the module around it overdubbed; a block that meets nothing warns.
+
+Knows frames, and which functions are overdubbed; must not know hooks, or how code is rewritten.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from types import FrameType
+from typing import Any, Final
+
+from cassette_import.activation.variant_registry import variants
+from cassette_import.errors import CassetteWarning
+from cassette_import.importing.finder import finder
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.runtime.variant import Family
+from cassette_import.specialization.registry import registry
+from cassette_import.specialization.wildcard_variant import any_wildcard_is_met
+
+_HELPERS: Final = frozenset({"contextlib", "unittest.case", "unittest.async_case"})
+"""The modules whose functions enter context managers for their callers."""
+
+
+def entering_frame(frame: FrameType | None) -> FrameType | None:
+    """The frame of the program that enters a context, for the frame that calls `__enter__`.
+
+    Returns
+    -------
+    The innermost frame that is not in a method `__enter__`, in `contextlib` or the like; None if it is one of
+    cassette_import, which enters contexts for commands and for pytest.
+    """
+    while frame is not None:
+        code = frame.f_code
+        if code.co_filename.startswith(PACKAGE_FOLDER) and not _is_passing(frame):
+            return None
+        if not _is_passing(frame):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _is_passing(frame: FrameType) -> bool:
+    """Whether a frame enters a context for its caller."""
+    code = frame.f_code
+    if code.co_name in ("__enter__", "__exit__") or frame.f_globals.get("__name__") in _HELPERS:
+        return True
+    if not (code.co_filename.startswith(PACKAGE_FOLDER) and code.co_flags & inspect.CO_GENERATOR):
+        return False
+    caller = frame.f_back  # a generator of `contextlib.contextmanager`, or a hook wrapper of pytest
+    return caller is not None and caller.f_globals.get("__name__") in _HELPERS
+
+
+def adopted_file(frame: FrameType | None) -> str | None:
+    """The file that is overdubbed because a frame enters a context; None if it is installed or has no source."""
+    if frame is None:
+        return None
+    name = frame.f_globals.get("__name__")
+    return registry.add_root_code(frame.f_code, name if isinstance(name, str) else "", frame.f_globals)
+
+
+def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> None:
+    """Warn if a block was left in which no function met its context, and none could have met it elsewhere.
+
+    Parameters
+    ----------
+    context, family:
+        The context that was left, and the family of its activation's variant.
+    frame:
+        The frame that called `__exit__`.
+    """
+    if finder.selections or any_wildcard_is_met():
+        return
+    context_type = type(context)
+    all_variants = list(variants.by_keys.values())
+    own = [other for other in all_variants if any(key.context_type is context_type for key in other.keys)]
+    if any(variant.family.is_met or variant.shape.intercepts_nothing for variant in own):
+        return
+    entering = entering_frame(frame)
+    if entering is None:
+        return
+    family.is_met = True  # one warning is enough
+    code = entering.f_code
+    place = os.path.basename(code.co_filename)
+    why = f"no function of {place} was called in it" if adopted_file(entering) else f"{place} has no source"
+    warnings.warn_explicit(
+        f"{type(context).__qualname__} met no function in this block: no package is installed, and {why}. "
+        'The code of the block itself runs as it is. Call install("package"), or overdub(ctx, function)',
+        CassetteWarning,
+        code.co_filename,
+        entering.f_lineno,
+        module=entering.f_globals.get("__name__"),
+        registry=entering.f_globals.setdefault("__warningregistry__", {}),
+    )
