@@ -341,7 +341,8 @@ class Context:
         if watch is not None:
             watch.__enter__()
         try:
-            entering = entering_frame(caller) if self._adopts else None
+            is_in_hook = ACTIVE.get().suspended is not None
+            entering = entering_frame(caller) if self._adopts and not is_in_hook else None
             activation = activation_of(self, adopted_file(entering))
             enter(activation)
         except BaseException:
