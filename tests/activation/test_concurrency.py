@@ -15,6 +15,7 @@ import threading
 import traceback
 
 import pytest
+from helpers.contexts import entered_without_source
 
 from cassette_import import Context, canrecurse, current, fallback, install, overdub, recurse
 from cassette_import.interpreter.heap import functions_of
@@ -715,7 +716,7 @@ def test_a_hook_may_enter_its_own_context_as_a_block(program):
                 program.twice(20)
 
     outer, inner = Ctx(), Seen()
-    with outer, inner:
+    with entered_without_source(outer, inner):
         program.twice(1)
     assert outer.events == [(1, 2), (10, 2)]
     assert inner.events == [(10, 2), (1, 2)]

@@ -233,7 +233,7 @@ def test_functions_of_atexit_are_in_the_context_that_is_active(tmp_path):
         "import ending\n"
         "Names().__enter__()\n"
     )
-    assert run("main.py", folder=tmp_path) == (0, "['abs']\n", "")
+    assert run("main.py", folder=tmp_path) == (0, "['abs', 'print']\n", "")
 
 
 def test_modules_of_cassette_import_can_be_imported_in_functions_of_atexit(tmp_path):

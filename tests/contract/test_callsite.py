@@ -11,6 +11,7 @@ import threading
 
 import pytest
 from helpers.command_line import environment
+from helpers.contexts import entered_without_source
 
 from cassette_import import CallSite, Context, Events, callsite, overdub, recurse
 
@@ -411,7 +412,7 @@ def test_in_a_hook_that_is_itself_overdubbed(program):
 
 def test_in_hooks_of_several_contexts(program):
     contexts = [Where(), BeforeOnly(), Where()]
-    with contexts[0], contexts[1], contexts[2]:
+    with entered_without_source(*contexts):
         program.plain(0.0)
     assert [sources(ctx.before) for ctx in contexts] == [["math.sin(x)"]] * 3
 

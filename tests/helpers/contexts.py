@@ -3,6 +3,8 @@
 Imports nothing but `cassette_import`: tests copy this file beside programs that run in processes of their own.
 """
 
+import contextlib
+
 from cassette_import import Context, Events, canrecurse, fallback, recurse
 
 
@@ -55,3 +57,15 @@ class Replacing(Context):
 
 class Tagging(Context, tagging=True):
     """Values could carry metadata, and none do."""
+
+
+@contextlib.contextmanager
+def entered_without_source(*contexts):
+    """A block that adopts no module, because code without source enters the contexts.
+
+    So the hooks of a test module are no part of the program for the contexts further out.
+    """
+    stack = contextlib.ExitStack()
+    exec("for context in contexts: stack.enter_context(context)", {"contexts": contexts, "stack": stack})
+    with stack:
+        yield contexts

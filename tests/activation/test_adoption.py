@@ -1,0 +1,173 @@
+"""Blocks that enter contexts: they adopt the module around them, and a block that meets nothing warns."""
+
+import contextlib
+import importlib
+import math
+import textwrap
+import warnings
+
+import pytest
+from helpers.command_line import cassette, run
+
+from cassette_import import CassetteWarning, Context, install, overdub, uninstall
+
+LOG = """
+    import contextlib, math
+    from cassette_import import Context, install, overdub
+    import cassette_import
+
+    class Log(Context):
+        def prehook(self, f, *args):
+            print(f.__name__)
+
+    def g(x):
+        return math.sqrt(x)
+    """
+
+
+def output(source, folder):
+    """What a program prints, with what it prints on standard error."""
+    (folder / "script.py").write_text(textwrap.dedent(LOG) + textwrap.dedent(source))
+    return run("script.py", folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("source", "calls"),
+    [
+        ("def main():\n    with Log():\n        g(4)\nmain()", ["sqrt"]),
+        ("with Log():\n    g(4)", ["sqrt"]),
+        ("def main():\n    def h(x):\n        return g(x)\n    with Log():\n        h(4)\nmain()", ["g", "sqrt"]),
+        ("with contextlib.ExitStack() as stack:\n    stack.enter_context(Log())\n    g(4)", ["sqrt"]),
+        ("@contextlib.contextmanager\ndef log():\n    with Log():\n        yield\nwith log():\n    g(4)", ["sqrt"]),
+        ("class Sub(Log):\n    def __enter__(self):\n        super().__enter__()\nwith Sub():\n    g(4)", ["sqrt"]),
+        ("async def main():\n    with Log():\n        g(4)\nimport asyncio\nasyncio.run(main())", ["sqrt"]),
+        ("for _ in 1, 2:\n    with Log():\n        g(4)", ["sqrt", "sqrt"]),
+        ("def a():\n    with Log(): g(4)\ndef b():\n    with Log(): g(9)\na(); b(); a()", ["sqrt"] * 3),
+    ],
+    ids="function script closure exit_stack contextmanager overridden coroutine again two_places".split(),
+)  # fmt: skip
+def test_a_block_adopts_the_module_around_it(source, calls, tmp_path):
+    done = output(source, tmp_path)
+    assert (done.status, done.stdout.split(), done.stderr) == (0, calls, "")
+
+
+def test_the_calls_of_the_block_itself_are_no_events(tmp_path):
+    assert output("with Log():\n    g(4)\n    abs(-1)", tmp_path).stdout == "sqrt\n"
+
+
+def test_a_module_that_another_one_enters_for_is_not_adopted(make_package):
+    name = make_package({"lib.py": "def run(ctx, f):\n    with ctx:\n        return f()\n"})
+    lib = importlib.import_module(f"{name}.lib")
+    seen = []
+
+    class Seen(Context):
+        def prehook(self, f, *args):
+            seen.append(f)
+
+    def program():
+        return math.sqrt(4)
+
+    with pytest.warns(CassetteWarning, match=r"no function of lib\.py was called"):
+        lib.run(Seen(), program)
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def main():\n    with Log():\n        math.sqrt(4)\nmain()", "    with Log():"),
+        ("with Log():\n    math.sqrt(4)", "with Log():"),
+        ("with contextlib.ExitStack() as all:\n    all.enter_context(Log())", "with contextlib.ExitStack() as all:"),
+    ],
+    ids=["function", "script", "exit stack"],
+)  # fmt: skip
+def test_a_block_in_which_no_function_met_the_context_warns_with_its_line(source, line, tmp_path):
+    done = output(source, tmp_path)
+    number = len(textwrap.dedent(LOG).splitlines()) + source.splitlines().index(line) + 1
+    assert (done.status, done.stdout) == (0, "")
+    assert (
+        f"script.py:{number}: CassetteWarning: Log met no function in this block: no package is installed, and no "
+        in (done.stderr)
+    )
+    assert 'Call install("package"), or overdub(ctx, function)' in done.stderr
+
+
+def test_code_without_source_is_told_apart(tmp_path):
+    done = output("exec('with Log():\\n    math.sqrt(4)')", tmp_path)
+    assert "<string> has no source" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "with Log():\n    g(4)",
+        "install('colorsys')\nwith Log():\n    abs(-1)",
+        "with Context():\n    abs(-1)",
+        "class Other(Log): ...\nwith Log():\n    with Other():\n        g(4)",
+        "try:\n    with Log():\n        1 / 0\nexcept ZeroDivisionError:\n    pass",
+        "with Log():\n    overdub(Context(), abs, -1)",
+    ],
+    ids=["met", "packages are installed", "no hooks", "met with another context", "left by an error", "verb"],
+)
+def test_other_blocks_do_not_warn(source, tmp_path):
+    done = output(source, tmp_path)
+    assert (done.status, done.stderr) == (0, "")
+
+
+def test_one_context_type_warns_once(tmp_path):
+    done = output("for _ in 1, 2, 3:\n    with Log():\n        pass", tmp_path)
+    assert done.stderr.count("CassetteWarning") == 1
+
+
+def test_commands_that_enter_a_context_do_not_warn(tmp_path):
+    (tmp_path / "own.py").write_text(textwrap.dedent(LOG))
+    (tmp_path / "app.py").write_text("")
+    assert cassette("run", "-c", "own:Log", "app.py", folder=tmp_path).stderr == ""
+
+
+# ---- functions that were met before their module was installed, or while it was
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_module_may_be_installed_after_its_function_was_a_root(times, make_package):
+    name = make_package("def f(x):\n    return g(x)\n\ndef g(x):\n    return abs(x)\n")
+    module = importlib.import_module(name)
+    seen = []
+
+    class Seen(Context):
+        def prehook(self, f, *args):
+            seen.append(f.__name__)
+
+    for _ in range(times):
+        overdub(Seen(), module.f, -1)
+    assert seen == ["g", "abs"] * times
+    del seen[:]
+    install(name)
+    overdub(Seen(), module.f, -1)
+    with Seen():
+        module.g(-1)
+    assert seen == ["g", "abs", "abs"]
+
+
+def test_a_module_may_be_a_roots_after_it_was_uninstalled(make_package):
+    name = make_package("def f(x):\n    return abs(x)\n")
+    module = importlib.import_module(name)
+    seen = []
+
+    class Seen(Context):
+        def prehook(self, f, *args):
+            seen.append(f.__name__)
+
+    install(name)
+    overdub(Seen(), module.f, -1)
+    uninstall(name)
+    overdub(Seen(), module.f, -1)
+    assert seen == ["abs", "abs"]
+    del seen[:]
+    overdub(Seen(), lambda: module.f(-1))
+    assert seen == ["f"]
+    with warnings.catch_warnings(), contextlib.suppress(CassetteWarning):
+        warnings.simplefilter("error")
+        with Seen():
+            module.f(-1)
+    assert seen == ["f"]
