@@ -33,7 +33,7 @@ from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KIND
 from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.runtime.names import NAMES
-from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
+from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
 from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.runtime.variant import ActiveVariant
@@ -335,14 +335,21 @@ class Context:
         made.token = ACTIVE.set(made)
         return self
 
+    def _is_adopting(self, here: Activation) -> bool:
+        """Whether a block that enters the context in an activation adopts a module.
+
+        Hooks adopt none. Neither do blocks of contexts that tag values: the code of the block, which is not overdubbed,
+        would get the results of overdubbed functions without their metadata.
+        """
+        return self._adopts and not (self._tagging or here.tags or here.suspended is not None)
+
     def _enter(self, caller: FrameType) -> None:
         """Enter, whatever is active here and whatever differs from the type; `caller` has called `__enter__`."""
         watch = watch_to_enter(self) if self.report_escapes else None
         if watch is not None:
             watch.__enter__()
         try:
-            is_in_hook = ACTIVE.get().suspended is not None
-            entering = entering_frame(caller) if self._adopts and not is_in_hook else None
+            entering = entering_frame(caller) if self._is_adopting(ACTIVE.get()) else None
             activation = activation_of(self, adopted_file(entering))
             enter(activation)
         except BaseException:
@@ -362,7 +369,7 @@ class Context:
         if here.entered is self and not here.left:
             family = here.family
             leave(here)
-            if family is not None and not family.is_met and exception[:1] == (None,) and self._adopts:
+            if family is not None and not family.is_met and exception[:1] == (None,) and self._is_adopting(INACTIVE):
                 warn_if_nothing_was_met(self, family, _frame(1))
             if type(here) is OutermostActivation:  # the usual case: it was entered without a watch
                 return

@@ -10,6 +10,7 @@ import sys
 import traceback
 
 import pytest
+from helpers.contexts import entered_without_source
 
 from cassette_import import (
     Context,
@@ -624,7 +625,7 @@ def test_passes_of_several_contexts_run_outermost_first(program):
 
         return look
 
-    with Context(passes=[told("outer")]), Context(passes=[told("inner")]):
+    with entered_without_source(Context(passes=[told("outer")]), Context(passes=[told("inner")])):
         program.sine(0.0)
     assert order == ["outer", "inner"]
 
