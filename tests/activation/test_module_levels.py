@@ -9,6 +9,7 @@ import threading
 import traceback
 
 import pytest
+from helpers.contexts import entered_without_source
 
 from cassette_import import Context, Events, callsite, current, install, overdub, recurse
 from cassette_import.runtime.module_imports import ModuleImport
@@ -97,7 +98,7 @@ def imports(seen, name):
 
 def test_an_import_is_one_event_and_nested_imports_nest(name):
     seen = []
-    with Outside(seen):
+    with entered_without_source(Outside(seen)):
         importlib.import_module(name)
     assert [event.replace(name, "pkg") for event in seen] == [
         "import pkg",
@@ -108,13 +109,13 @@ def test_an_import_is_one_event_and_nested_imports_nest(name):
 
 
 def test_no_context_is_active_in_the_module_level(name):
-    with Outside([]):
+    with entered_without_source(Outside([])):
         assert importlib.import_module(f"{name}.first").context is None
         assert type(current()) is Outside
 
 
 def test_functions_that_an_import_calls_are_not_specialised(name):
-    with Outside([]):
+    with entered_without_source(Outside([])):
         module = importlib.import_module(f"{name}.first")
         called = registry.specialised_functions(module.__name__)
         module.helper("a")
@@ -134,7 +135,7 @@ def test_functions_that_an_import_calls_are_not_specialised(name):
 )
 def test_what_an_import_has_made_is_overdubbed_afterwards(call, events, name):
     seen = []
-    with Outside(seen):
+    with entered_without_source(Outside(seen)):
         module = importlib.import_module(f"{name}.first")
         del seen[:]
         call(module)
@@ -143,7 +144,7 @@ def test_what_an_import_has_made_is_overdubbed_afterwards(call, events, name):
 
 def test_a_module_that_was_imported_before_is_no_event(name):
     seen = []
-    with Outside(seen):
+    with entered_without_source(Outside(seen)):
         first = importlib.import_module(f"{name}.first")
         first.lazily()
         del seen[:]
@@ -157,7 +158,7 @@ def test_the_module_level_is_overdubbed_for_the_contexts_that_have_it(outermost,
     install(name)
     innermost = Outside if outermost is Inside else Inside
     seen = []
-    with outermost(seen, outermost.__name__), innermost(seen, innermost.__name__):
+    with entered_without_source(outermost(seen, outermost.__name__), innermost(seen, innermost.__name__)):
         module = importlib.import_module(f"{name}.mod")
         module.f()
     assert [event for event in seen if event.startswith("Outside")][2:] == [
@@ -184,7 +185,7 @@ def test_an_instance_may_have_a_module_level_of_its_own(name):
 
 def test_a_reload_is_an_event(name):
     seen = []
-    with Outside(seen):
+    with entered_without_source(Outside(seen)):
         module = importlib.import_module(f"{name}.third")
         del seen[:]
         importlib.reload(module)
@@ -195,7 +196,7 @@ def test_circular_imports_nest(make_package):
     name = make_package({"one.py": "from . import two\nx = 1", "two.py": "from . import one\ny = 2"})
     install(name)
     seen = []
-    with Outside(seen):
+    with entered_without_source(Outside(seen)):
         importlib.import_module(f"{name}.one")
     assert imports(seen, name)[2:] == ["import one", "import two", "/import two", "/import one"]
 
@@ -208,7 +209,7 @@ def test_an_error_of_the_module_has_pythons_own_traceback(name):
 
     plain = lines()
     seen = []
-    with Outside(seen):
+    with entered_without_source(Outside(seen)):
         here = lines()
         assert type(current()) is Outside
     assert here == plain
@@ -228,13 +229,13 @@ def test_frames_of_the_module_level_are_those_of_a_plain_import(make_package):
     for package in plain, name:
         importlib.import_module(package)
     expected = importlib.import_module(f"{plain}.mod").frames
-    with Outside([]):
+    with entered_without_source(Outside([])):
         assert importlib.import_module(f"{name}.mod").frames == expected
 
 
 def test_a_module_that_a_loader_makes_later_is_an_event(name):
     seen = []
-    with Outside(seen):
+    with entered_without_source(Outside(seen)):
         importlib.import_module(name)
         spec = importlib.util.find_spec(f"{name}.third")
         spec.loader = importlib.util.LazyLoader(spec.loader)
@@ -269,7 +270,7 @@ def test_a_module_of_another_loader_is_an_event(make_package):
     sys.meta_path.insert(1, Finder)
     seen = []
     try:
-        with Outside(seen):
+        with entered_without_source(Outside(seen)):
             module = importlib.import_module(f"{name}.mod")
     finally:
         sys.meta_path.remove(Finder)
@@ -322,7 +323,7 @@ def test_an_import_in_a_task_is_an_event_of_its_context(name):
     seen = []
 
     async def main():
-        with Outside(seen):
+        with entered_without_source(Outside(seen)):
             await asyncio.sleep(0)
             importlib.import_module(f"{name}.first")
             await asyncio.sleep(0)
@@ -463,7 +464,7 @@ def test_the_modules_of_an_import_that_are_not_installed_run_outside_of_the_cont
     other = make_package({"mod.py": "from cassette_import import current\ncontext = current()\n"})
     name = make_package({"mod.py": f"import {other}.mod\n"})
     install(name)
-    with Outside([]):
+    with entered_without_source(Outside([])):
         importlib.import_module(f"{name}.mod")
     assert sys.modules[f"{other}.mod"].context is None
 
