@@ -156,8 +156,10 @@ def without_wrappers(keywords: dict[str, Any]) -> dict[str, Any]:
 @hidden
 def without_rule(call: LeafCall) -> Any:
     """The rule function of a leaf without a rule: its result is plain, unless a context computes metadata for it."""
-    if not _SUSPENDED.isdisjoint(map(id, map(type, call.given))):
-        computed_metadata.lose_suspended(call.activation, call.function, call.given)
+    for argument in call.given:
+        if id(type(argument)) in _SUSPENDED:
+            computed_metadata.lose_suspended(call.activation, call.function, call.given)
+            break
     try:
         value = call.native_then_drop_stale()
     except Exception as error:
