@@ -129,7 +129,7 @@ def test_the_enclosure_of_a_function_of_numbers_holds_its_values(name, x):
     assert found.width < 50 * (max(values) - min(values)) + 0.2
 
 
-@pytest.mark.parametrize("name", WITHOUT_ENCLOSURE)
+@pytest.mark.parametrize("name", sorted(WITHOUT_ENCLOSURE))
 def test_a_function_without_an_enclosure_is_an_error(name):
     with pytest.raises(NotEnclosed):
         enclosure(OF_NUMBERS[name], Interval(1.0, 1.01))
