@@ -6,7 +6,7 @@ from helpers.command_line import run
 from cassette_import.interpreter.late_modules import LateModule, execute_all, late
 
 
-def test_late_modules_import_nothing_but_modules_of_cassette_import(tmp_path):
+def test_F12_late_modules_import_nothing_but_modules_of_cassette_import(tmp_path):
     program = """
 import sys
 from cassette_import import Context, install
