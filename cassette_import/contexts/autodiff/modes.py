@@ -221,8 +221,12 @@ def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if keywords:
         return call_without_overload(f, arguments, keywords)
     own_tag, values, found = split_metadata(ctx, arguments)
-    if not found or not all(is_number(plain(value)) or isinstance(value, bool) for value in values):
+    if not found:
         return ctx.call_on_non_numbers(f, arguments)
+    for value in values:
+        bare = plain(value)
+        if type(bare) is not float and not (is_number(bare) or isinstance(bare, bool)):
+            return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
     result = value
     if isinstance(value, Decimal) or isinstance(values[0], Decimal) or isinstance(values[-1], Decimal):
