@@ -15,8 +15,8 @@ from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
-DEFAULTS: Final[weakref.WeakKeyDictionary[Any, dict[str, tuple[Any, Metas]]]] = weakref.WeakKeyDictionary()
-"""The defaults that have metadata, by function: each with its plain value, by the parameter's name."""
+DEFAULTS: Final[dict[int, tuple[weakref.ref[Any], dict[str, tuple[Any, Metas]]]]] = {}
+"""The defaults that have metadata, by the function's identity: each with its plain value, by the parameter's name."""
 
 
 @hidden
@@ -35,7 +35,8 @@ def with_plain_defaults(function: Any) -> Any:
         found.update(_slots(named.items()))
         named.update({name: plain(value) for name, value in named.items()})
     if found:
-        DEFAULTS[function] = found
+        key = id(function)
+        DEFAULTS[key] = weakref.ref(function, lambda _: DEFAULTS.pop(key, None)), found
     return function
 
 
@@ -48,9 +49,10 @@ def with_defaults(
     function: Any, number: int, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call with the defaults that have metadata; `number` arguments go before them."""
-    slots = DEFAULTS.get(function) if type(function) is FunctionType else None
-    if slots is None:
+    entry = DEFAULTS.get(id(function))
+    if entry is None or type(function) is not FunctionType:
         return arguments, keywords
+    slots = entry[1]
     code, defaults, named = function.__code__, function.__defaults__ or (), function.__kwdefaults__ or {}
     first = code.co_argcount - len(defaults)
     given, added = list(arguments), dict(keywords)
