@@ -152,7 +152,8 @@ class Registry:
         unit = self.index.unit_of(function.__code__)
         if unit is None or unit.reason is not None or function.__code__ is unit.trampoline:
             return
-        if function.__code__ is unit.plain or variant not in unit.variants:
+        # The compiled body of a function without events is its plain code.
+        if function.__code__ is not unit.code or variant not in unit.variants:
             self.instrument(variant, roots)
 
     def ensure_argument_instrumented(self, function: FunctionType, variant: Variant, roots: frozenset[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from helpers.command_line import cassette, run
 
 from cassette_import import CassetteWarning, Context, install, overdub, uninstall
+from cassette_import.specialization.registry import registry
 
 LOG = """
     import contextlib, math
@@ -171,3 +172,21 @@ def test_a_module_may_be_a_roots_after_it_was_uninstalled(make_package):
         with Seen():
             module.f(-1)
     assert seen == ["f"]
+
+
+def test_a_root_without_events_does_not_have_all_functions_searched_each_time(make_package, monkeypatch):
+    module = importlib.import_module(make_package("def f():\n    return 1\n"))
+    searches = []
+
+    class Log(Context):
+        def prehook(self, f, *args):
+            pass
+
+    ctx = Log()
+    overdub(ctx, module.f)
+    overdub(ctx, module.f)
+    instrument = registry.instrument
+    monkeypatch.setattr(registry, "instrument", lambda *arguments: (searches.append(arguments), instrument(*arguments)))
+    for _ in range(5):
+        overdub(ctx, module.f)
+    assert searches == []
