@@ -152,6 +152,8 @@ class Registry:
         unit = self.index.unit_of(function.__code__)
         if unit is None or unit.reason is not None or function.__code__ is unit.trampoline:
             return
+        if not (unit.record.installed or unit.record.filename in roots):
+            return  # its file has no source, as `os.path` in frozen modules: no search instruments it
         # The compiled body of a function without events is its plain code.
         if function.__code__ is not unit.code or variant not in unit.variants:
             self.instrument(variant, roots)

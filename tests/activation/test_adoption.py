@@ -3,13 +3,14 @@
 import contextlib
 import importlib
 import math
+import os
 import textwrap
 import warnings
 
 import pytest
 from helpers.command_line import cassette, run
 
-from cassette_import import CassetteWarning, Context, install, overdub, uninstall
+from cassette_import import CassetteWarning, Context, install, overdub, recurse, uninstall
 from cassette_import.specialization.registry import registry
 
 LOG = """
@@ -190,3 +191,15 @@ def test_a_root_without_events_does_not_have_all_functions_searched_each_time(ma
     for _ in range(5):
         overdub(ctx, module.f)
     assert searches == []
+
+
+def test_roots_without_source_do_not_have_all_functions_searched(monkeypatch):
+    class Recursing(Context):
+        def overdub(self, f, *args, **kwargs):
+            return recurse(self, f, *args, **kwargs)
+
+    searches = []
+    instrument = registry.instrument
+    monkeypatch.setattr(registry, "instrument", lambda *arguments: (searches.append(arguments), instrument(*arguments)))
+    overdub(Recursing(), lambda: [os.path.abspath(".") for _ in range(20)])
+    assert len(searches) < 10
