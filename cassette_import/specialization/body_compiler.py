@@ -131,8 +131,9 @@ class BodyCompiler:
         )
         compiled = source.compile(module, plain.co_flags)
         code = skeleton.find_function(compiled, plain)
-        if code is None:
-            raise RuntimeError("the rewritten function was not found after compiling")
+        if code is None:  # another function stands at its place: it was compiled from other text
+            unit.reason = _OTHER_SOURCE
+            return None
         # `types.coroutine` marks a function by a flag that its source does not show; the skeleton nests it otherwise.
         marks = plain.co_flags & (code_flags.ITERABLE_COROUTINE | _NESTING)
         # The first parameters of hooks are positional-only, in the code alone (`hook_functions.positional_only`).
@@ -149,7 +150,7 @@ def _place_of(unit: Unit) -> places.Place | None:
         return None
     unit.reason = source.reason_to_leave_alone(place)
     if unit.reason is None and not source.trusted and not any(_same(plain, code) for code in source.functions()):
-        unit.reason = "its code is not what its source says"
+        unit.reason = _OTHER_SOURCE
     return place if unit.reason is None else None
 
 
@@ -177,6 +178,8 @@ def _same(code: CodeType, other: CodeType) -> bool:
     other_consts = [const for const in other.co_consts if not isinstance(const, CodeType)]
     return code.co_code == other.co_code and code.co_names == other.co_names and repr(consts) == repr(other_consts)
 
+
+_OTHER_SOURCE: Final = "its code is not what its source says"
 
 MODULE_CACHE: Final = ModuleCache()
 body_compiler: Final = BodyCompiler(MODULE_CACHE)

