@@ -1,8 +1,9 @@
 """Functions of a file that a program compiles in pieces are overdubbed, although they know fewer imports."""
 
+import importlib
 import math
 
-from cassette_import import Context, overdub
+from cassette_import import Context, install, overdub
 
 TEXT = """\
 import math
@@ -33,12 +34,11 @@ def test_a_function_that_was_compiled_without_the_imports_of_its_file_is_overdub
     assert overdub(Sines(), namespace["sine"], 0.0) == ("replaced", "b")
 
 
-def test_a_function_at_whose_place_the_file_has_another_one_is_left_alone_without_a_warning(tmp_path):
-    file = tmp_path / "generated.py"
-    file.write_text("import math\n\ndef sine(x):\n    return math.sin(x)\n")
-    namespace = {"math": math}
-    made = "def accept():\n def sine(x): return math.sin(x)\n return sine\n"
-    exec(compile("\n" * 1 + made, str(file), "exec"), namespace)
-    sine = namespace["accept"]()
-    assert sine.__code__.co_firstlineno == 3
-    assert overdub(Sines(), sine, 0.0) == 0.0
+def test_a_function_at_whose_place_the_file_has_another_one_is_left_alone_without_a_warning(make_package):
+    module = importlib.import_module(make_package("import math\n\ndef sine(x):\n    return math.sin(x)\n"))
+    made = "\ndef accept(f):\n def sine(x): return f(x)\n return sine\n"
+    exec(compile(made, module.__file__, "exec"), vars(module))
+    sine = module.accept(math.sin)
+    with install(module.__name__):
+        assert overdub(Sines(), sine, 0.0) == 0.0
+        assert overdub(Sines(), module.sine, 0.0) == "replaced"
