@@ -157,6 +157,8 @@ class Registry:
         # The compiled body of a function without events is its plain code.
         if function.__code__ is not unit.code or variant not in unit.variants:
             self.instrument(variant, roots)
+            with self.lock:  # the search does not find it if `gc.freeze` hides it
+                self.instrumentation.instrument_function(function)
 
     def ensure_argument_instrumented(self, function: FunctionType, variant: Variant, roots: frozenset[str]) -> None:
         """Instrument a function that a root function gets as an argument, if it does not test the variant at its entry.
