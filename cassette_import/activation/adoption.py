@@ -8,12 +8,13 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Final
 
 from cassette_import.activation.variant_registry import variants
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing.finder import finder
+from cassette_import.interpreter.heap import functions_below
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.runtime.variant import Family
 from cassette_import.specialization.registry import registry
@@ -58,6 +59,23 @@ def adopted_file(frame: FrameType | None) -> str | None:
         return None
     name = frame.f_globals.get("__name__")
     return registry.add_root_code(frame.f_code, name if isinstance(name, str) else "", frame.f_globals)
+
+
+def makes_functions(code: CodeType) -> bool:
+    """Whether code makes functions, or classes with methods, while it runs."""
+    return any(isinstance(const, CodeType) for const in code.co_consts)
+
+
+def instrument_functions_of(frame: FrameType, filename: str) -> None:
+    """Instrument the functions that the variables of an entering frame lead to.
+
+    The frame has made them perhaps after the context was entered first: its code runs plain, and makes plain functions.
+    """
+    code = frame.f_code
+    if code.co_name == "<module>" or code.co_flags & inspect.CO_OPTIMIZED:  # that of a class body may run code
+        namespace = frame.f_globals if code.co_name == "<module>" else frame.f_locals
+        for function in list(functions_below(namespace, {filename})):
+            registry.instrument_new(function)
 
 
 def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> None:

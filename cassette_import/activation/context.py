@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation import module_levels, shutdown
 from cassette_import.activation.activations import OutermostActivation, refresh
-from cassette_import.activation.adoption import adopted_file, entering_frame, warn_if_nothing_was_met
+from cassette_import.activation.adoption import (
+    adopted_file,
+    entering_frame,
+    instrument_functions_of,
+    makes_functions,
+    warn_if_nothing_was_met,
+)
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
 from cassette_import.activation.inheritance import WAITING
@@ -350,7 +356,10 @@ class Context:
             watch.__enter__()
         try:
             entering = entering_frame(caller) if self._is_adopting(ACTIVE.get()) else None
-            activation = activation_of(self, adopted_file(entering))
+            adopted = adopted_file(entering)
+            activation = activation_of(self, adopted)
+            if is_making := adopted is not None and entering is not None and makes_functions(entering.f_code):
+                instrument_functions_of(entering, adopted)
             enter(activation)
         except BaseException:
             if watch is not None:
@@ -361,7 +370,7 @@ class Context:
         # Another thread may have entered an instance with other events meanwhile.
         if is_alone and defaults is not None and variant is not None and variant.keys[0] is defaults.key:
             defaults.variant = variant
-            if entering is caller:
+            if entering is caller and not is_making:
                 defaults.note_roots(caller.f_code, activation.roots)
 
     def __exit__(self, *exception: object) -> None:

@@ -10,7 +10,7 @@ import gc
 import operator
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain, compress, repeat, starmap
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -87,16 +87,27 @@ def functions_of_modules(filenames: Collection[str]) -> list[FunctionType]:
         namespace = module_namespace(module) if issubclass(type(module), ModuleType) else {}
         if namespace.get("__file__") not in filenames:
             continue
-        work = [value for name, value in namespace.items() if name != "__builtins__"]
-        while work:
-            item = work.pop()
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
-            if type(item) is FunctionType and item.__code__.co_filename in filenames:
-                found.append(item)
-            work.extend(_referents(item))
+        found += functions_below(namespace, filenames, seen)
     return found
+
+
+def functions_below(
+    namespace: Mapping[str, Any], filenames: Collection[str], seen: set[int] | None = None
+) -> Iterator[FunctionType]:
+    """The functions of the files to which a namespace refers: directly, or through classes, closures and containers.
+
+    Objects whose identity is in `seen` are passed over; it gets those of the others.
+    """
+    seen = set() if seen is None else seen
+    work = [value for name, value in namespace.items() if name != "__builtins__"]
+    while work:
+        item = work.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if type(item) is FunctionType and item.__code__.co_filename in filenames:
+            yield item
+        work.extend(_referents(item))
 
 
 def _referents(item: Any) -> Iterable[Any]:

@@ -71,7 +71,7 @@ class BodyCompiler:
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         if all(_shape(unit.record, variant).intercepts_nothing for variant in variants):
             return unit.plain
-        if self.cache is None:
+        if self.cache is None or not unit.is_current:
             return self._compile(unit, variants)
         name, plain = name_of(unit.plain), unit.plain
         return self.cache.get_or_compile(unit.record, variants, name, plain, lambda: self._compile(unit, variants))
@@ -149,7 +149,8 @@ def _place_of(unit: Unit) -> places.Place | None:
         unit.reason = source.problem or "its source is not found"
         return None
     unit.reason = source.reason_to_leave_alone(place)
-    if unit.reason is None and not source.trusted and not any(_same(plain, code) for code in source.functions()):
+    is_certain = source.trusted and unit.is_current
+    if unit.reason is None and not is_certain and not any(_same(plain, code) for code in source.functions()):
         unit.reason = _OTHER_SOURCE
     return place if unit.reason is None else None
 

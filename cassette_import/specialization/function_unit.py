@@ -34,6 +34,7 @@ class Unit:
         "record",
         "reference",
         "restorations",
+        "source_stamp",
         "trampoline",
         "variants",
     )
@@ -42,6 +43,8 @@ class Unit:
         self.reference = reference
         """What its trampoline passes to the specialiser."""
         self.record = record
+        self.source_stamp = record.source.stamp
+        """The stamp of the text that it was compiled from."""
         self.plain = plain
         self.trampoline: CodeType | None = None
         self.outer: CodeType | None = None
@@ -61,6 +64,11 @@ class Unit:
     def forget_body(self) -> None:
         """Drop the compiled body, because its entry test is another one from now on."""
         self.code, self.variants = None, ()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether its module was not executed from another text since."""
+        return self.source_stamp == self.record.source.stamp
 
     def functions(self) -> list[FunctionType]:
         """The known live functions of the unit."""

@@ -132,7 +132,8 @@ class _Entry:
 
     def __init__(self, record: FileRecord, key: _Key) -> None:
         self._record = record
-        self._path, self._tag = key.source_path, key.tag
+        self._path, self._tag, self._version = key
+        self._known_digest: bytes | None = None
         self.modules: dict[bool, CachedModule] = {}
         self._loose: dict[str, CachedBody] = {}
         """The bodies that are in no module."""
@@ -159,7 +160,16 @@ class _Entry:
         return values
 
     def _digest(self) -> bytes | None:
-        return self._record.source.digest()
+        """The hash of the text that the code was compiled from; None if it is not known any more."""
+        if self._known_digest is None and self.is_current:
+            self._known_digest = self._record.source.digest()
+        return self._known_digest
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the module was not executed from another text since."""
+        stamp: Any = self._record.source.stamp
+        return bool(stamp == self._version)
 
     def body(self, name: str) -> CachedBody | None:
         """The body of a function; None if it is not cached."""
@@ -206,7 +216,8 @@ class _Entry:
         """The stamp of the source, if the file has not changed since the module was executed."""
         if self._stamp is None:
             stamp = disk_cache.stamp_of(self._path)
-            self._stamp = stamp if self._record.source.is_unchanged() else disk_cache.NO_STAMP
+            is_unchanged = self.is_current and self._record.source.is_unchanged()
+            self._stamp = stamp if is_unchanged else disk_cache.NO_STAMP
         return self._stamp
 
     def size_on_disk(self) -> int:
@@ -215,7 +226,7 @@ class _Entry:
 
     def flush(self) -> None:
         """Put the bodies into their modules on disk, with those that other processes have added."""
-        if self._is_complete or not self._is_on_disk or not self.modules:
+        if self._is_complete or not self._is_on_disk or not self.modules or not self.is_current:
             return
         digest = self._digest()
         if digest is None:

@@ -160,6 +160,13 @@ class Registry:
             with self.lock:  # the search does not find it if `gc.freeze` hides it
                 self.instrumentation.instrument_function(function)
 
+    def instrument_new(self, function: FunctionType) -> None:
+        """Instrument a function, if it has its plain code: it may be new."""
+        with self.lock:
+            unit = self.index.unit_of(function.__code__)
+            if unit is not None and function.__code__ is unit.plain:
+                self.instrumentation.instrument_function(function)
+
     def ensure_argument_instrumented(self, function: FunctionType, variant: Variant, roots: frozenset[str]) -> None:
         """Instrument a function that a root function gets as an argument, if it does not test the variant at its entry.
 

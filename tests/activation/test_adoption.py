@@ -203,3 +203,36 @@ def test_roots_without_source_do_not_have_all_functions_searched(monkeypatch):
     monkeypatch.setattr(registry, "instrument", lambda *arguments: (searches.append(arguments), instrument(*arguments)))
     overdub(Recursing(), lambda: [os.path.abspath(".") for _ in range(20)])
     assert len(searches) < 10
+
+
+LATER_FUNCTIONS = """
+    from cassette_import import Context
+
+    class Log(Context):
+        def prehook(self, f, *args):
+            print(f.__name__, end=" ")
+
+    def first(x): return abs(x)
+    with Log(): first(1)
+    def second(x): return max(x, 2)
+    class Later:
+        def method(self): return min(3, 4)
+    with Log():
+        second(3)
+        Later().method()
+    for number in range(2):
+        def again(x): return divmod(x, 2)
+        with Log(): again(number)
+    def main():
+        def inner(x): return max(x, 2)
+        with Log(): inner(1)
+        def other(x): return min(x, 2)
+        with Log(): other(1)
+    main()
+"""
+
+
+def test_functions_that_were_made_after_the_first_block_are_met_too(tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text(textwrap.dedent(LATER_FUNCTIONS))
+    assert run("script.py", folder=tmp_path) == (0, "abs max min divmod divmod max min ", "")

@@ -389,6 +389,31 @@ def test_a_cached_module_behaves_as_one_that_was_just_compiled(text, project):
     assert project.run(text) == first
 
 
+RELOADING = """
+    import importlib, os
+    cassette_import.install(["numbered"])
+    with context:
+        import numbered
+        print(numbered.K, numbered.f())
+        for number in map(int, os.environ["TEXTS"].split()):
+            with open("numbered.py", "w") as file:
+                file.write(f"K = {number}\\ndef f(): return str({number})\\n")
+            os.utime("numbered.py", (900_000_000 + number,) * 2)
+            importlib.reload(numbered)
+            print(numbered.K, numbered.f())
+    print(context.seen, 0)
+"""
+
+
+@pytest.mark.parametrize("texts", ["2 1", "2", "3 2 1", "1"])
+def test_texts_of_a_module_that_is_reloaded_do_not_share_their_code(texts, one_project):
+    for _ in range(3):
+        (one_project.folder / "numbered.py").write_text("K = 1\ndef f(): return str(1)\n")
+        os.utime(one_project.folder / "numbered.py", (900_000_001,) * 2)
+        lines, _, _ = one_project.run(RELOADING, TEXTS=texts)
+        assert lines == [f"{number} {number}" for number in ["1", *texts.split()]]
+
+
 def test_the_main_module_is_cached_too(tmp_path):
     (tmp_path / "app.py").write_text("def f(x):\n    return abs(x)\n\nprint(f(-1), max(1, 2))\n")
     words = "-m", "cassette_import", "run", "-c", "noop:events=all", "app.py"
