@@ -96,7 +96,10 @@ class CallTypes(Context, events=Events.CALLS):
         traceback = exception.__traceback__
         # The frame itself may be in its exception handler by now.
         lasti = traceback.tb_lasti if traceback is not None and traceback.tb_frame is frame else frame.f_lasti
-        self._record(self._site(frame, lasti, f), args, kwargs, True, exception)
+        try:
+            self._record(self._site(frame, lasti, f), args, kwargs, True, exception)
+        except RecursionError:  # the program's own exception goes on
+            return
 
     def _site(self, frame: FrameType, lasti: int, function: Any) -> Site:
         try:
@@ -114,11 +117,10 @@ class CallTypes(Context, events=Events.CALLS):
         label, is_long_lived = described(function)
         # The site keeps the code and the function alive, so that no other object gets their id().
         key = (id(code), lasti, id(function) if is_long_lived else label)
-        try:
-            return sites[key]
-        except KeyError:
+        site = sites.get(key)
+        if site is None:
             sites[key] = site = Site(frame, lasti, function)
-            return site
+        return site
 
     def _record(self, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any], raised: bool, value: Any) -> None:
         shape = self._shape

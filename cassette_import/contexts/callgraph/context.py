@@ -104,7 +104,10 @@ class CallGraph(Context, events=Events.CALLS):
         try:
             edges[id(frame.f_code), id(f)].count += 1
         except KeyError:
-            _edge(edges, frame, f).count += 1
+            pass
+        else:
+            return
+        _edge(edges, frame, f).count += 1
 
     def graph(self) -> Graph:
         """The graph so far, without the functions and edges that the options hide."""

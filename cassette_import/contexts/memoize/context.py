@@ -143,7 +143,8 @@ class Memoize(TargetedContext):
         try:
             return self._identities[id(target)]
         except KeyError:  # at the first call
-            return self._identities.setdefault(id(target), self._store.identity(target.function))
+            pass
+        return self._identities.setdefault(id(target), self._store.identity(target.function))
 
     def _cache(self, target: Any, key: Key, result: Any) -> None:
         try:

@@ -149,6 +149,8 @@ class Profile(Context, events=Events.CALLS):
             try:
                 node = parent.children[id(f)]
             except KeyError:
+                node = None
+            if node is None:  # outside of `except`, so that its exceptions have no KeyError as their context
                 node = self._node_below(thread, f)
             else:
                 node.key = f  # several functions have the same label, such as those that a decorator made
@@ -177,7 +179,10 @@ class Profile(Context, events=Events.CALLS):
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock of a call that raised."""
-        self._end(None, f)
+        try:
+            self._end(None, f)
+        except RecursionError:  # the program's own exception goes on; `_leave` mends the tree
+            return
 
     _begin, _end = prehook, posthook  # as plain methods: on the class, `prehook` and `posthook` are for registering
 
@@ -345,4 +350,7 @@ class _SiteProfile(Profile, events=Events.CALLS):
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Count a call that raised for its call site as well."""
-        self.posthook(exception, f)
+        try:
+            self.posthook(exception, f)
+        except RecursionError:  # as above
+            return

@@ -76,9 +76,12 @@ class Shortener:
             is_small = id(kind) in _SMALL or (kind is int and -_SMALL_NUMBER < value < _SMALL_NUMBER)
             if is_small or (kind is str and 2 * len(value) < self._width and value.isprintable()):
                 return repr(value)
+        text = None
         try:
             text = self._show(value, _LEVELS)
         except _FAILURES:  # raised by the program's classes
+            pass
+        if text is None:
             text = _anonymous(value)
         if self._secrets.are_masked or len(text) > _CONTAINER_FACTOR * self._width:
             text = self._cut(self._secrets.masked(text), _CONTAINER_FACTOR * self._width)
@@ -125,10 +128,11 @@ class Shortener:
         try:
             return repr(value)
         except _FAILURES:  # RecursionError among others
-            return _anonymous(value)
+            pass
         finally:
             if perf_counter() - began > _PATIENCE:
                 self._slow.add(kind)
+        return _anonymous(value)
 
     def _is_being_imported(self, kind: type) -> bool:
         """Whether the class's module, or a package around it, is still being imported.

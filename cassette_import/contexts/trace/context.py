@@ -166,7 +166,10 @@ class Trace(Context, events=Events.CALLS):
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the exception."""
-        self._end_call(f, "exception", exception)
+        try:
+            self._end_call(f, "exception", exception)
+        except RecursionError:  # the program's own exception goes on
+            return
 
     def _new_stack(self) -> _CallStack:
         number = next(self._numbers)

@@ -33,7 +33,7 @@ from cassette_import.frontends.programs.import_path import (
     put_first,
 )
 from cassette_import.frontends.programs.main_module import MAIN, code_of_main, fresh_main, overdubbed
-from cassette_import.frontends.programs.tracebacks import print_plainly, without_frames_of
+from cassette_import.frontends.programs.tracebacks import print_plainly, without_frames_of, without_hooks
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["CannotRun", "Module", "Program", "Script"]
@@ -111,6 +111,7 @@ class Program:
         except SystemExit:
             raise
         except BaseException as error:
+            without_hooks(error)
             print_plainly(without_frames_of(_OWN_FILES, error.__traceback__))
             raise
 
