@@ -6,10 +6,12 @@ variant only its shape. Must not know hooks, or how events are rewritten.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from types import CodeType, FunctionType
 from typing import Any, Final
 
+from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter import heap
 from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -115,9 +117,12 @@ class Registry:
                 return None
             resume_observers = pause_observers()
             try:
-                return filename if record.source.available else None
+                is_available = record.source.available
             finally:
                 resume_observers()
+        if not is_available and is_new and module_name == "__main__" and "__file__" not in namespace:
+            _warn_of_prompt(code)
+        return filename if is_available else None
 
     # ---- instrumentation
 
@@ -268,6 +273,18 @@ class Registry:
     def specialised_functions(self, module_name: str) -> dict[str, list[str]]:
         """The functions of a module with compiled bodies: qualified names with the names of the bodies' variants."""
         return self.index.specialised_functions(module_name)
+
+
+def _warn_of_prompt(code: CodeType) -> None:
+    """Warn that code which was typed at a prompt, or passed to `python -c`, has no source (before 3.13)."""
+    warnings.warn_explicit(
+        f"{code.co_qualname} has no source, so nothing in it is an event: Python keeps none of what is typed at its "
+        "prompt or passed by -c. Put it into a file, or use IPython",
+        CassetteWarning,
+        code.co_filename,
+        code.co_firstlineno,
+        module="__main__",
+    )
 
 
 registry: Final = Registry()

@@ -14,6 +14,7 @@ import textwrap
 import threading
 
 import pytest
+from helpers.command_line import run
 from helpers.contexts import entered_without_source
 
 from cassette_import import (
@@ -1297,3 +1298,24 @@ def test_an_overload_that_recurses_and_fails_leaves_what_was_active():
     with pytest.raises(ZeroDivisionError):
         overdub(Failing(), fails, 3)
     assert current() is None
+
+
+TYPED = """
+from cassette_import import Context, overdub
+class Seen(Context):
+    def prehook(self, f, *args): print("seen", f.__name__)
+
+def square(x): return abs(x) ** 2
+
+print(overdub(Seen(), square, 3))
+print(overdub(Seen(), square, 4))
+with Seen(): square(5)
+
+"""
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the prompt keeps what was typed from 3.13 on")
+def test_a_function_that_was_typed_at_the_prompt_is_said_to_have_no_source(tmp_path):
+    done = run("-i", folder=tmp_path, stdin=TYPED)
+    assert done.stdout.split() == ["9", "16", "25"]
+    assert done.stderr.count("CassetteWarning: square has no source") == 1
