@@ -25,8 +25,8 @@ class Specialised(NamedTuple):
 
     functions: int
     left_alone: dict[str, str]
-    size: int
-    """The bytes of the cache files; 0 if they cannot be written."""
+    size: int | None
+    """The bytes of the cache files; None if they cannot be written."""
 
 
 def specialise_module(

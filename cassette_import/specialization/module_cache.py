@@ -93,11 +93,11 @@ class ModuleCache:
         for entry in list(self._entries.values()):
             entry.flush()
 
-    def size_on_disk(self, record: FileRecord) -> int:
-        """The bytes of the files of the cache for a source file; 0 if one of them could not be written."""
+    def size_on_disk(self, record: FileRecord) -> int | None:
+        """The bytes of the files of the cache for a source file; None if one of them could not be written."""
         entries = [entry for key, entry in self._entries.items() if key.source_path == record.filename]
         sizes = [entry.size_on_disk() for entry in entries]
-        return sum(sizes) if all(sizes) else 0
+        return None if None in sizes else sum(size for size in sizes if size)
 
     def _entry(self, record: FileRecord, variants: Sequence[Variant]) -> _Entry | None:
         """The entry for a file; None if its code is not cached."""
@@ -220,9 +220,10 @@ class _Entry:
             self._stamp = stamp if is_unchanged else disk_cache.NO_STAMP
         return self._stamp
 
-    def size_on_disk(self) -> int:
-        """The bytes of the file; 0 if it could not be written."""
-        return 0 if self._size == _UNWRITABLE else disk_cache.size(self._path, self._tag)
+    def size_on_disk(self) -> int | None:
+        """The bytes of the file; 0 if there is nothing to cache, None if it could not be written."""
+        size = 0 if self._size == _UNWRITABLE else disk_cache.size(self._path, self._tag)
+        return None if not size and (self.modules or self._loose) else size
 
     def flush(self) -> None:
         """Put the bodies into their modules on disk, with those that other processes have added."""

@@ -1,11 +1,13 @@
 """The command `cache`: the cache files of each package with their number and size, and removing them."""
 
+import argparse
 import sys
 from pathlib import Path
 
 import pytest
 from helpers.command_line import cassette
 
+from cassette_import.frontends.command_line.cache import list_or_clear
 from cassette_import.specialization import disk_cache
 
 
@@ -76,6 +78,28 @@ def test_clearing_removes_the_files_of_the_named_packages_alone(folder):
     assert done.stdout.splitlines()[1].split()[:2] == ["pack", "4"]
     assert disk_cache.find(folder / "pack") == []
     assert len(disk_cache.find(folder)) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--clear"], "--clear needs the name of a package, or --all for everything that can be imported"),
+        (["--all"], "--all belongs to --clear, without the name of a package"),
+        (["--clear", "--all", "pack"], "--all belongs to --clear, without the name of a package"),
+    ],
+)
+def test_everything_is_only_removed_if_it_is_asked_for(words, message, folder):
+    done = cassette("cache", *words, folder=folder)
+    assert done == (2, "", f"python -m cassette_import cache: {message}\n")
+    assert len(disk_cache.find(folder)) == 6
+
+
+def test_everything_can_be_removed(folder, monkeypatch):
+    """In this process, whose path can be replaced: the caches of the interpreter that runs the tests stay."""
+    monkeypatch.setattr(sys, "path", [str(folder)])
+    given = argparse.Namespace(packages=[], clear=True, all=True, files=False)
+    assert list_or_clear(given) == 0
+    assert disk_cache.find(folder) == []
 
 
 @pytest.mark.parametrize("words", [["nonesuch"], ["pack", "nonesuch"], ["--clear", "pack", "nonesuch"], ["pack..x"]])

@@ -219,6 +219,22 @@ def test_a_folder_that_cannot_be_written_is_a_failure(folder):
     assert done.stderr == "shop.space.unused failed: its cache file cannot be written\n"
 
 
+@pytest.mark.parametrize("source", ["", "x = 1\n"])
+@pytest.mark.parametrize(
+    "contexts", [["-c", "profile"], ["-c", "trace", "-c", "profile"], ["-c", "noop"]], ids=" ".join
+)
+def test_a_module_without_functions_is_no_failure(contexts, source, folder):
+    write(folder, "shop/constants.py", source)
+    done = compiled("-p", "shop.constants", *contexts, folder=folder)
+    assert (done.status, done.stderr) == (0, "")
+    assert done.stdout.startswith("1 module compiled, 0 functions, ")
+
+
+def test_the_help_shows_that_packages_are_required_and_may_be_repeated(folder):
+    usage = cassette("compile", "--help", folder=folder).stdout.partition("\n\n")[0]
+    assert "compile -p PACKAGE[,…] [-p …]… [-x" in " ".join(usage.split())
+
+
 def test_modules_without_source_are_left_alone(folder):
     done = compiled("-p", "shop,math", "-c", "noop", folder=folder)
     assert done.status == 0

@@ -23,6 +23,10 @@ __all__ = ["list_or_clear"]
 def list_or_clear(given: Any) -> int:
     """Print the cache files of packages, or of `sys.path`; with `--clear`, remove them; return the exit status."""
     packages = settings.names(given.packages)
+    if given.all and not (given.clear and not packages):
+        raise UsageError("--all belongs to --clear, without the name of a package")
+    if given.clear and not packages and not given.all:
+        raise UsageError("--clear needs the name of a package, or --all for everything that can be imported")
     places = _places_of(packages) if packages else [entry or os.curdir for entry in sys.path]
     existing = [os.path.abspath(place) for place in dict.fromkeys(places) if os.path.exists(place)]
     sizes = {file: _size(file) for place in existing for file in disk_cache.find(place)}

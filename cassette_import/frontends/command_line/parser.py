@@ -75,7 +75,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     cache = commands.add_parser("cache", help="list the cache files beside the .pyc files, by package")
     cache.add_argument("packages", nargs="*", metavar="PACKAGE", help="only the files of these packages")
-    cache.add_argument("--clear", action="store_true", help="remove the files")
+    cache.add_argument("--clear", action="store_true", help="remove the files of the named packages")
+    cache.add_argument("--all", action="store_true", help="with --clear: remove the files of everything importable")
     cache.add_argument("--files", action="store_true", help="list each file")
     _add_compile(commands)
     return parser
@@ -83,9 +84,19 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_compile(commands: Any) -> None:
     """Add the command `compile`, whose options for packages and contexts mean what they mean for `run`."""
-    compiling = commands.add_parser("compile", help="make the cache files of packages ahead of their first run")
+    compiling = commands.add_parser(
+        "compile",
+        help="make the cache files of packages ahead of their first run",
+        usage=f"{program_name()} compile -p PACKAGE[,…] [-p …]… [-x EXCLUDE[,…]]… [-c CONTEXT]… [-j N]",
+    )
     add = compiling.add_argument
-    add("-p", "--packages", action="append", metavar="PACKAGE[,…]", help="compile these packages")
+    add(
+        "-p",
+        "--packages",
+        action="append",
+        metavar="PACKAGE[,…]",
+        help="compile these packages; required, unless settings name packages; may be repeated",
+    )
     add("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="do not compile these modules")
     add("-c", "--context", action="append", help=f"{CONTEXT_HELP}; outermost first (default: profile)")
     add("-j", "--jobs", type=int, default=0, metavar="N", help="use N processes (default: one for each processor)")

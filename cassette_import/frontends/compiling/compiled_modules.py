@@ -78,6 +78,6 @@ def _compile(source: Source) -> CompiledModule:
     names = names_of_objects(ast.parse(text), source.name, is_package=source.is_package)
     at_import = module_level_activation(ACTIVE.get())
     made = specialise_module(source.name, source.path, text, plain, names, at_import)
-    problem = "" if made.size else "its cache file cannot be written"
+    problem = "its cache file cannot be written" if made.size is None else ""
     left_alone = [f"{source.name}.{name}: {reason}" for name, reason in made.left_alone.items()]
-    return CompiledModule(source.name, made.functions, made.size, problem, left_alone)
+    return CompiledModule(source.name, made.functions, made.size or 0, problem, left_alone)
