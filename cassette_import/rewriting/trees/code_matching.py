@@ -45,6 +45,17 @@ def key_of(code: CodeType) -> Key:
     return code.co_name, code.co_firstlineno, min(starts, default=None)
 
 
+def span_of(code: CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Where the first instruction of a lambda's body begins and the last one ends; None if no instruction shows it."""
+    places = [
+        ((line, column), (last, last_column))
+        for (line, last, column, last_column), opcode in zip(code.co_positions(), code.co_code[::2], strict=False)
+        if line is not None and last is not None and column is not None and last_column is not None
+        if opcode not in _NOT_OF_THE_BODY and (line, column) != (last, last_column)
+    ]
+    return (min(start for start, _ in places), max(end for _, end in places)) if places else None
+
+
 def is_function(code: CodeType) -> bool:
     """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
     name = code.co_name
@@ -115,8 +126,18 @@ def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
     ]
     exact = [other for other in near if key_of(other) == key_of(code)]
     # The compiler may leave out the first instructions of a lambda, which show where its body starts.
-    distinct = {id(other): other for other in exact or near}
+    distinct = {id(other): other for other in exact or near if exact or _overlap(code, other)}
     return next(iter(distinct.values())) if len(distinct) == 1 else None
+
+
+def _overlap(code: CodeType, other: CodeType) -> bool:
+    """Whether two functions of one line may be the same by their positions. Lambdas side by side do not overlap."""
+    if code.co_name != _LAMBDA:
+        return True
+    span, other_span = span_of(code), span_of(other)
+    if span is None or other_span is None:
+        return True
+    return span[0] < other_span[1] and other_span[0] < span[1]
 
 
 def parameter_names(code: CodeType) -> tuple[str, ...]:

@@ -12,7 +12,13 @@ from types import CodeType
 
 from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
+from cassette_import.rewriting.trees.code_matching import (
+    is_function,
+    match,
+    nested_functions,
+    replace_functions,
+    span_of,
+)
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.places import Place
 from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, clone
@@ -125,7 +131,8 @@ def graft(code: CodeType) -> CodeType:
     if not grafted:
         return code
     for inner in nested_functions(code):
-        if id(inner) not in grafted:
+        # A lambda without positions is a constant: it has no events, and may stand beside another lambda.
+        if id(inner) not in grafted and (inner.co_name != "<lambda>" or span_of(inner) is not None):
             counterpart = match(inner, grafted.values())
             if counterpart is not None and counterpart.co_freevars == inner.co_freevars:
                 grafted[id(inner)] = counterpart
