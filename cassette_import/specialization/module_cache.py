@@ -19,6 +19,7 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import disk_cache
 from cassette_import.specialization.cached_code import CachedBody, CachedModule
 from cassette_import.specialization.function_unit import FileRecord
+from cassette_import.specialization.progress import PROGRESS
 
 MODULE_LEVEL: Final = "<module>"
 """The name of the rewritten module level among the bodies, where no cached module has it."""
@@ -204,6 +205,8 @@ class _Entry:
         if self._is_on_disk:
             added = disk_cache.append(self._path, self._tag, digest, value, self._source_stamp())
             self._size = None if self._size is None or not added else self._size + added
+        if added:
+            PROGRESS.note_caching(True)
         if not added and self._size != _UNWRITABLE:
             self._write(digest, [value])
 
@@ -211,6 +214,7 @@ class _Entry:
         written = disk_cache.write(self._path, self._tag, digest, values, self._source_stamp())
         self._is_on_disk = bool(written)
         self._size = written or _UNWRITABLE
+        PROGRESS.note_caching(self._is_on_disk)
 
     def _source_stamp(self) -> bytes:
         """The stamp of the source, if the file has not changed since the module was executed."""

@@ -52,6 +52,7 @@ class Progress:
         """The seconds of specialising before the notice."""
         self._output: StandardError | None = None
         self._is_quiet = self._is_noticed = self._is_shown = False
+        self._attempts = {True: 0, False: 0}  # to write cache files, by their success
         # A forked process has a copy of this object. The original notifies the user.
         self._process = os.getpid()
 
@@ -79,6 +80,10 @@ class Progress:
         """Count compiled functions and rewritten module levels."""
         self._functions += functions
         self._modules += modules
+
+    def note_caching(self, succeeded: bool) -> None:
+        """Note that code was written to a cache file, or that the file cannot be written."""
+        self._attempts[succeeded] += 1
 
     def begin(self) -> int:
         """Note that code is made from now on, until `end`; return how many functions were compiled before."""
@@ -119,12 +124,19 @@ class Progress:
             if not self._output.is_terminal:
                 self._is_quiet = True
                 return
-        outlook = "nothing is cached, because Python may not write bytecode"
-        if not sys.dont_write_bytecode:
-            outlook = "the next run takes them from its cache"
         self._output.write_line(
-            f"cassette_import: {self._counted()} specialised in {self._seconds:.1f} seconds so far; {outlook}"
+            f"cassette_import: {self._counted()} specialised in {self._seconds:.1f} seconds so far; {self._outlook()}"
         )
+
+    def _outlook(self) -> str:
+        """What the next run will find in the cache, as text."""
+        if sys.dont_write_bytecode:
+            return "nothing is cached, because Python may not write bytecode"
+        if not self._attempts[False]:
+            return "the next run takes them from its cache"
+        if not self._attempts[True]:
+            return "nothing is cached, because the cache files cannot be written"
+        return "not all are cached, because some cache files cannot be written"
 
     def _show(self) -> bool:
         if self._output is None or not self._may_write():

@@ -299,11 +299,11 @@ def test_the_report_is_there_when_the_program_is_interrupted(folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("", "missing a required .*argument: 'target'; it takes target"),
+        ("", "missing a required .*argument: 'target'; it takes target, raises, delay, corrupt, nth, every, .*"),
         (":target=net.fetch", "no fault is given: .*"),
         (":target=net.fetch,raises=Nope", "raises is an exception or a type of exceptions, not 'Nope'"),
         (":target=net.fetch,raises=OSError,nth=first", "nth counts calls from 1, and is not 'first'"),
-        (":target=net.fetch,rises=OSError", ".*unexpected keyword argument 'rises'.*"),
+        (":target=net.fetch,rises=OSError", "got an unexpected keyword argument 'rises'; it takes target, raises, .*"),
         (":target=net.nope,raises=OSError", "module net has no attribute 'nope'"),
     ],
 )

@@ -386,7 +386,7 @@ def test_the_statistics_are_written_as_json_when_the_program_is_interrupted(fold
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("", "missing a required .*argument: 'functions'; it takes functions"),
+        ("", "missing a required .*argument: 'functions'; it takes functions, .*"),
         (":functions=work.nope", "module work has no attribute 'nope'"),
         (
             ":functions=work.gen",

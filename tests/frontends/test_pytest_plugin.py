@@ -84,6 +84,12 @@ def test_a_context_is_active_in_each_test_and_its_results_are_printed(project):
     assert report_of(project)["modules"]["shop"]["specialised"] == {"area": ["Profile"], "square": ["Profile"]}
 
 
+def test_without_packages_the_summary_names_the_option(project):
+    hint = "no package was named for the whole run: --cassette-packages=PACKAGE says what is overdubbed\n"
+    assert hint in run_pytest("--cassette-context=profile", folder=project).stdout
+    assert hint not in run_pytest("--cassette-context=profile", "--cassette-packages=shop", folder=project).stdout
+
+
 def test_a_context_is_active_in_setup_call_and_teardown_and_not_while_modules_are_imported(project):
     write(
         project,

@@ -116,6 +116,25 @@ def test_the_notice_says_what_the_next_run_will_cost(disabled, outlook, read, mo
     assert outlook in written().decode()
 
 
+@pytest.mark.parametrize(
+    ("attempts", "outlook"),
+    [
+        ([True], "the next run takes them from its cache"),
+        ([False, False], "nothing is cached, because the cache files cannot be written"),
+        ([True, False], "not all are cached, because some cache files cannot be written"),
+    ],
+)
+def test_the_notice_says_whether_cache_files_could_be_written(attempts, outlook, read, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    written, descriptor = read
+    progress = Progress()
+    progress.notify(StandardError(descriptor))
+    for succeeded in attempts:
+        progress.note_caching(succeeded)
+    specialise(progress, 3)
+    assert written().decode().endswith(f"; {outlook}\n")
+
+
 def test_a_quiet_process_writes_nothing(read):
     written, descriptor = read
     progress = Progress()
@@ -200,6 +219,12 @@ def test_run_notifies_also_where_standard_error_is_no_terminal(program):
     done = run("app.py", folder=folder)
     assert re.fullmatch(NOTICE, done.stderr.encode())
     assert done.stdout == "2 functions\n"
+
+
+def test_a_cache_that_cannot_be_written_is_not_promised_to_the_next_run(program):
+    folder = program(ALWAYS.replace("patience = 0", "patience = 1e-9"))
+    variables = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": "/dev/null/nowhere"}
+    assert "from its cache" not in run("app.py", folder=folder, **variables).stderr
 
 
 def test_a_program_that_only_uses_the_package_is_notified_on_a_terminal_alone(program):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from cassette_import.rewriting.events import Events
 
-__all__ = ["options_of", "parsed_events"]
+__all__ = ["further_options_of", "options_of", "parsed_events"]
 
 _New = TypeVar("_New", bound=Callable[..., object])
 
@@ -36,6 +36,31 @@ def options_of(initialise: Callable[..., None]) -> Callable[[_New], _New]:
         described: Any = new
         described.__wrapped__ = initialise
         return new
+
+    return decorate
+
+
+def further_options_of(initialise: Callable[..., None]) -> Callable[[_New], _New]:
+    """Decorate a `from_options` that passes its `**options` on to `__init__`, below `classmethod`.
+
+    `inspect.signature` then shows its own options and the keyword-only ones of `__init__`, so that a wrong option is
+    noticed before the context is made.
+    """
+
+    def decorate(from_options: _New) -> _New:
+        import inspect  # not needed by contexts without a `from_options`
+
+        own = inspect.signature(from_options)
+        kinds = inspect.Parameter
+        parameters = [each for each in own.parameters.values() if each.kind is not kinds.VAR_KEYWORD]
+        parameters += [
+            each.replace(annotation=kinds.empty)  # `__init__` checks the values itself
+            for each in inspect.signature(initialise).parameters.values()
+            if each.kind is kinds.KEYWORD_ONLY
+        ]
+        described: Any = from_options
+        described.__signature__ = own.replace(parameters=parameters)
+        return from_options
 
     return decorate
 

@@ -15,6 +15,7 @@ from time import sleep
 from typing import Any, Final
 
 from cassette_import.contexts.common.interception import TargetedContext
+from cassette_import.contexts.common.options import further_options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
@@ -112,6 +113,7 @@ class Faults(TargetedContext):
         self._counts = {id(target): _Counts(Random(f"{seed}/{target.name}")) for target in self._targets}
 
     @classmethod
+    @further_options_of(__init__)
     def from_options(cls, *, target: str, **options: Any) -> Faults:
         """What the command line makes of ``target=…,key=value,…``."""
         return cls(*split_targets(str(target)), **options)

@@ -16,6 +16,7 @@ from typing import Any, Final
 from cassette_import.activation.context import current
 from cassette_import.activation.verbs import recurse
 from cassette_import.contexts.common.interception import TargetedContext
+from cassette_import.contexts.common.options import further_options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
@@ -96,6 +97,7 @@ class Memoize(TargetedContext):
         self._statistics = {id(target): _Statistics() for target in self._targets}
 
     @classmethod
+    @further_options_of(__init__)
     def from_options(cls, *, functions: str, **options: Any) -> Memoize:
         """What the command line makes of ``functions=…,key=value,…``."""
         return cls(*split_targets(str(functions)), **options)

@@ -195,6 +195,8 @@ class PluginState:
             lines.append(_counted(whole["modules"]))
             if whole["specialising"]["seconds"] >= _WORTH_SHOWING:
                 lines.append(_specialising(**whole["specialising"]))
+        elif self.contexts:
+            lines.append("no package was named for the whole run: --cassette-packages=PACKAGE says what is overdubbed")
         if recordings := self._recordings_counted():
             lines.append(f"recordings: {recordings}")
         if self._is_reported:
