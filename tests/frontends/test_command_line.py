@@ -329,6 +329,26 @@ def test_a_profile_is_written_when_the_program_raises_or_is_interrupted(name, fo
         (folder / name).unlink()
 
 
+@pytest.mark.parametrize("name", ["out.html", "out.folded", "out.prof", "out.json"])
+def test_no_module_of_python_is_imported_when_a_profile_is_written(name, folder):
+    write(
+        folder,
+        "app.py",
+        """
+        import os, sys
+
+        class Finder:
+            def find_spec(name, path=None, target=None):
+                if name.partition(".")[0] in sys.stdlib_module_names:
+                    os.write(2, f"imports {name}\\n".encode())
+
+        sys.meta_path.insert(0, Finder)
+        """,
+    )
+    assert cassette("run", "-o", name, "app.py", folder=folder).stderr == ""
+    assert (folder / name).exists()
+
+
 def test_a_trace_for_chrome_is_complete_when_the_program_raises(folder):
     write(folder, "app.py", "def fail():\n    raise ValueError('mine')\nfail()\n")
     assert cassette("run", "-c", "trace", "-o", "out.json", "app.py", folder=folder).status == 1

@@ -62,7 +62,7 @@ class RunResults:
             check_folder(path)
         if output is not None:
             self._choose_writer(output)
-            _import_for_writers()
+            _import_for_writers(self._suffix)
         if report_file is not None:  # imported now: when the program ends, its modules may hide those of Python
             from cassette_import.frontends.reporting.report import report
             from cassette_import.frontends.reporting.report_file import write_document
@@ -128,7 +128,7 @@ class RunResults:
         return texts
 
 
-def _import_for_writers() -> None:
+def _import_for_writers(suffix: str) -> None:
     """Import the modules of the standard library that writers need, although they are used when the program ends.
 
     The program may hide them. And Python forgets that an interrupt has ended the program if a module that is imported
@@ -136,6 +136,12 @@ def _import_for_writers() -> None:
     """
     import json  # noqa: F401
     import tempfile  # noqa: F401
+
+    if suffix == ".html":  # a page is made from a file of the package
+        import html  # noqa: F401
+        from importlib import resources
+
+        resources.files("cassette_import")  # imports what finds the file, which depends on the version
 
 
 def _formats_of(context: Context, output: str) -> Iterable[str]:
