@@ -120,7 +120,10 @@ class Registry:
                 is_available = record.source.available
             finally:
                 resume_observers()
-        if not is_available and is_new and module_name == "__main__" and "__file__" not in namespace:
+        is_typed = module_name == "__main__" and "__file__" not in namespace
+        if (
+            not is_available and is_new and is_typed and code.co_name != "<module>"
+        ):  # blocks have a warning of their own
             _warn_of_prompt(code)
         return filename if is_available else None
 

@@ -12,13 +12,13 @@ import sys
 from types import FrameType, TracebackType
 from typing import Final
 
-from cassette_import import contexts
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 __all__ = ["print_plainly", "without_frames_of", "without_hooks"]
 
 _HOOKS: Final = frozenset(("prehook", "posthook", "errorhook"))
-_READY_MADE: Final = os.path.dirname(contexts.__file__) + os.sep
-_LIBRARIES: Final = os.path.dirname(os.path.dirname(contexts.__file__)) + os.sep, os.path.dirname(os.__file__) + os.sep
+_READY_MADE: Final = os.path.join(PACKAGE_FOLDER, "contexts", "")
+_LIBRARIES: Final = PACKAGE_FOLDER, os.path.dirname(os.__file__) + os.sep
 
 
 def without_frames_of(filenames: tuple[str, ...], traceback: TracebackType | None) -> TracebackType | None:
