@@ -32,14 +32,9 @@ def entering_frame(frame: FrameType | None) -> FrameType | None:
     The innermost frame that is not in a method `__enter__`, in `contextlib` or the like; None if it is one of
     cassette_import, which enters contexts for commands and for pytest.
     """
-    while frame is not None:
-        code = frame.f_code
-        if code.co_filename.startswith(PACKAGE_FOLDER) and not _is_passing(frame):
-            return None
-        if not _is_passing(frame):
-            return frame
+    while frame is not None and _is_passing(frame):
         frame = frame.f_back
-    return None
+    return None if frame is None or frame.f_code.co_filename.startswith(PACKAGE_FOLDER) else frame
 
 
 def _is_passing(frame: FrameType) -> bool:

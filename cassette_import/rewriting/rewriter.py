@@ -365,7 +365,7 @@ def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: 
     """A block of a function whose values may be tagged, with the calls that take wrappers off."""
     rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
     is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
-    # Whoever waits for a function that can be suspended takes the wrapper of the value that it has returned last.
+    # The awaiting code fetches the wrapper of the value that a function that can be suspended returned last.
     names = Names(survey(function).declared, is_catching=is_catching or is_suspendable(function))
     return [*rest, *(insert_unwrapping(statement, shapes, names) for statement in block)]
 

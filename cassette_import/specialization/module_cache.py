@@ -207,7 +207,7 @@ class _Entry:
             self._size = None if self._size is None or not added else self._size + added
         if added:
             PROGRESS.note_caching(True)
-        if not added and self._size != _UNWRITABLE:
+        elif self._size != _UNWRITABLE:
             self._write(digest, [value])
 
     def _write(self, digest: bytes, values: list[Any]) -> None:
