@@ -57,6 +57,25 @@ def make_package(tmp_path, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def nothing_is_left_installed():
+    """Fail a test that leaves packages installed: blocks of later tests would no longer warn that they met nothing.
+
+    Fixtures of a module may have installed packages for all its tests.
+    """
+    before = _installed()
+    yield
+    left = [name for name in _installed() if name not in before]
+    if left:
+        sys.modules["cassette_import"].uninstall(left)  # so that this test alone fails
+    assert left == []
+
+
+def _installed():
+    cassette = sys.modules.get("cassette_import")
+    return cassette.installed() if cassette else ()
+
+
+@pytest.fixture(autouse=True)
 def nothing_is_left_active():
     """Fail a test that leaves a context entered, which would disturb the next test.
 

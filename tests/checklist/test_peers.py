@@ -314,11 +314,11 @@ def test_B6_late_declarations_patterns_and_empty_bodies_are_instrumented(make_pr
 
 def test_B6_what_stays_plain_is_reported(make_package):
     name = make_package({"__init__.py": "", "good.py": "def f(): ...\n", "bad.py": "x = = 1\n"})
-    installation = install([name, "math*"])
-    importlib.import_module(f"{name}.good")
-    with pytest.raises(SyntaxError):
-        importlib.import_module(f"{name}.bad")
-    report = {module.name: module for module in installation.report()}
+    with install([name, "math*"]) as installation:
+        importlib.import_module(f"{name}.good")
+        with pytest.raises(SyntaxError):
+            importlib.import_module(f"{name}.bad")
+        report = {module.name: module for module in installation.report()}
     assert report[f"{name}.good"].action == "rewritten"
     assert (report[f"{name}.bad"].action, "syntax error" in report[f"{name}.bad"].reason) == ("left alone", True)
     assert report["math"].action == "left alone"
