@@ -160,6 +160,8 @@ CLASS_BEGIN: Final = "@class.begin"
 """Returns the decorator of a class whose namespace may have metadata."""
 CLASS_VALUE: Final = "@class.value"
 """A value that is bound to a name of a class."""
+CLASS_READ: Final = "@class.read"
+"""The value of a name of a class, in its body."""
 SETTLED: Final = "@settled"
 """The same for an operation whose result is never tagged."""
 

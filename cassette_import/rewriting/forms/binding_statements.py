@@ -7,10 +7,11 @@ the wrapper. Knows trees; must not know what a wrapper is.
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.forms.captures import captures_of, is_irrefutable
+from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 
 
@@ -19,8 +20,8 @@ class Names(NamedTuple):
 
     leaving: frozenset[str] | None
     """The names that belong to a module or class, and that statements bind which are no events; None for all names."""
-    of_class: bool = False
-    """Whether assignments are no events either."""
+    of_class: frozenset[str] = frozenset()
+    """The names of a class body: assignments to them are no events either."""
     is_catching: bool = False
     """Whether exceptions may be caught there: one may have been raised after a returned value was wrapped."""
 
@@ -30,43 +31,74 @@ def _called(value: ast.expr, helper: str) -> ast.expr:
     return at.call(at.load(helper), [value])
 
 
-def _bound(target: ast.Name, helper: str, *arguments: ast.expr) -> ast.stmt:
-    """A statement that passes the value of a name, which the interpreter has just bound, to a helper."""
+def _waiting(at: At) -> ast.expr:
+    """A target that keeps the value which the interpreter assigns, until `_kept` reads it."""
+    target = at.put(ast.Subscript(at.load(symbols.SINK), at.constant(0), ast.Store()))
+    setattr(target, NOOVERDUB, True)
+    return target
+
+
+def _kept(at: At, helper: str, *arguments: ast.expr) -> ast.expr:
+    """The value that was kept last, as a helper returns it."""
+    return at.call(at.load(helper), [at.call(at.load(symbols.KEPT), []), *arguments])
+
+
+def _bound(target: ast.expr, names: Names, helper: str, *arguments: ast.expr) -> tuple[ast.expr, ast.stmt]:
+    """The target of a block in place of another one, and the statement at its start, which binds the wrapped value."""
     at = At(target)
-    return at.put(ast.Assign([at.store(target.id)], at.call(at.load(helper), [at.load(target.id), *arguments])))
+    if isinstance(target, ast.Name) and _is_variable(target, names):
+        value = at.call(at.load(helper), [at.load(target.id), *arguments])
+        return target, at.put(ast.Assign([at.store(target.id)], value))
+    return _waiting(at), at.put(ast.Assign([target], _kept(at, helper, *arguments)))
 
 
-def _is_variable(target: ast.expr | None, names: Names) -> bool:
+def _is_variable(target: ast.Name, names: Names) -> bool:
     """Whether a target is a variable of the function, which may hold a wrapper."""
-    return isinstance(target, ast.Name) and names.leaving is not None and target.id not in names.leaving
+    return names.leaving is not None and target.id not in names.leaving
 
 
 def with_block(node: ast.With | ast.AsyncWith, names: Names) -> ast.stmt:
-    """The names get the wrapped value that the manager has handed on; each manager has a block of its own then."""
+    """The targets get the wrapped value that the manager has handed on; each manager has a block of its own then."""
     body = node.body
     for number in reversed(range(len(node.items))):
         item = node.items[number]
-        if not _is_variable(item.optional_vars, names):
+        if item.optional_vars is None:
             continue
-        assert isinstance(item.optional_vars, ast.Name)
         item.context_expr = _called(item.context_expr, symbols.ENTERING)
         rest = node.items[number + 1 :]
         if rest:
             body = [At(rest[0].context_expr).put(type(node)(rest, body))]
             del node.items[number + 1 :]
-        body = [_bound(item.optional_vars, symbols.CLAIMED), *body]
+        item.optional_vars, first = _bound(item.optional_vars, names, symbols.CLAIMED)
+        body = [first, *body]
     node.body = body
     return node
 
 
 def async_loop(node: ast.AsyncFor, names: Names) -> ast.stmt:
-    if _is_variable(node.target, names):
-        assert isinstance(node.target, ast.Name)
-        at = At(node.iter)
-        place = at.constant((node.lineno, node.col_offset))
-        node.iter = at.call(at.load(symbols.ASYNC_SOURCE), [node.iter, place])
-        node.body.insert(0, _bound(node.target, symbols.ASYNC_ITEM, place))
+    at = At(node.iter)
+    place = at.constant((node.lineno, node.col_offset))
+    node.iter = at.call(at.load(symbols.ASYNC_SOURCE), [node.iter, place])
+    node.target, first = _bound(node.target, names, symbols.ASYNC_ITEM, place)
+    node.body.insert(0, first)
     return node
+
+
+def async_clause(node: ast.comprehension, names: Names) -> Any:
+    """`async for` in a comprehension: a further clause binds the wrapped item."""
+    if not node.is_async:
+        return node
+    at = At(node.iter)
+    place = at.constant((node.iter.lineno, node.iter.col_offset, IN_COMPREHENSION))
+    node.iter = at.call(at.load(symbols.ASYNC_SOURCE), [node.iter, place])
+    item = at.put(ast.Tuple([_kept(at, symbols.ASYNC_ITEM, place)], ast.Load()))
+    setattr(item, NOOVERDUB, True)
+    clause = ast.comprehension(node.target, item, node.ifs, 0)
+    return [ast.comprehension(_waiting(at), node.iter, [], 1), clause]
+
+
+IN_COMPREHENSION: Final = "comprehension"
+"""Marks the place of a loop in a comprehension, whose first iterable may be evaluated in another frame."""
 
 
 def match_statement(node: ast.Match, names: Names) -> ast.stmt:

@@ -14,17 +14,23 @@ from typing import Any, Final
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms.binding_statements import Names, async_loop, match_statement, with_block
+from cassette_import.rewriting.forms import class_bodies
+from cassette_import.rewriting.forms.binding_statements import (
+    Names,
+    async_clause,
+    async_loop,
+    match_statement,
+    with_block,
+)
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.annotations import LITERAL, NOOVERDUB, has, is_number
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import FUNCTIONS
+from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS
 from cassette_import.rewriting.trees.traversal import children, rebuild
 
 VARIABLES: Final = Names(frozenset())
 CATCHING: Final = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
 OF_MODULE: Final = Names(None)
-_OF_CLASS: Final = Names(None, of_class=True)
 
 
 def insert_unwrapping(node: Any, shapes: Iterable[Shape], names: Names = OF_MODULE) -> Any:
@@ -65,11 +71,15 @@ def _is_call_of(node: ast.Call, name: str) -> bool:
 def _enter(node: ast.AST, names: Names) -> list[tuple[str, int | None, ast.AST, Names]]:
     if hasattr(node, NOOVERDUB):
         return []
-    of_class = isinstance(node, ast.ClassDef)
-    return [
-        (name, index, child, _OF_CLASS if of_class and name == "body" else names)
-        for name, index, child in children(node, _UNVISITED.get(node.__class__, ()))
-    ]
+    found = children(node, _UNVISITED.get(node.__class__, ()))
+    if isinstance(node, ast.ClassDef):
+        inside = class_bodies.names_of_class(node)
+        return [(name, index, child, inside if name == "body" else names) for name, index, child in found]
+    if names.of_class and isinstance(node, (*COMPREHENSIONS, ast.comprehension)):
+        # The first iterable is evaluated in the class, everything else in a scope of its own.
+        outside = node.iter if isinstance(node, ast.comprehension) else node.generators[0]
+        return [(name, index, child, names if child is outside else OF_MODULE) for name, index, child in found]
+    return [(name, index, child, names) for name, index, child in found]
 
 
 _UNVISITED: Final[dict[type[ast.AST], tuple[str, ...]]] = {
@@ -98,8 +108,12 @@ def _leave(node: Any, names: Names, depth: int) -> Any:
         return node
     kind = type(node)
     bind = None if names.leaving is not None and not names.leaving else _BINDING.get(kind)
-    if bind is None and names.of_class:
-        bind = _BINDING_IN_CLASS.get(kind)
+    if names.of_class:
+        if kind is ast.Name:
+            return class_bodies.read(node) if node.id in names.of_class and isinstance(node.ctx, ast.Load) else node
+        if kind is ast.NamedExpr and node.target.id in names.of_class:
+            return class_bodies.bound_by_expression(node)
+        bind = class_bodies.BINDING.get(kind, bind)
     if bind is not None:
         bind(node, names)
     if kind in _ANNOTATED:
@@ -121,47 +135,11 @@ def _bind_definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
         node.decorator_list.insert(0, At(node.decorator_list[0]).load(symbols.PLAIN))
 
 
-def _bind_items(node: ast.For, names: Names) -> None:
-    node.iter = _call(At(node.iter), symbols.PLAIN_ITEMS, node.iter)
-
-
-def _bind_targets(node: ast.Assign, names: Names) -> None:
-    if any(isinstance(part, (ast.Tuple, ast.List)) for part in node.targets):
-        node.value = _call(At(node.value), symbols.PLAIN_ITEMS, node.value)
-    else:
-        _bind_value(node, names)
-
-
-def _bind_value(node: ast.Assign | ast.AnnAssign | ast.AugAssign, names: Names) -> None:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    bound = [target.id for target in targets if isinstance(target, ast.Name)]
-    if not bound or isinstance(node, ast.AugAssign):
-        _plain(node, "value")
-    elif node.value is not None and not isinstance(node.value, ast.Constant):
-        at = At(node.value)
-        node.value = at.call(at.load(symbols.CLASS_VALUE), [node.value, *map(at.constant, bound)])
-
-
-def _class(node: ast.ClassDef, names: Names) -> ast.stmt:
-    """The values that are bound to names of a class keep their metadata as its attributes."""
-    if any(isinstance(part, ast.Name) and part.id == symbols.CLASS_VALUE for part in ast.walk(node)):
-        begin = At(node).call(At(node).load(symbols.CLASS_BEGIN), [])
-        setattr(begin, NOOVERDUB, True)
-        node.decorator_list.append(begin)
-    return node
-
-
 _BINDING: Final[dict[type[ast.AST], Callable[[Any, Names], None]]] = {
     ast.NamedExpr: _bind_expression,
     ast.FunctionDef: _bind_definition,
     ast.AsyncFunctionDef: _bind_definition,
     ast.ClassDef: _bind_definition,
-}
-_BINDING_IN_CLASS: Final[dict[type[ast.AST], Callable[[Any, Names], None]]] = {
-    ast.For: _bind_items,
-    ast.Assign: _bind_targets,
-    ast.AnnAssign: _bind_value,
-    ast.AugAssign: _bind_value,
 }
 
 
@@ -231,6 +209,10 @@ def _subscript(node: ast.Subscript, names: Names) -> ast.expr:
             if not isinstance(part, (ast.Slice, ast.Constant, ast.Starred)):
                 index.elts[number] = _call(At(part), symbols.PLAIN, part)
     return node
+
+
+def _class(node: ast.ClassDef, names: Names) -> ast.stmt:
+    return class_bodies.with_decorator(node)
 
 
 def _has_defaults(node: Any) -> bool:
@@ -346,6 +328,7 @@ _HANDLERS: Final[dict[type[ast.AST], Callable[[Any, Names], Any]]] = {
     ast.Dict: _dict,
     ast.Subscript: _subscript,
     ast.ClassDef: _class,
+    ast.comprehension: async_clause,
     ast.Lambda: _lambda,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,

@@ -23,13 +23,13 @@ from cassette_import.rewriting.syntax.expressions import (
     subscript_load,
 )
 from cassette_import.rewriting.syntax.operation import Expressions, Form, IndexSlot, Itself, Operation, Slot
-from cassette_import.rewriting.trees.annotations import GLOBAL, PRIVATE, has
+from cassette_import.rewriting.trees.annotations import CLASS_NAME, GLOBAL, NOOVERDUB, PRIVATE, has
 from cassette_import.rewriting.trees.node_builder import At, index_value
 
 Spec = tuple[Any, ...] | None
 """How a target unpacks: the number of its parts, the index of the starred one or None, and the specs of its parts.
 
-None for a target that does not unpack.
+The specs end before the starred part, unless that part or a later one unpacks. None for a target that does not unpack.
 """
 
 
@@ -46,7 +46,8 @@ def spec_of(target: ast.expr) -> Spec:
     if not isinstance(target, (ast.Tuple, ast.List)):
         return None
     star = next((number for number, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
-    return len(target.elts), star, tuple(map(spec_of, target.elts if star is None else target.elts[:star]))
+    inner = tuple(spec_of(part.value if isinstance(part, ast.Starred) else part) for part in target.elts)
+    return len(inner), star, inner if star is None or any(inner[star:]) else inner[:star]
 
 
 def unpacking(value: ast.expr, target: ast.expr, form: Form, deep: bool = True) -> ast.expr:
@@ -67,6 +68,8 @@ def is_event(target: ast.expr, form: Form) -> bool:
         return any(is_event(part, form) for part in target.elts)
     if isinstance(target, ast.Starred):
         return is_event(target.value, form)
+    if has(target, CLASS_NAME) or has(target, NOOVERDUB):
+        return has(target, CLASS_NAME)
     if isinstance(target, ast.Subscript):
         return form.wanted("operator.setitem")
     if isinstance(target, ast.Attribute):
@@ -96,6 +99,9 @@ def place(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast
 
 def _store(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast.stmt]:
     at = At(target)
+    if has(target, CLASS_NAME):
+        name: str = target.id  # type: ignore[attr-defined]
+        return [at.put(ast.Assign([target], at.call(at.load(symbols.CLASS_VALUE), [value, at.constant(name)])))]
     plain = at.put(ast.Assign([target], value))
     operation, last = _STORES[type(target)](target, value, plain, at)
     between = form.argument_free_statement(operation.name, last, plain)
@@ -236,7 +242,7 @@ def augmented(node: ast.AugAssign, form: Form, depth: int) -> Any:
     loads = {ast.Subscript: "operator.getitem", ast.Attribute: "getattr", ast.Name: "primitives.load_global"}
     apart = is_event(target, form) or form.wanted(loads[type(target)])
     if isinstance(target, ast.Name):
-        apart = apart and has(target, GLOBAL)
+        apart = has(target, CLASS_NAME) or (apart and has(target, GLOBAL))
     if not apart and not form.wanted(name):
         return node
     if not apart:
@@ -260,6 +266,8 @@ def _parts(target: ast.expr, form: Form, depth: int) -> tuple[list[ast.stmt], as
     at = At(target)
     if isinstance(target, ast.Name):
         read = at.load(target.id)
+        if has(target, CLASS_NAME):
+            return [], at.call(at.load(symbols.CLASS_READ), [read, at.constant(target.id)]), target
         if has(target, GLOBAL) and form.wanted("primitives.load_global"):
             return [], form.operate(name_load(read), depth), target
         return [], read, target

@@ -47,6 +47,8 @@ AROUND: Final = "_around"
 """Of a function, the class whose private names it uses, and the names of the functions around it."""
 NOOVERDUB: Final = "_nooverdub"
 """The node stays as a pass or `forms.tagged` made it: nothing in it becomes an event."""
+CLASS_NAME: Final = "_class_name"
+"""The target is a name of a class body, and its value may have metadata (`forms.class_bodies`)."""
 CHANGING: Final = "_changing"
 """There may be an event in the node. All other nodes stay as they are, and branches share them."""
 

@@ -8,6 +8,7 @@ Knows how the interpreter iterates; must not know hooks.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from functools import partial
 from operator import is_
@@ -177,10 +178,12 @@ class _Unpacked:
 
     @hidden
     def __iter__(self) -> Any:
-        inner = self._spec[2]
+        inner, star = self._spec[2], self._spec[1]
         iterator = _intercept(iter)(self._value)
         if not any(inner):
             return _iterator_of_events(iterator, None)
+        if star is not None and len(inner) > star:
+            return iter(_with_specs([*_iterator_of_events(iterator, None)], self._spec))
         end = _End()
         return iter(partial(_step_inner, end, iterator, iter(inner)), end)
 
@@ -191,6 +194,28 @@ def _step_inner(end: _End, iterator: Any, specs: Any) -> Any:
     value = _step(end, iterator)
     spec = next(specs, None)
     return value if spec is None or value is end else unpack(value, spec)
+
+
+@hidden
+def _with_specs(items: list[Any], spec: Spec) -> list[Any]:
+    """The items of a value that is unpacked, each as its target unpacks it.
+
+    The interpreter takes all items before it assigns the first one, and makes the list for a starred target itself.
+    """
+    count, star, inner = spec
+    if star is None:
+        specs: Any = inner
+    elif len(items) < count - 1:
+        return items  # not enough values to unpack
+    else:
+        first, last = star, len(items) - (count - 1 - star)
+        rest, of_rest = items[first:last], inner[star] if len(inner) > star else None
+        items = [*items[:first], *(rest if of_rest is None else _with_specs(rest, of_rest)), *items[last:]]
+        specs = (*inner[:star], *[None] * len(rest), *inner[star + 1 :])
+    return [
+        item if of_item is None else unpack(item, of_item)
+        for item, of_item in itertools.zip_longest(items, specs[: len(items)])
+    ]
 
 
 @hidden
@@ -218,6 +243,8 @@ def _unpacks_plainly(value: Any, spec: Spec) -> bool:
 @hidden
 def _is_nested(value: Any, spec: Spec) -> bool:
     """Whether a value consists of lists and tuples, as deep as it is unpacked."""
+    if spec[1] is not None and len(spec[2]) > spec[1]:
+        return False  # the places of the parts depend on the length
     for part, inner in zip(value, spec[2], strict=False):
         if inner is not None and not (type(part) in (list, tuple) and _is_nested(part, inner)):
             return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
-from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -91,12 +91,17 @@ def finished(value: Any) -> Any:
     return found if is_overdubbed and found is not None and found._tagged_value is value else value
 
 
+def _loop_key(frame: FrameType, place: tuple[Any, ...]) -> Any:
+    """The key of a loop: that of one in a comprehension does not depend on the frame, since there may be two."""
+    return (id(frame) if len(place) == 2 else frame.f_code.co_filename), place
+
+
 @hidden
 def async_source(source: Any, place: Any) -> Any:
     """What `async for` takes items from."""
     if len(_waiting) > _MOST:
         _waiting.clear()
-    _waiting[id(sys._getframe(1)), place] = _runs_overdubbed(plain(source))
+    _waiting[_loop_key(sys._getframe(1), place)] = _runs_overdubbed(plain(source))
     return source
 
 
@@ -104,7 +109,7 @@ def async_source(source: Any, place: Any) -> Any:
 def async_item(value: Any, place: Any) -> Any:
     """An item of `async for`: an overdubbed generator has left its wrapper when it yielded the item."""
     found, LOCAL.returned = LOCAL.returned, None
-    is_overdubbed = _waiting.get((id(sys._getframe(1)), place), False)
+    is_overdubbed = _waiting.get(_loop_key(sys._getframe(1), place), False)
     return found if is_overdubbed and found is not None and found._tagged_value is value else value
 
 
@@ -248,15 +253,21 @@ def class_begin() -> Any:
 
 
 @hidden
-def class_value(value: Any, *names: str) -> Any:
-    """A value that is bound to names of a class."""
+def class_value(value: Any, name: str) -> Any:
+    """A value that is bound to a name of a class."""
     if LOCAL.classes:
         values = LOCAL.classes[-1].values
-        for name in names:
-            values.pop(name, None)
-            if type(value) is Tagged:
-                values[name] = value._tagged_value, value._tagged_metas
+        values.pop(name, None)
+        if type(value) is Tagged:
+            values[name] = value._tagged_value, value._tagged_metas
     return plain(value)
+
+
+@hidden
+def class_read(value: Any, name: str) -> Any:
+    """The value of a name of a class, which its body reads."""
+    slot = LOCAL.classes[-1].values.get(name) if LOCAL.classes else None
+    return Tagged(*slot) if slot is not None and slot[0] is value else value
 
 
 PROVIDED.add(
@@ -270,6 +281,7 @@ PROVIDED.add(
         symbols.SUBJECT_DONE: subject_done,
         symbols.CAPTURED: captured,
         symbols.CLASS_BEGIN: class_begin,
+        symbols.CLASS_READ: class_read,
         symbols.CLASS_VALUE: class_value,
         symbols.DEFAULTS: with_plain_defaults,
     }

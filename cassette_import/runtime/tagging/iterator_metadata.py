@@ -135,7 +135,8 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     try:
         value = next(iterator) if take is None else take()
     except StopIteration as stop:
-        _keep_returned_value(store, iterator, stop)
+        if type(iterator) is GeneratorType and runs_overdubbed(iterator):
+            keep_returned_value(store, stop)
         raise
     finally:
         LOCAL.wants_wrapped = before
@@ -157,12 +158,10 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
 
 
 @hidden
-def _keep_returned_value(store: Store, iterator: Any, stop: StopIteration) -> None:
-    """Keep the metadata of the value that a generator has returned, as that of the attribute `value`."""
+def keep_returned_value(store: Store, stop: StopIteration) -> None:
+    """Keep the metadata of the value that an overdubbed body has returned, as that of the attribute `value`."""
     found = LOCAL.returned
-    if found is None or found._tagged_value is not stop.value:
-        return
-    if type(iterator) is GeneratorType and runs_overdubbed(iterator):
+    if found is not None and found._tagged_value is stop.value:
         store.store_part(store.attributes, stop, "value", found)
         store.bind_items(stop.args, (found,))
 

@@ -56,6 +56,11 @@ _OBJECT_INIT: Final = object.__dict__["__init__"]
 @hidden
 def runs_overdubbed(generator: Any) -> bool:
     """Whether a generator runs the body of an overdubbed function."""
-    filename = generator.gi_code.co_filename
+    return is_overdubbed_file(generator.gi_code.co_filename)
+
+
+@hidden
+def is_overdubbed_file(filename: str) -> bool:
+    """Whether the functions of a file are overdubbed in the active activation."""
     record = OVERDUBBED.files.get(filename)
     return record is not None and (record.installed or filename in ACTIVE.get().roots)

@@ -9,6 +9,7 @@ import pytest
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient
+from tests.programs import binding_numbers
 from tests.programs.moving_numbers import PROGRAMS
 
 UNFOLLOWED = {"class body computes"}
@@ -30,6 +31,13 @@ def test_the_derivative_of_a_program_is_right_or_an_error(name, differentiate):
     except NotOverdubbable:
         return
     assert found == pytest.approx(central(program, 3.0), rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("differentiate", [derivative, lambda f, x: gradient(f, x)[0]], ids=["forward", "reverse"])
+@pytest.mark.parametrize("name", binding_numbers.PROGRAMS)
+def test_every_target_keeps_the_derivative(name, differentiate):
+    program = binding_numbers.PROGRAMS[name]
+    assert differentiate(program, 3.0) == pytest.approx(central(program, 3.0), rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize(
