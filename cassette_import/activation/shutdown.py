@@ -25,6 +25,7 @@ from cassette_import.rewriting.symbols import ENTER_FUNCTION, IS_ANY_ACTIVE
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE
 from cassette_import.specialization.registry import registry
+from cassette_import.specialization.trampolines import Reference
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
@@ -70,8 +71,8 @@ class _BuiltinsReset:
 
 
 @hidden
-def _enter_plain(number: int, here: Callable[[], Any]) -> Callable[..., Any]:
+def _enter_plain(reference: Reference, here: Callable[[], Any]) -> Callable[..., Any]:
     """What trampolines call during shutdown: they run the plain function, and nothing is specialised any more."""
     assert isinstance(here, FunctionType)
-    plain = registry.index.units[number].plain
+    plain = registry.index.unit_at(reference, here.__code__.co_filename).plain
     return FunctionType(plain, here.__globals__, plain.co_name, None, here.__closure__)

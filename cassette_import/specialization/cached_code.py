@@ -11,13 +11,13 @@ Knows code objects and how the names of variants are spelled. Must not know file
 
 from __future__ import annotations
 
-import marshal
 import operator
-import zlib
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
 from collections.abc import Iterable, Iterator, Mapping
+from marshal import dumps, loads
 from types import CodeType
 from typing import Final
+from zlib import compress, decompress  # by name: the interpreter empties modules when it ends
 
 from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.interpreter.records import Record
@@ -74,7 +74,7 @@ class CachedModule(Record):
 
     def functions(self) -> Iterator[tuple[CodeType, CodeType]]:
         """Each function: the code that it has in the module, and its plain code."""
-        plain: tuple[CodeType, ...] = marshal.loads(zlib.decompress(self.plain))
+        plain: tuple[CodeType, ...] = loads(decompress(self.plain))
         filename = self.code.co_filename
         for code in plain:
             if code.co_filename != filename:  # the folders have been moved since (C5)
@@ -128,7 +128,7 @@ def cached_module(
         The names that the module level binds by assignments alone, and by imports, if they are known.
     """
     bound = None if bound_names is None else (tuple(sorted(bound_names[0])), tuple(sorted(bound_names[1])))
-    functions = zlib.compress(marshal.dumps(tuple(plain)), _QUICKLY)
+    functions = compress(dumps(tuple(plain)), _QUICKLY)
     return CachedModule(prefixes, code, names_of(code, prefixes), digest, functions, bound)
 
 

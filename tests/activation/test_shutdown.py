@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 from helpers import contexts
-from helpers.command_line import run
+from helpers.command_line import cassette, run
 
 CONTEXTS = inspect.getsource(contexts)
 """Stands in the main module, whose names are deleted when the interpreter ends."""
@@ -217,6 +217,16 @@ def test_program_ends_as_it_does_plain(program, inside, folder_of):
     folder = folder_of(program)
     (folder / "main.py").write_text(CONTEXTS + textwrap.dedent(MAIN).format(inside=INSIDE[inside]))
     assert run("main.py", folder=folder) == run_plain(folder, starts=2 if inside == "left" else 1)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program_that_finds_its_code_in_the_cache_ends_as_it_does_plain(program, folder_of, tmp_path):
+    folder = folder_of(program)
+    (folder / "once.py").write_text("import ending\nending.start()\n")
+    plain = run("once.py", folder=folder)
+    caches = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    words = "run", "-p", "ending", "-c", "noop", "once.py"
+    assert [cassette(*words, folder=folder, **caches) for _ in range(2)] == [plain, plain]
 
 
 def test_functions_of_atexit_are_in_the_context_that_is_active(tmp_path):

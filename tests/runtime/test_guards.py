@@ -11,7 +11,8 @@ from unittest.mock import Mock
 import pytest
 
 from cassette_import import Context, overdub
-from cassette_import.interpreter import heap
+from cassette_import.interpreter import callables, heap
+from cassette_import.runtime.dispatch import callee_interception
 from cassette_import.runtime.names import NAMES
 
 PROGRAM = """
@@ -734,6 +735,41 @@ def test_a_builtin_method_that_gets_its_defining_class_is_a_target(make_program)
 
     with Subs():
         assert program.main(Other()) == (("b", "aaa"), ("a", "b", "aaa"))
+
+
+LOCAL_METHODS = """
+    import re
+
+    def matches(count):
+        found = []
+        for letter in "ab" * count:
+            match = re.compile(letter).match
+            found.append(match("a") is not None)
+        return found[-2:]
+"""
+
+
+def test_a_local_name_that_holds_many_builtin_methods_is_not_taken_apart_at_each_call(make_program, monkeypatch):
+    """Methods that get their defining class have a type of their own (PEP 573)."""
+    program = make_program(LOCAL_METHODS)
+    with Sines():
+        often(program.matches, 6)
+        calls = []
+        monkeypatch.setattr(callables, "lookup", lambda *arguments: calls.append(arguments))
+        monkeypatch.setattr(callee_interception, "split", lambda callee: calls.append(callee) or (callee,))
+        assert program.matches(6) == [True, False]
+    assert calls == []
+
+
+def test_a_target_is_intercepted_in_a_local_name_that_holds_many_builtin_methods(make_program):
+    class Matches(Context):
+        """Replaces a method that gets its defining class as an argument (PEP 573)."""
+
+    Matches.overdub.register(re.Pattern.match)(lambda ctx, f, pattern, text: pattern.pattern)
+    program = make_program(LOCAL_METHODS)
+    with Matches():
+        assert often(program.matches, 6) == [True, True]
+        assert program.matches(1) == [True, True]
 
 
 def test_a_callable_whose_metaclass_cannot_be_hashed_is_called(make_program):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, split
+from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
@@ -66,7 +66,7 @@ def make_intercept_targets(
             if not has_python_methods:
                 return callee
             key = id(callee.__func__)
-        elif kind is BuiltinFunctionType and callee.__name__ not in names:
+        elif (kind is BuiltinFunctionType or kind is BuiltinMethodOfClass) and callee.__name__ not in names:
             return callee
         elif id(kind) not in carriers and not CALLS_OF_INSTANCES:
             key = id(callee)

@@ -161,13 +161,18 @@ def is_method_of_class(callee: Any, receiver: Any, name: str) -> bool:
 @hidden
 def _is_usual_class(kind: Any) -> bool:
     """Whether it is a class whose attributes are read without running code of the program."""
-    return issubclass(type(kind), type) and lookup(type(kind), "__getattribute__") is type.__getattribute__
+    metaclass = type(kind)
+    if metaclass is type:
+        return True
+    return issubclass(metaclass, type) and lookup(metaclass, "__getattribute__") is type.__getattribute__
 
 
 @hidden
 def has_usual_hash(kind: type) -> bool:
     """Whether a class can be looked up in a set without running code of the program."""
     metaclass = type(kind)
+    if metaclass is type:
+        return True
     return lookup(metaclass, "__hash__") is type.__hash__ and lookup(metaclass, "__eq__") is type.__eq__
 
 

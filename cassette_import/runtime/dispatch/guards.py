@@ -22,11 +22,10 @@ from types import (
 )
 from typing import Any, ClassVar, Final
 
-from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS
+from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
-from cassette_import.interpreter.observers import pause_observers
-from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
+from cassette_import.rewriting.symbols import GuardKind, VariantNames, parts_of_guard
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
     has_usual_hash,
@@ -56,6 +55,7 @@ class Guards:
     """
 
     def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
         self._names = VariantNames(prefix)
         self._guards: dict[str, LearningGuard] = {}
         """The guards that have missed, by their keys (`symbols.Guard.key`). The others hold nothing."""
@@ -74,19 +74,14 @@ class Guards:
         kind = self._names.guard_kind_of(name)
         if kind is None:
             return False
-        NAMES[name] = _CLASSES[kind].NOTHING
+        NAMES[name] = _CLASSES[kind._value_].NOTHING
         return True
 
     @hidden
     def _guard(self, key: str) -> LearningGuard:
         """The guard that has a key, when it misses for the first time."""
-        resume_observers = pause_observers()
-        try:
-            guard = Guard.parse(key)
-            assert guard is not None
-            return self._guards.setdefault(key, _CLASSES[guard.kind](guard, self._names.guard(guard)))
-        finally:
-            resume_observers()
+        letter, keywords, anywhere, path = parts_of_guard(key)
+        return self._guards.setdefault(key, _CLASSES[letter](f"{self._prefix}.{key}", keywords, anywhere, path))
 
     def forget(self) -> None:
         """Clear all guards: a hook or overload was registered."""
@@ -146,7 +141,7 @@ class Guards:
                 kind: Any = type(callee)
                 if kind is MethodType:
                     is_none = type(callee.__func__) is FunctionType and id(callee.__func__) not in targets
-                elif kind is BuiltinFunctionType:
+                elif kind is BuiltinFunctionType or kind is BuiltinMethodOfClass:
                     is_none = callee.__name__ not in names
                 else:
                     is_bare = kind is FunctionType or (id(kind) not in CARRIERS and not CALLS_OF_INSTANCES)
@@ -180,11 +175,12 @@ class LearningGuard:
     NOTHING: ClassVar[Any] = None
     """What a guard holds that has learned nothing."""
 
-    def __init__(self, guard: Guard, name: str) -> None:
+    @hidden
+    def __init__(self, name: str, keywords: bool, anywhere: bool, path: tuple[str, ...]) -> None:
         self._name = name
-        self._path = guard.path
-        self.keywords = guard.keywords
-        self.anywhere = guard.anywhere
+        self._path = path
+        self.keywords = keywords
+        self.anywhere = anywhere
         self.misses = 0
         self.clear()
 
@@ -278,10 +274,11 @@ class TypesOfSuperGuard(TypesGuard):
     _OF_SUPER = True
 
 
-_CLASSES: Final[dict[GuardKind, type[LearningGuard]]] = {
-    GuardKind.CALLEE: CalleeGuard,
-    GuardKind.OF_MODULE: ModuleGuard,
-    GuardKind.CLASS: ClassGuard,
-    GuardKind.TYPES: TypesGuard,
-    GuardKind.TYPES_OF_SUPER: TypesOfSuperGuard,
+_CLASSES: Final[dict[str, type[LearningGuard]]] = {
+    GuardKind.CALLEE.value: CalleeGuard,
+    GuardKind.OF_MODULE.value: ModuleGuard,
+    GuardKind.CLASS.value: ClassGuard,
+    GuardKind.TYPES.value: TypesGuard,
+    GuardKind.TYPES_OF_SUPER.value: TypesOfSuperGuard,
 }
+"""By the letter of the kind: kinds are hashed by a Python function."""
