@@ -7,14 +7,20 @@ are called. Knows Python's types; must not know what is recorded.
 from __future__ import annotations
 
 import base64
+import collections
+import functools
 import importlib
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.contexts.recording.encoding import CONSTRUCTORS
+from cassette_import.contexts.recording.arrays import decoded_array
 
-__all__ = ["BadValue", "Decoder", "located"]
+__all__ = ["CONSTRUCTORS", "BadValue", "Decoder", "located"]
+
+CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
+"""The functions that a recording may name to make an object, beside its class."""
 
 
 class BadValue(ValueError):
@@ -48,6 +54,7 @@ class Decoder:
 
     def __init__(self, decode_reference: Callable[[str, Any], Any]) -> None:
         self._decode_reference = decode_reference
+        self._thread = _Thread()
 
     def __call__(self, encoded: Any) -> Any:
         """The value that JSON encodes.
@@ -61,7 +68,7 @@ class Decoder:
             If it encodes no value.
         """
         if isinstance(encoded, list):
-            return [self(item) for item in encoded]
+            return self._list(encoded)
         if not isinstance(encoded, dict):
             return encoded
         if len(encoded) != 1:
@@ -76,6 +83,33 @@ class Decoder:
             raise
         except Exception as error:  # the arguments in an edited recording can make a class raise anything
             raise BadValue(f"no value is written as {str(encoded)[:80]}: {error}") from error
+
+    def _list(self, content: Any) -> Any:
+        made: list[Any] = []
+        enclosing = self._thread.enclosing
+        enclosing.append(made)
+        try:
+            made += map(self, content)
+        finally:
+            enclosing.pop()
+        return made
+
+    def _dict(self, content: Any) -> Any:
+        made: dict[Any, Any] = {}
+        enclosing = self._thread.enclosing
+        enclosing.append(made)
+        try:
+            made.update((self(key), self(value)) for key, value in content)
+        finally:
+            enclosing.pop()
+        return made
+
+    def _cycle(self, content: Any) -> Any:
+        return self._thread.enclosing[-content]
+
+    def _named_tuple(self, content: Any) -> Any:
+        name, fields, items = content
+        return _named_tuple_class(name, tuple(fields))._make(self(items))  # type: ignore[attr-defined]
 
     def _enum(self, content: Any) -> Any:
         return located(content[0])(self(content[1]))
@@ -109,6 +143,28 @@ class Decoder:
         return found
 
 
+class _Thread(threading.local):
+    """The lists and dicts that a thread is decoding, outermost first."""
+
+    def __init__(self) -> None:
+        self.enclosing: list[Any] = []
+
+
+@functools.lru_cache
+def _named_tuple_class(name: str, fields: tuple[str, ...]) -> type:
+    """The class of a named tuple: the one of this name if it has these fields, otherwise a new one."""
+    try:
+        found = located(name)
+    except BadValue:
+        found = None
+    if isinstance(found, type) and issubclass(found, tuple) and getattr(found, "_fields", None) == fields:
+        return found
+    module, _, qualified = name.partition(":")
+    made: type = collections.namedtuple(qualified.rpartition(".")[2], fields, module=module)  # type: ignore[misc]
+    made.__qualname__ = qualified
+    return made
+
+
 def _set_state(made: Any, state: Any) -> None:
     if hasattr(made, "__setstate__"):
         made.__setstate__(state)
@@ -128,7 +184,11 @@ _DECODERS: Final[dict[str, Callable[[Decoder, Any], Any]]] = {
     "tuple": lambda decode, content: tuple(map(decode, content)),
     "set": lambda decode, content: set(map(decode, content)),
     "frozenset": lambda decode, content: frozenset(map(decode, content)),
-    "dict": lambda decode, content: {decode(key): decode(value) for key, value in content},
+    "dict": Decoder._dict,
+    "cycle": Decoder._cycle,
+    "named tuple": Decoder._named_tuple,
+    "npy": lambda decode, content: decoded_array(content),
+    "npy scalar": lambda decode, content: decoded_array(content)[()],
     "bytearray": lambda decode, content: bytearray(decode(content)),
     "memoryview": lambda decode, content: memoryview(decode(content)),
     "slice": lambda decode, content: slice(*map(decode, content)),

@@ -16,7 +16,16 @@ import types
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-__all__ = ["CONSTRUCTORS", "VALUES", "Encoder", "reference", "shortened", "with_texts"]
+from cassette_import.contexts.recording import arrays
+from cassette_import.contexts.recording.decoding import CONSTRUCTORS
+from cassette_import.contexts.recording.value_types import (
+    importable_reference,
+    is_plain_named_tuple,
+    is_reproducible,
+    reference,
+)
+
+__all__ = ["VALUES", "Encoder", "reference", "shortened", "with_texts"]
 
 Encoded: TypeAlias = tuple[Any, Any]
 """A value as JSON, and the value that the program gets: usually the same one, or one with proxies in it."""
@@ -45,13 +54,10 @@ class NotSerialisable(Exception):
     """An object that cannot be serialised, so that the recording needs a reference to it."""
 
 
-def reference(thing: Any) -> str:
-    """A class or function as `module:qualname`."""
-    return f"{thing.__module__}:{thing.__qualname__}"
-
-
-def with_texts(encoded: Any, change: Callable[[str], Any]) -> Any:
+def with_texts(encoded: Any, change: Callable[[str], Any], change_bytes: Callable[[str], Any] | None = None) -> Any:
     """An encoded value with each of its texts replaced by what `change` returns for it.
+
+    `change_bytes` does the same for bytes that are written in base 64.
 
     >>> with_texts({"tuple": ["a", [1, "b"]]}, str.upper)
     {'tuple': ['A', [1, 'B']]}
@@ -59,9 +65,11 @@ def with_texts(encoded: Any, change: Callable[[str], Any]) -> Any:
     if isinstance(encoded, str):
         return change(encoded)
     if isinstance(encoded, list):
-        return [with_texts(item, change) for item in encoded]
+        return [with_texts(item, change, change_bytes) for item in encoded]
     if isinstance(encoded, dict):
-        return {key: with_texts(item, change) for key, item in encoded.items()}
+        if change_bytes is not None and encoded.keys() == {"base64"}:
+            return {"base64": change_bytes(encoded["base64"])}
+        return {key: with_texts(item, change, change_bytes) for key, item in encoded.items()}
     return encoded
 
 
@@ -88,6 +96,8 @@ class Encoder:
 
     def __init__(self, encode_reference: Callable[[Any], Encoded]) -> None:
         self._encode_reference = encode_reference
+        self._enclosing: list[tuple[Any, Any]] = []
+        """The lists and dicts that are being encoded, outermost first, and what the program gets of each."""
 
     def __call__(self, value: Any, depth: int = 0) -> Encoded:
         """A value as JSON, and the value that the program gets.
@@ -116,8 +126,24 @@ class Encoder:
             return self._encode_reference(value)
 
     def _list(self, value: Any, depth: int) -> Encoded:
-        items, shown, changed = self._items(value, depth)
+        shown: list[Any] = []
+        cycle = self._cycle(value)
+        if cycle is not None:
+            return cycle
+        self._enclosing.append((value, shown))
+        try:
+            items, shown_items, changed = self._items(value, depth)
+        finally:
+            self._enclosing.pop()
+        shown += shown_items
         return items, (shown if changed else value)
+
+    def _cycle(self, value: Any) -> Encoded | None:
+        """A list or dict inside itself: how many levels above it is. The program gets a copy, as in a replay."""
+        for levels, (container, shown) in enumerate(reversed(self._enclosing), 1):
+            if container is value:
+                return {"cycle": levels}, shown
+        return None
 
     def _items(self, values: Any, depth: int) -> tuple[list[Any], list[Any], bool]:
         """The JSON of each value, what the program gets of each, and whether that differs from the values."""
@@ -135,9 +161,18 @@ class Encoder:
         return {kind.__name__: items}, (kind(shown) if changed else value)
 
     def _dict(self, value: Any, depth: int) -> Encoded:
-        items, shown, changed = self._items([part for pair in list(value.items()) for part in pair], depth)
+        shown: dict[Any, Any] = {}
+        cycle = self._cycle(value)
+        if cycle is not None:
+            return cycle
+        self._enclosing.append((value, shown))
+        try:
+            items, parts, changed = self._items([part for pair in list(value.items()) for part in pair], depth)
+        finally:
+            self._enclosing.pop()
         pairs = [items[index : index + 2] for index in range(0, len(items), 2)]
-        return {"dict": pairs}, (dict(zip(shown[::2], shown[1::2], strict=True)) if changed else value)
+        shown.update(zip(parts[::2], parts[1::2], strict=True))
+        return {"dict": pairs}, (shown if changed else value)
 
     def _buffer(self, value: Any, depth: int) -> Encoded:
         return {type(value).__name__: self(bytes(value))[0]}, value
@@ -177,6 +212,9 @@ class Encoder:
 
     def _object(self, value: Any, depth: int) -> Encoded:
         kind = type(value)
+        array = arrays.encoded_array(value)
+        if array is not None:
+            return array, value
         if reference(kind) not in VALUES and not issubclass(kind, _SIMPLE):
             raise NotSerialisable
         if kind.__module__.startswith("pathlib"):
@@ -186,8 +224,12 @@ class Encoder:
 
     def _made(self, value: Any, kind: type, depth: int) -> Encoded:
         """An object as `copy` and `pickle` take it apart: a class, its arguments, its state and its items."""
-        if "<" in kind.__qualname__ or kind.__module__ == "__main__":
-            raise NotSerialisable
+        name = importable_reference(kind)
+        if name is None:
+            if not is_plain_named_tuple(kind):
+                raise NotSerialisable
+            items = self.serialised(list(value), depth)
+            return {"named tuple": [reference(kind), list(kind._fields), items]}, value  # type: ignore[attr-defined]
         try:
             reduced = value.__reduce_ex__(_PICKLE_PROTOCOL)
         except Exception as error:  # a class may raise anything here
@@ -197,14 +239,17 @@ class Encoder:
         make, arguments, state, items, pairs = (*reduced, None, None, None)[:5]
         how = _way_to_make(make, kind)
         parts = [
-            reference(kind),
+            name,
             how,
             self.serialised(list(arguments[1:] if how == "new" else arguments), depth),
             self.serialised(state, depth),
             self.serialised(list(items) if items is not None else None, depth),
             self.serialised([list(pair) for pair in pairs] if pairs is not None else None, depth),
         ]
-        return {"made": parts}, value
+        made = {"made": parts}
+        if not is_reproducible(kind, made):
+            raise NotSerialisable
+        return made, value
 
     def serialised(self, value: Any, depth: int) -> Any:
         """The JSON of a part of an object. It must be serialisable: a proxy could not take its place."""
@@ -215,8 +260,6 @@ def _refuse(value: Any) -> Encoded:
     raise NotSerialisable
 
 
-CONSTRUCTORS: Final = {"copyreg:_reconstructor", "array:_array_reconstructor", "zoneinfo:ZoneInfo._unpickle"}
-"""The functions that a recording may name to make an object, beside its class."""
 _CALLABLE_TYPES: Final = (type, types.FunctionType, types.BuiltinFunctionType)
 
 

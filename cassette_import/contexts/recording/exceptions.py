@@ -5,12 +5,13 @@ Knows exceptions; must not know recordings.
 
 from __future__ import annotations
 
+import threading
 import types
 from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.contexts.recording.decoding import BadValue, located
-from cassette_import.contexts.recording.encoding import reference
+from cassette_import.contexts.recording.value_types import reference
 
 __all__ = ["decoded_error", "encoded_error", "without_frames_in"]
 
@@ -19,8 +20,30 @@ _MEMBERS: Final = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _SET_BY_CONSTRUCTOR: Final = frozenset({"args", "exceptions", "message"})
 
 
+class _Thread(threading.local):
+    """The exceptions that a thread is encoding or decoding, outermost first: one may refer to itself."""
+
+    def __init__(self) -> None:
+        self.errors: list[Any] = []
+
+
+_THREAD: Final = _Thread()
+
+
 def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], depth: int = 0) -> dict[str, Any]:
     """An exception as JSON. An attribute that `encode` replaces by a proxy is replaced in the exception, too."""
+    enclosing = _THREAD.errors
+    for levels, one in enumerate(reversed(enclosing), 1):
+        if one is error:
+            return {"cycle": levels}
+    enclosing.append(error)
+    try:
+        return _encoded(error, encode, depth)
+    finally:
+        enclosing.pop()
+
+
+def _encoded(error: BaseException, encode: Callable[[Any], tuple[Any, Any]], depth: int) -> dict[str, Any]:
     state: list[Any] = []
     for name, value in list(vars(error).items()):
         encoded, shown = encode(value)
@@ -45,11 +68,30 @@ def encoded_error(error: BaseException, encode: Callable[[Any], tuple[Any, Any]]
 
 def decoded_error(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
     """The exception that JSON encodes."""
+    enclosing = _THREAD.errors
+    if isinstance(encoded, dict) and "cycle" in encoded:
+        return _enclosing_error(enclosing, encoded["cycle"])
+    enclosing.append(None)
+    try:
+        return _decoded(encoded, decode)
+    finally:
+        enclosing.pop()
+
+
+def _enclosing_error(enclosing: list[Any], levels: Any) -> BaseException:
+    found: BaseException | None = enclosing[-levels] if levels in range(1, len(enclosing) + 1) else None
+    if found is None:
+        raise BadValue("an exception cannot be one of its own arguments")
+    return found
+
+
+def _decoded(encoded: Any, decode: Callable[[Any], Any]) -> BaseException:
     try:
         kind = located(encoded["class"])
         arguments = [decode(argument) for argument in encoded["arguments"]]
         error: BaseException = kind.__new__(kind, *arguments)
         _initialise(error, arguments)
+        _THREAD.errors[-1] = error
         for name, value in encoded["members"]:
             try:
                 setattr(error, name, decode(value))

@@ -8,13 +8,13 @@ from __future__ import annotations
 import base64
 import fnmatch
 import functools
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from cassette_import.contexts.recording.encoding import with_texts
+from cassette_import.contexts.recording.spellings import Base64Secret, spellings
 
 __all__ = ["USUAL_SECRETS", "Mask"]
 
@@ -59,22 +59,24 @@ class Mask:
         longest_first = sorted((places or {}).items(), key=lambda place: -len(place[1]))
         self._places = {f"<{name}>": path for name, path in longest_first if len(path) > len(os.sep)}
         self._placeholders: dict[str, str] = {path: placeholder for placeholder, path in self._places.items()}
+        self._in_base64: list[Base64Secret] = []
 
     def hides(self, name: Any) -> bool:
         """Whether a value of this name is secret."""
         return isinstance(name, str) and any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in self.names)
 
     def learn(self, name: str, value: Any) -> None:
-        """Mask this text from now on, also as it is spelled in addresses, in JSON and in base 64."""
+        """Mask this text from now on, also as it is spelled in addresses, in JSON, in digits and in base 64."""
         if isinstance(value, dict) and len(value) == 1:
-            value = value.get("bytes")
+            value = _in_latin_1(value["base64"]) if "base64" in value else value.get("bytes")
         if not isinstance(value, str) or len(value) < _SHORTEST or value in self._placeholders:
             return
         # In a replay the program has the placeholder itself, and may spell it in another way.
         placeholder = value if _is_placeholder(value) else f"<{name}>"
-        found = {spelled: placeholder for spelled in _spellings(value) if spelled != placeholder}
+        found = {spelled: placeholder for spelled in spellings(value) if spelled != placeholder}
         longest_first = sorted({**found, **self._placeholders}.items(), key=lambda known: -len(known[0]))
         self._placeholders = dict(longest_first)
+        self._in_base64.append(Base64Secret(value, placeholder))
 
     def learn_from(self, encoded: Any) -> None:
         """Mask the values of all secret names in an encoded value, in texts too: addresses, forms, JSON."""
@@ -91,20 +93,30 @@ class Mask:
         self.learn(name, value)
         return f"<{name}>"
 
-    def text(self, text: str) -> str:
-        """A text without the known secrets."""
+    def text(self, text: str, *, canonical: bool = False) -> str:
+        """A text without the known secrets; `canonical` if it is only compared, see `Base64Secret`."""
         for secret, placeholder in self._placeholders.items():
             text = text.replace(secret, placeholder)
+        for one in self._in_base64:
+            text = one.masked(text, canonical=canonical)
         return text
 
     def arguments(self, encoded: Any) -> Any:
         """Encoded arguments without secrets."""
         self.learn_from(encoded)
-        return self._without_named_secrets(self.value(encoded))
+        return self._without_named_secrets(self.value(encoded, canonical=True))
 
-    def value(self, encoded: Any) -> Any:
-        """An encoded value without the known secrets."""
-        return with_texts(encoded, self.text) if self._placeholders else encoded
+    def value(self, encoded: Any, *, canonical: bool = False) -> Any:
+        """An encoded value without the known secrets, also in bytes that are written in base 64."""
+        if not self._placeholders:
+            return encoded
+        return with_texts(encoded, functools.partial(self.text, canonical=canonical), self._bytes)
+
+    def _bytes(self, content: str) -> str:
+        """Bytes in base 64 without the known secrets."""
+        before = _in_latin_1(content)
+        after = self.text(before)
+        return content if after == before else base64.b64encode(after.encode("latin-1", "replace")).decode()
 
     def restored(self, encoded: Any) -> Any:
         """An encoded value with the folders instead of their names. Secrets stay masked."""
@@ -177,18 +189,6 @@ def _named_values(encoded: Any) -> Iterable[tuple[str, Any]]:
             yield from _named_values(item)
 
 
-def _spellings(text: str) -> list[str]:
-    """The text itself, and its spellings in addresses, in JSON and in base 64."""
-    import urllib.parse  # imported here because only recordings with secrets need it
-
-    data = text.encode("utf-8", "surrogatepass")
-    return [
-        text,
-        urllib.parse.quote(data),
-        urllib.parse.quote(data, safe=""),
-        urllib.parse.quote_plus(data),
-        json.dumps(text)[1:-1],
-        json.dumps(text, ensure_ascii=False)[1:-1],
-        base64.b64encode(data).decode(),
-        base64.urlsafe_b64encode(data).decode(),
-    ]
+def _in_latin_1(content: str) -> str:
+    """Bytes that are written in base 64 as a text: one character for each byte."""
+    return base64.b64decode(content).decode("latin-1")

@@ -287,7 +287,7 @@ USES: Final[dict[str, Callable[..., Any]]] = {
 
 def with_real_objects(value: Any) -> Any:
     """Arguments with the objects themselves instead of proxies."""
-    if not value and type(value) in (tuple, dict, list):
+    if type(value) in (tuple, dict, list) and not value:
         return value
     if is_proxy(value):
         return real_of(value)

@@ -17,6 +17,7 @@ from typing import Any
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
+from cassette_import.contexts.recording.arrays import is_array
 from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.encoding import Encoder
@@ -116,9 +117,11 @@ class Record(RecordingContext):
         """Write the last line. Called at the end of a program that the command line runs, and of a ``with`` block."""
         with self._lock:
             if self._writer is not None and os.getpid() == self._process:
-                if self._writer.is_open and "argv" in self._run:
-                    self._print_unknown_names()
+                is_end = self._writer.is_open
                 self._writer.finish(list(self._running))
+                if is_end and "argv" in self._run:
+                    self._print_unknown_names()
+                    print(self.summary(), file=sys.__stderr__)
 
     def _print_unknown_names(self) -> None:
         for name in filter(self._watcher.lacks, self._boundary):
@@ -130,12 +133,11 @@ class Record(RecordingContext):
             self.close()
 
     def summary(self) -> str:
-        """How many calls were recorded."""
+        """One line: how many calls were recorded, in which file, its size, and which functions take most of it."""
         self.close()
         if self._writer is None:
             return "record: nothing was recorded, because there is no file: use -o FILE or Record(FILE)"
-        count = self.calls
-        return f"record: {count} call{'' if count == 1 else 's'} in {self._writer.path}"
+        return f"record: {self._writer.sizes.described()} in {self._writer.path}"
 
     @property
     def formats(self) -> Mapping[str, ReportWriter]:
@@ -339,4 +341,4 @@ def _named_like(coroutine: Any, original: Any) -> Any:
 
 def _is_mutable(value: Any) -> bool:
     """Whether a call can change an argument in a way that the recording can express."""
-    return type(value) in (list, dict, bytearray, set, memoryview)
+    return type(value) in (list, dict, bytearray, set, memoryview) or is_array(value)

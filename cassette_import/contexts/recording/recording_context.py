@@ -250,7 +250,7 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
         return ctx.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
     if name == GENERATOR:
         made = fallback(ctx, f, *args, **kwargs)
-        if (*args, *kwargs.values()) not in ((), (None,)):
+        if any(seed is not None for seed in (*args, *kwargs.values())):
             ctx.seeded.add(made)
         return made
     if name.startswith(GENERATOR) and ctx.is_seeded(name, args, kwargs):

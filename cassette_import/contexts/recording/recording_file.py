@@ -36,6 +36,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TextIO
 
 from cassette_import.contexts.recording.recording_lines import check
+from cassette_import.contexts.recording.sizes import Sizes
 
 __all__ = ["VERSION", "BadRecording", "Call", "CallSequence", "Recording", "ReplayMismatch", "Writer", "read"]
 
@@ -71,6 +72,7 @@ class Writer:
     def __init__(self, path: str, header: Mapping[str, Any]) -> None:
         self.path = path
         self.calls = 0
+        self.sizes = Sizes()
         self._begun = _monotonic()
         self._file: TextIO | None = open(path, "w", encoding="ascii", newline="\n")  # noqa: SIM115 - closed by finish
         self.write({_FORMAT_KEY: VERSION, "python": sys.version.split()[0], **header})
@@ -80,8 +82,10 @@ class Writer:
         if self._file is None:
             return
         try:
-            self._file.write(json.dumps(line, separators=(", ", ": ")) + "\n")
+            text = json.dumps(line, separators=(", ", ": ")) + "\n"
+            self._file.write(text)
             self._file.flush()
+            self.sizes.add(line, len(text))
         except OSError as error:
             self.close()
             print(

@@ -233,10 +233,13 @@ def test_a_name_in_the_boundary_that_no_function_has_is_printed_at_the_end(tmp_p
     options = "record:boundary=json.nonesuch+json.loads+nonesuch.f"
     done = cassette("run", "-c", options, "-o", "it.cassette", "program.py", folder=tmp_path)
     assert done.status == 0
-    assert done.stderr.splitlines() == [
+    *problems, written = done.stderr.splitlines()
+    assert problems == [
         f"record: boundary={name}: the program has not imported such a function"
         for name in ("json.nonesuch", "nonesuch.f")
     ]
+    size = (tmp_path / "it.cassette").stat().st_size
+    assert written == f"record: 1 call, {size} B (most of it: 1 time.time) in {tmp_path / 'it.cassette'}"
 
 
 def test_a_library_that_is_overdubbed_too_is_replayed_with_its_own_calls(tmp_path):
