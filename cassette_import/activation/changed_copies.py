@@ -72,6 +72,7 @@ def disablehooks(ctx: AnyContext) -> AnyContext:
     """
     made = _copied("disablehooks", ctx)
     object.__setattr__(made, "_hooks_enabled", False)
+    object.__setattr__(made, "follows_bodies", False)
     object.__setattr__(made, "_is_changed", True)
     return made
 

@@ -37,6 +37,7 @@ from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime import bindings, driven_generators
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
 from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
@@ -221,6 +222,7 @@ class Context:
     events: ClassVar[Events] = Events.DEFAULT
     inherit: ClassVar[bool] = False
     leaf_hooks: ClassVar[bool] = False
+    follows_bodies: ClassVar[bool] = False  # whether `follow_body` is called for bodies of generators and coroutines
     lost: ClassVar[str] = "report"
     passes: Sequence[Any] = ()
     module_level: bool = True
@@ -281,6 +283,20 @@ class Context:
     def __class_getitem__(cls, metadata_type: Any) -> types.GenericAlias:
         """``Ctx[M]`` in the annotation of a hook: contexts whose metadata is an ``M``."""
         return types.GenericAlias(cls, (metadata_type,))
+
+    def follow_body(self, code: CodeType) -> FollowedBody:
+        """Called when the body of a generator, coroutine or generator expression begins, if `follows_bodies`.
+
+        Parameters
+        ----------
+        code:
+            The code of the body; it has the file, the line and the name of the function.
+
+        Returns
+        -------
+        The object to which the steps of this run of the body are reported.
+        """
+        raise NotImplementedError
 
     def _variant_key(self) -> VariantKey:
         """What decides how functions are specialised for this context."""

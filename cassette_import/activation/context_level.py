@@ -80,6 +80,11 @@ class ContextLevel:
         return (self.key.events if takes_all else Events.NONE) | self._tagged | of_targets
 
     @property
+    def follows_bodies(self) -> bool:
+        """Whether the context follows the bodies of generators and coroutines."""
+        return self.key.hooks and bool(getattr(self.key.context_type, "follows_bodies", False))
+
+    @property
     def has_errorhooks(self) -> Events:
         """The kinds of events whose exceptions an errorhook may get."""
         return self.key.events | self.target_events if self.tables["errorhook"] else Events.NONE

@@ -219,6 +219,7 @@ class StackVariant:
             passes=any(level.key.passes for level in levels),
             tagging=self.tagging,
             argument_free=argument_free,
+            follows_bodies=any(level.follows_bodies for level in levels),
         )
 
     def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:

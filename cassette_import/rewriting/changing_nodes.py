@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.forms.followed_bodies import FOLLOWED
 from cassette_import.rewriting.shape import Shape
 
 _ALWAYS: Final[frozenset[type[ast.AST]]] = frozenset({ast.ClassDef})
@@ -39,6 +40,8 @@ def changing_kinds(shapes: Sequence[Shape], of_module: bool = False) -> frozense
             if event not in _BY_EVENT:
                 return None
             kinds |= _BY_EVENT[event]
+    if any(shape.follows_bodies for shape in shapes):
+        kinds |= FOLLOWED
     if any(shape.has_errorhooks for shape in shapes):
         kinds |= {ast.Try, ast.TryStar}
     return frozenset(kinds)

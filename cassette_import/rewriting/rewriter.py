@@ -15,6 +15,7 @@ from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.callee import CalleeForm
+from cassette_import.rewriting.forms.followed_bodies import follow_body, follow_expression
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.plain_reads import (
@@ -132,6 +133,7 @@ class _Rewriter:
         self.surroundings = surroundings or Surroundings()
         self.kept = CHANGING if pruned else None
         self.is_tagging = any(shape.tagging for shape in self.shapes)
+        self.follows_bodies = any(shape.follows_bodies for shape in self.shapes)
 
         self._inlined_forms: dict[str, InlinedForm] = {}
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
@@ -175,7 +177,9 @@ class _Rewriter:
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
         """Rewrite a function in place; `bodies` are those that passes made of it."""
-        if not self.shapes or (self.kept is not None and not _has_events(node)):
+        if not self.shapes:
+            return node
+        if self.kept is not None and not _has_events(node) and not (self.follows_bodies and is_suspendable(node)):
             return node
         if isinstance(node, ast.Lambda):
             return self._lambda(node, bodies)
@@ -201,12 +205,17 @@ class _Rewriter:
         self, at: At, body: list[ast.stmt], blocks: dict[str, list[ast.stmt]], mode: Mode
     ) -> list[ast.stmt]:
         """One body for all contexts, since it may be resumed in another one. Only bodies by passes have branches."""
-        chain = self._block(body, mode, None)
+        chain = self._body_block(body, mode)
         for shape in self.shapes:
             if shape.prefix in blocks:
-                branch = self._block(blocks[shape.prefix], mode, None)
+                branch = self._body_block(blocks[shape.prefix], mode)
                 chain = [at.put(ast.If(self.entry.test(at, shape, True, False), branch, chain))]
         return chain
+
+    def _body_block(self, statements: list[ast.stmt], mode: Mode) -> list[ast.stmt]:
+        """The body of a function that can be suspended. Where it reads its `locals()`, it cannot be followed."""
+        block = self._block(statements, mode, None)
+        return follow_body(block) if self.follows_bodies and mode is Mode.CALLEE else block
 
     def _branches(
         self,
@@ -344,6 +353,8 @@ class _Rewriter:
             node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             _make_names_global(node)
             return node
+        if isinstance(node, ast.GeneratorExp) and self.follows_bodies:
+            return follow_expression(_replaced(node, form, depth))
         if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.has_errorhooks:
             # The errorhook runs before the program catches the exception or cleans up.
             node.body = [self._with_handler(At(node.body[0]), node.body, inlined.shape)]

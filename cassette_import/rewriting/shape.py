@@ -70,6 +70,8 @@ class Shape(Record):
         Whether some context tags values (see `forms.tagged`).
     argument_free:
         Kinds of events whose hooks are all argument-free: they read nothing but their context.
+    follows_bodies:
+        Whether some context follows the bodies of generators and coroutines (see `forms.followed_bodies`).
     """
 
     prefix: str
@@ -82,6 +84,7 @@ class Shape(Record):
     passes: bool = False
     tagging: bool = False
     argument_free: Events = Events.NONE
+    follows_bodies: bool = False
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:
         """What an event of this kind, and of this primitive, means to the stack."""

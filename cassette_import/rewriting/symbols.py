@@ -67,6 +67,12 @@ UNPACK: Final = "@unpack"
 DELEGATE: Final = "@delegate"
 """The iterable of `yield from`."""
 
+# ---- bodies whose steps a context follows (`runtime.followed_bodies`)
+FOLLOWED_BODY: Final = "@body"
+"""Returns the run of a body that begins."""
+FOLLOWED_EXPRESSION: Final = "@body.expression"
+"""The same for a generator expression: an iterator with the run as its only item."""
+
 # ---- values kept outside the frame, where no temporaries are allowed (`runtime.syntax.operand_stack`)
 KEEP: Final = "@keep"
 KEEP_ALL: Final = "@keep.all"

@@ -19,6 +19,8 @@ CAUSE: Final = "@x"
 VALUE: Final = "@v"
 OWNER: Final = "@t"
 INDEX: Final = "@i"
+BODY: Final = "@s"
+"""The run of a body whose steps a context follows (`forms.followed_bodies`)."""
 GUARDED_CALLEE: Final = "@g"
 GUARDED_RECEIVER: Final = "@o"
 

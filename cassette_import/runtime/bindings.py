@@ -5,11 +5,13 @@ Knows which modules implement rewritten syntax; must not know what they do.
 
 from __future__ import annotations
 
+from cassette_import.runtime import followed_bodies
 from cassette_import.runtime.names import PROVIDED
 from cassette_import.runtime.syntax import blocks, iteration, operand_stack, operations
 
 
 def provide() -> None:
-    """Provide the functions that rewritten syntax calls: operators, loops, blocks and the operand stack."""
-    for module in (operations, iteration, blocks, operand_stack):
+    """Provide the functions that rewritten syntax calls: operators, loops, blocks, the operand stack, bodies that are
+    followed."""
+    for module in (operations, iteration, blocks, operand_stack, followed_bodies):
         PROVIDED.add(module.BINDINGS)

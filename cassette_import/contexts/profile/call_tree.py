@@ -10,8 +10,11 @@ from types import BuiltinFunctionType, CodeType, FunctionType
 from typing import Any, Final, Protocol
 
 from cassette_import.contexts.common.function_names import Label
+from cassette_import.interpreter import code_flags
 
 __all__ = [
+    "BODY",
+    "CREATION",
     "NO_CHILDREN",
     "NO_KEY",
     "CallTrees",
@@ -26,6 +29,14 @@ __all__ = [
     "walk",
 ]
 
+BODY: Final = "body"
+"""The kind of the nodes of bodies of generators and coroutines: each resumption of the body is a call."""
+
+CREATION: Final = "creation"
+"""The kind of the nodes of calls that create a generator or coroutine, and run nothing of its body."""
+
+_SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
+
 NO_CHILDREN: Final[dict[Any, Any]] = {}
 """Shared by all nodes without children, and by all nodes without call sites; never written to."""
 
@@ -37,7 +48,9 @@ class Node:
 
     - `key` is how the hooks recognise the function: the function itself if it is long-lived (see `described`), else
       its `id()` while the call is in progress.
-    - `kind` is the kind of callee, see `kind_of`.
+    - `kind` is the kind of callee, see `kind_of`; of the body of a generator or coroutine, it is `BODY`.
+    - `place` is the key under which the parent has the node, unless the node is a folded one. It is the label, except
+      for calls that create a generator or coroutine: these calls, and its body, are different nodes with one label.
     - `start` is when the call in progress began, if there is one.
     - `latest` is the child that was called last. `successor` is the sibling that was called after this node when
       this node was last called; the hooks try it first, since programs repeat themselves.
@@ -47,12 +60,13 @@ class Node:
     """
 
     __slots__ = (
-        "calls", "children", "folded_time", "key", "kind", "label", "latest", "parent", "site", "sites",
+        "calls", "children", "folded_time", "key", "kind", "label", "latest", "parent", "place", "site", "sites",
         "start", "successor", "total",
     )  # fmt: skip
 
     def __init__(self, label: Label, parent: Node | None, kind: str) -> None:
         self.label = label
+        self.place: object = (label, kind) if kind == CREATION else label
         self.parent: Any = parent
         self.kind = kind
         self.children: dict[Any, Any] = NO_CHILDREN  # by label, and by id() of long-lived functions and of code
@@ -204,6 +218,8 @@ def kind_of(function: Any) -> str:
     """
     kind = type(function)
     if kind is FunctionType:
+        if function.__code__.co_flags & _SUSPENDABLE:
+            return CREATION
         return "method" if "." in function.__qualname__.rpartition("<locals>.")[2] else "function"
     if kind is BuiltinFunctionType:
         return "builtin"

@@ -12,7 +12,7 @@ import functools
 import sys
 from collections.abc import Mapping
 from threading import get_ident
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from cassette_import.activation.context import Context
@@ -21,6 +21,8 @@ from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.contexts.profile.call_tree import (
+    BODY,
+    CREATION,
     NO_CHILDREN,
     NO_KEY,
     KnownFunction,
@@ -31,6 +33,7 @@ from cassette_import.contexts.profile.call_tree import (
     kind_of,
     site_totals,
 )
+from cassette_import.contexts.profile.profiled_body import ProfiledBody
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.rewriting.events import Events
@@ -81,6 +84,7 @@ class Profile(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
+    follows_bodies: ClassVar[bool] = True
     module_level = False
 
     def __init__(
@@ -108,6 +112,7 @@ class Profile(Context, events=Events.CALLS):
         LISTENERS.add(self)
         # Nodes refer to functions and code by id(), which is valid as long as these are alive.
         self._known: dict[int, KnownFunction] = {}
+        self._bodies: dict[int, KnownFunction] = {}
         self._labels: dict[Label, Label] = {}
 
     @options_of(__init__)
@@ -118,7 +123,7 @@ class Profile(Context, events=Events.CALLS):
     def __enter__(self: Self) -> Self:
         """Enter the context, and start the clock of the block's own code."""
         entered = super().__enter__()
-        thread = self._thread()
+        thread = self.tree_of_this_thread()
         thread.entered += 1
         if thread.entered == 1:
             thread.root.start = perf_counter() - thread.measured_overhead
@@ -126,7 +131,7 @@ class Profile(Context, events=Events.CALLS):
 
     def __exit__(self, *exception: object) -> None:
         """Stop the clock and leave the context."""
-        thread = self._thread()
+        thread = self.tree_of_this_thread()
         if thread.entered:
             thread.entered -= 1
             if not thread.entered:
@@ -142,7 +147,7 @@ class Profile(Context, events=Events.CALLS):
         try:
             thread = self._threads[get_ident()]
         except KeyError:
-            thread = self._thread()
+            thread = self.tree_of_this_thread()
         parent = thread.node
         node = parent.latest.successor
         if node.key is not f:
@@ -186,7 +191,11 @@ class Profile(Context, events=Events.CALLS):
 
     _begin, _end = prehook, posthook  # as plain methods: on the class, `prehook` and `posthook` are for registering
 
-    def _thread(self) -> ThreadTree:
+    def follow_body(self, code: CodeType) -> ProfiledBody:
+        """Called when the body of a generator, coroutine or generator expression begins."""
+        return ProfiledBody(self, self._threads, code)
+
+    def tree_of_this_thread(self) -> ThreadTree:
         """The call tree of the running thread; a new one at its first event."""
         ident = get_ident()
         thread = self._threads.get(ident)
@@ -204,7 +213,7 @@ class Profile(Context, events=Events.CALLS):
         node: Node | None = parent.children.get(id(lasting)) if lasting is not function else None
         if node is None:
             known = self._known.get(id(lasting)) or self._described(function, lasting)
-            node = parent.children.get(known.label)
+            node = parent.children.get((known.label, CREATION) if known.kind == CREATION else known.label)
             if node is None:
                 if self._paths <= 0:
                     node = folded_node(thread, known.label, known.kind)
@@ -235,9 +244,33 @@ class Profile(Context, events=Events.CALLS):
         node = Node(known.label, parent, known.kind)
         if parent.children is NO_CHILDREN:
             parent.children = {}
-        parent.children[known.label] = node
+        parent.children[node.place] = node
         thread.one_off += perf_counter() - began
         return node
+
+    def node_of_body(self, thread: ThreadTree, code: CodeType) -> Node:
+        """The node for the body of a generator or coroutine that the parent node does not have yet."""
+        known = self._bodies.get(id(code))
+        if known is None:
+            label = code.co_filename, code.co_firstlineno, code.co_name
+            label = self._labels.setdefault(label, label)
+            known = self._bodies[id(code)] = KnownFunction(code, label, BODY)
+        if self._paths <= 0:
+            node = thread.node.children.get(known.label) or folded_node(thread, known.label, BODY)
+        else:
+            node = thread.node.children.get(known.label) or self._new_node(thread, known)
+            thread.node.children[~id(code)] = node
+        return node
+
+    def leave_body(self, thread: ThreadTree, node: Node, end: float) -> None:
+        """End the run of a body, and the calls in it that an interrupt has cut off."""
+        above = thread.node
+        while above is not thread.root and above is not node:
+            above = above.parent
+        if above is node:
+            _leave_bodies(thread, node, end)
+            thread.node = node.parent
+            _count(node, end)
 
     def _leave(self, thread: ThreadTree, function: Any, end: float) -> None:
         """End a call whose node is not the current one, or whose key is not the function itself."""
@@ -247,13 +280,11 @@ class Profile(Context, events=Events.CALLS):
             node = node.parent
         if node is thread.root:  # the prehook of this call did not run
             return
-        thread.node = parent = node.parent
-        node.calls += 1
-        node.total += end - node.start
+        _leave_bodies(thread, node, end)
+        thread.node = node.parent
+        _count(node, end)
         if type(node.key) is int:
             node.key = NO_KEY
-        if parent.children.get(node.label) is not node:
-            parent.folded_time += end - node.start
 
     def code_made(self, functions: int, seconds: float) -> None:
         """Called when functions or a module level were compiled, in the thread whose call or import waited for it."""
@@ -296,6 +327,24 @@ class Profile(Context, events=Events.CALLS):
             ".html": functools.partial(_write_flamegraph, self),
             ".txt": text_writer(lambda: table(self, self._sort)),
         }
+
+
+def _leave_bodies(thread: ThreadTree, outermost: Node, end: float) -> None:
+    """Count the bodies that ended unnoticed inside of a call: generator expressions that raised."""
+    node = thread.node
+    while node is not outermost:
+        if node.kind == BODY:
+            _count(node, end)
+        node = node.parent
+
+
+def _count(node: Node, end: float) -> None:
+    """Count a call of a node that ends now."""
+    node.calls += 1
+    node.total += end - node.start
+    parent = node.parent
+    if parent.children.get(node.place) is not node:
+        parent.folded_time += end - node.start
 
 
 def _export(writer: str, profile: Profile, path: str) -> None:

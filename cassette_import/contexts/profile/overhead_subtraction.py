@@ -88,7 +88,7 @@ class ThreadTimes:
         node = self.thread.node
         while node is not self.thread.root:
             in_progress[node] = now - node.start
-            if node.parent.children.get(node.label) is not node:
+            if node.parent.children.get(node.place) is not node:
                 folded[node.parent] = folded.get(node.parent, 0.0) + now - node.start
             node = node.parent
         if self.thread.entered:

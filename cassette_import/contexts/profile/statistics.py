@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from cassette_import.contexts.common.function_names import Label
-from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals
+from cassette_import.contexts.profile.call_tree import BODY, CREATION, CallTrees, Node, SiteTotals
 from cassette_import.contexts.profile.overhead_subtraction import NodeTime, NodeTimes, ThreadTimes
 
 __all__ = ["CallSite", "CallStatistics", "Callers", "Statistics"]
@@ -59,12 +59,22 @@ class Statistics:
     def __init__(self, profile: CallTrees) -> None:
         self._times = NodeTimes(profile)
         self.threads = [thread.thread for thread in self._times.threads]
+        self._drop_creations()
         self.overhead = self._times.overhead
         """The seconds of overhead that were subtracted."""
         self.specialised = sum(thread.specialised for thread in self.threads)
         """How many functions were compiled meanwhile."""
         self.specialising = sum(thread.specialising for thread in self.threads)
         """The seconds for that, which are part of the overhead."""
+
+    def _drop_creations(self) -> None:
+        """Count no call that creates a generator or coroutine whose body is in the tree: as in `pstats`, its
+        resumptions are the calls."""
+        resumed = {node.label for thread in self._times.threads for node in thread.nodes if node.kind == BODY}
+        for thread in self._times.threads:
+            for position, node in enumerate(thread.nodes):
+                if node.kind == CREATION and node.label in resumed:
+                    thread.calls[position] = 0
 
     def time_of(self, node: Node) -> NodeTime:
         """The time of a node, overhead subtracted."""

@@ -19,7 +19,13 @@ import pytest
 
 import cassette_import
 from cassette_import.contexts import Profile
-from cassette_import.contexts.profile import context, known_costs, overhead_subtraction, overhead_workloads
+from cassette_import.contexts.profile import (
+    context,
+    known_costs,
+    overhead_subtraction,
+    overhead_workloads,
+    profiled_body,
+)
 from cassette_import.contexts.profile.statistics import Statistics
 
 pytestmark = pytest.mark.skipif(
@@ -68,7 +74,7 @@ LONG = """
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     """The processor's time instead of the wall's."""
-    for module in (context, overhead_subtraction, overhead_workloads):
+    for module in (context, profiled_body, overhead_subtraction, overhead_workloads):
         monkeypatch.setattr(module, "perf_counter", time.process_time)
     monkeypatch.setattr(known_costs, "_KNOWN", {})
 

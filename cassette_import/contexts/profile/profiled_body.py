@@ -1,0 +1,94 @@
+"""One run of the body of a generator, coroutine or generator expression, as a profile measures it.
+
+From each resumption to the next suspension, the body is a call in the tree of the thread that advances it, as in
+cProfile. Knows call trees; must not know how a body reports its steps, or how times are corrected.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from types import CodeType
+from typing import Any, Protocol
+
+from cassette_import.contexts.profile.call_tree import Node, ThreadTree
+from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.followed_bodies import FollowedBody
+from cassette_import.runtime.state import ACTIVE
+
+__all__ = ["ProfiledBody"]
+
+
+class BodyTrees(Protocol):
+    """What a run of a body needs of a profile."""
+
+    def tree_of_this_thread(self) -> ThreadTree:
+        """The call tree of the running thread; a new one at its first event."""
+
+    def node_of_body(self, thread: ThreadTree, code: CodeType) -> Node:
+        """The node for a body that the current node does not have yet."""
+
+    def leave_body(self, thread: ThreadTree, node: Node, end: float) -> None:
+        """Leave the node of a body above which the nodes of interrupted calls are left."""
+
+
+class ProfiledBody(FollowedBody):
+    """One run of a body. It begins when the object is made."""
+
+    __slots__ = ("_code", "_contexts", "_key", "_node", "_profile", "_thread", "_threads", "is_running")
+
+    @hidden
+    def __init__(self, profile: BodyTrees, threads: dict[int, ThreadTree], code: CodeType) -> None:
+        self._profile = profile
+        self._threads = threads
+        self._code = code
+        self._key = ~id(code)
+        self._contexts: tuple[Any, ...] = ()
+        self._node: Node
+        self._thread: ThreadTree
+        self.is_running = False
+        self.resumed()
+
+    @hidden
+    def resumed(self, value: Any = None) -> Any:
+        """Descend to the node of the body and start its clock, if the profile is active here."""
+        began = perf_counter()
+        profile = self._profile
+        contexts = ACTIVE.get().contexts
+        if contexts is not self._contexts:
+            if not any(context is profile for context in contexts):
+                return value
+            self._contexts = contexts
+        thread = self._threads.get(get_ident())
+        if thread is None:
+            thread = profile.tree_of_this_thread()
+        parent = thread.node
+        node = parent.children.get(self._key)
+        if node is None:
+            node = profile.node_of_body(thread, self._code)
+        self._thread = thread
+        self._node = thread.node = node
+        self.is_running = True
+        start = node.start = began - thread.measured_overhead
+        thread.measured_overhead = perf_counter() - start
+        return value
+
+    @hidden
+    def suspended(self, value: Any = None) -> Any:
+        """Stop the clock and return to the parent node."""
+        end = perf_counter()
+        if not self.is_running:
+            return value
+        self.is_running = False
+        thread, node = self._thread, self._node
+        end -= thread.measured_overhead
+        if thread.node is node:
+            node.calls += 1
+            node.total += end - node.start
+            thread.node = parent = node.parent
+            if parent.children.get(self._key) is not node:
+                parent.folded_time += end - node.start
+        else:
+            self._profile.leave_body(thread, node, end)
+        thread.measured_overhead = perf_counter() - end
+        return value

@@ -1,0 +1,173 @@
+"""Followed bodies: code that reports when the body of a generator or coroutine is suspended, resumed and ends.
+
+``yield x`` becomes ``@s.resumed((yield @s.suspended(x)))``, where ``@s`` is the run of the body
+(`runtime.followed_bodies`). A generator expression has ``@s`` as the variable of an outermost loop with one step:
+``(x for x in y)`` becomes ``(@s.suspended(x) for @s in @body.expression(y, line, False) for x in @s.first_items())``.
+
+Knows syntax that suspends; must not know events, or what is done with the reports.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting.trees.node_builder import At
+from cassette_import.rewriting.trees.scopes import FUNCTIONS
+from cassette_import.rewriting.trees.traversal import children, parts, rebuild
+
+FOLLOWED: Final[frozenset[type[ast.AST]]] = frozenset(
+    {ast.GeneratorExp, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFunctionDef}
+)
+"""The kinds of nodes that rewriting changes, or whose functions it changes, if bodies are followed."""
+
+
+def follow_body(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Add reports to the rewritten body of a function that can be suspended, in place."""
+    nowhere = _Nowhere()
+    for number, statement in enumerate(body):
+        body[number] = rebuild(statement, None, _enter, _leave)
+    at = At(body[0])
+    begun = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.load(symbols.FOLLOWED_BODY), [])))
+    return [begun, nowhere.put(ast.Try(body, [], [], [nowhere.report("ended")]))]
+
+
+def follow_expression(node: ast.GeneratorExp) -> ast.GeneratorExp:
+    """Add reports to a rewritten generator expression, in place."""
+    at = At(node)
+    first = node.generators[0]
+    begin = At(first.iter).call(
+        at.load(symbols.FOLLOWED_EXPRESSION),
+        [first.iter, at.constant(node.lineno), at.constant(bool(first.is_async))],
+    )
+    outermost = ast.comprehension(at.store(temporaries.BODY), begin, [], 0)
+    first.iter = at.call(at.attribute(at.load(temporaries.BODY), "first_items"), [])
+    for clause in node.generators:
+        clause.target = rebuild(clause.target, None, _enter, _leave)
+        clause.ifs = [rebuild(condition, None, _enter, _leave) for condition in clause.ifs]
+        if clause is not first:
+            own = rebuild(clause.iter, None, _enter, _leave)
+            clause.iter = _reported("async_items" if clause.is_async else "items", own)
+    node.elt = _reported("suspended", rebuild(node.elt, None, _enter, _leave))
+    node.generators.insert(0, outermost)
+    return node
+
+
+class _Nowhere(At):
+    """Builds nodes without a line of their own: no tracer sees them."""
+
+    def __init__(self) -> None:
+        super().__init__(ast.Pass(lineno=-1, col_offset=-1, end_lineno=-1, end_col_offset=-1))
+
+    def attribute(self, value: ast.expr, name: str) -> ast.Attribute:
+        return self.put(ast.Attribute(value, name, ast.Load()))
+
+    def report(self, step: str) -> ast.stmt:
+        """The statement that reports a step."""
+        return self.put(ast.Expr(self.call(self.attribute(self.load(temporaries.BODY), step), [])))
+
+
+def _reported(step: str, value: ast.expr) -> ast.Call:
+    at = At(value)
+    return at.call(at.attribute(at.load(temporaries.BODY), step), [value])
+
+
+def _enter(node: ast.AST, _: None) -> list[tuple[str, int | None, ast.AST, None]]:
+    """The parts of a node that run in the frame of the same body."""
+    kind = node.__class__
+    if kind is ast.GeneratorExp:
+        first = node.generators[0]  # type: ignore[attr-defined]
+        # An added outermost loop evaluates the iterable of the first loop, as the argument of its call.
+        return [("generators", 0, first, None)] if isinstance(first, ast.comprehension) else []
+    if kind is ast.comprehension and _is_added(node):
+        return [("iter", None, node.iter, None)]  # type: ignore[attr-defined]
+    skip = ("body",) if kind in FUNCTIONS or kind is ast.ClassDef else ()
+    return [(name, index, child, None) for name, index, child in children(node, skip)]
+
+
+def _is_added(node: Any) -> bool:
+    return isinstance(node.target, ast.Name) and node.target.id == temporaries.BODY
+
+
+def _leave(node: ast.AST, _: None, depth: int) -> Any:
+    change = _CHANGES.get(node.__class__)
+    return node if change is None else change(node)
+
+
+def _yield(node: ast.Yield) -> ast.expr:
+    at = At(node)
+    node.value = _reported("suspended", node.value if node.value is not None else at.constant(None))
+    return at.call(at.attribute(at.load(temporaries.BODY), "resumed"), [node])
+
+
+def _yield_from(node: ast.YieldFrom) -> ast.expr:
+    node.value = _reported("delegated", node.value)
+    return node
+
+
+def _await(node: ast.Await) -> ast.expr:
+    node.value = _reported("awaited", node.value)
+    return node
+
+
+def _async_for(node: ast.AsyncFor) -> ast.stmt:
+    node.iter = _reported("async_items", node.iter)
+    return node
+
+
+def _clause(node: ast.comprehension) -> ast.comprehension:
+    if node.is_async and not _is_added(node):
+        node.iter = _reported("async_items", node.iter)
+    return node
+
+
+def _try(node: ast.Try | ast.TryStar) -> ast.stmt:
+    """What catches an exception that was thrown into the body runs in the body."""
+    nowhere = _Nowhere()
+    if any(map(_suspends, node.body)):
+        for handler in node.handlers:
+            handler.body.insert(0, nowhere.report("caught"))
+    if node.finalbody and any(map(_suspends, [*node.body, *node.handlers, *node.orelse])):
+        node.finalbody.insert(0, nowhere.report("caught"))
+    return node
+
+
+def _with(node: ast.With | ast.AsyncWith) -> ast.stmt:
+    """So does a manager that gets the exception."""
+    nowhere = _Nowhere()
+    if any(map(_suspends, node.body)):
+        handler = nowhere.put(ast.ExceptHandler(None, None, [nowhere.report("caught"), nowhere.put(ast.Raise())]))
+        node.body = [nowhere.put(ast.Try(node.body, [handler], [], []))]
+    if isinstance(node, ast.AsyncWith):
+        for item in node.items:
+            item.context_expr = _reported("async_manager", item.context_expr)
+    return node
+
+
+def _suspends(node: ast.AST) -> bool:
+    """Whether anything in a statement suspends the body."""
+    work = [node]
+    while work:
+        node = work.pop()
+        if node.__class__ in _POINTS:
+            return True
+        if node.__class__ not in _OTHER_BODIES:
+            work += parts(node)
+    return False
+
+
+_OTHER_BODIES: Final = frozenset({*FUNCTIONS, ast.ClassDef, ast.GeneratorExp})
+_POINTS: Final = frozenset({ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith})
+_CHANGES: Final[dict[type[ast.AST], Callable[[Any], Any]]] = {
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+    ast.Await: _await,
+    ast.AsyncFor: _async_for,
+    ast.comprehension: _clause,
+    ast.Try: _try,
+    ast.TryStar: _try,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+}
