@@ -54,12 +54,14 @@ _LOCALLY_CONSTANT: Final = frozenset(map(id, LOCALLY_CONSTANT))
 class Differentiating(LosesNothing, tagging=True):
     """The base of both modes: computes metadata of results from partial derivatives and metadata of arguments."""
 
-    exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, (*INDEPENDENT, *TRUTH_VALUES)))
+    exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, (*INDEPENDENT, *TRUTH_VALUES))) - {id(slice)}
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """The metadata of what a leaf computes: `UNKNOWN` for text and objects, none where the derivative is zero."""
         if isinstance(value, bool):
             return NO_METADATA
+        if f is slice:  # of integers, except where NumPy makes a grid from it
+            return UNKNOWN if any(isinstance(part, float) for part in (value.start, value.stop)) else NO_METADATA
         if id(f) in _LOCALLY_CONSTANT and not any(metadata(one, self) is UNKNOWN for one in arguments[:1]):
             return NO_METADATA
         if value is not None and not isinstance(value, (numbers.Number, FunctionType)):

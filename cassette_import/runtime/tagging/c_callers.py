@@ -12,6 +12,8 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.handover import returned
+from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
 from cassette_import.runtime.tagging.iterator_metadata import may_have_tagged_items, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.shadow_store import Store
@@ -52,7 +54,7 @@ class EventCallback:
     @hidden
     def __call__(self, *arguments: Any) -> Any:
         result = self.with_metadata(*arguments)
-        return result if LOCAL.wants_wrapped else plain(result)
+        return result if LOCAL.wants_wrapped else returned(result)
 
     @hidden
     def with_metadata(self, *arguments: Any) -> Any:
@@ -65,6 +67,10 @@ class EventCallback:
             return variant.runners[int(Events.CALLS)].event(self._function, *arguments)
         finally:
             LOCAL.wants_wrapped = wants_wrapped
+
+
+HELD_VALUES[id(EventCallback)] = lambda callback: (callback._function,)
+HELD_VALUES[id(Stepper)] = lambda stepper: (stepper._iterator,)
 
 
 @hidden

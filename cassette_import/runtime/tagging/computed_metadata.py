@@ -28,8 +28,9 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, attributes_of
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
+from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import tag_of
@@ -40,8 +41,6 @@ _PLAIN_TYPES: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, Buil
 _DEPTH: Final = 6
 _MOST: Final = 10_000
 """How many containers in an argument are searched for parts with metadata, and how deep they may be nested."""
-_MOST_OBJECTS: Final = 1_000
-"""How many objects are searched for attributes with metadata."""
 
 BOUND_METHODS: Final = (MethodType, BuiltinMethodType, MethodWrapperType)
 
@@ -158,7 +157,7 @@ def with_computed_metadata(
         if is_plain and cannot_lose(function):
             continue
         if next(metadata_in(given, tag), None) is None and not (
-            is_error and not (is_plain or calls_special_method(function)) and attribute_metadata_in(given, tag)
+            is_error and not (is_plain or calls_special_method(function)) and holds_metadata(given, tag)
         ):
             continue
         found = _call_computed(activation, level, tag, function, arguments, keywords, value)
@@ -194,7 +193,7 @@ def _is_given_metadata(function: Any, values: Any, tag: Tag, thoroughly: bool) -
     """Whether values, or the items of containers among them, have metadata; `thoroughly` searches nested ones too."""
     if thoroughly:
         return next(metadata_in(values, tag), None) is not None or (
-            not calls_special_method(function) and attribute_metadata_in(values, tag)
+            not calls_special_method(function) and holds_metadata(values, tag)
         )
     items = tag.store.items if tag.store.items.entries else None
     for value in values:
@@ -243,29 +242,6 @@ def lose_suspended(activation: Activation, function: Any, given: tuple[Any, ...]
                     except Exception:
                         value.close()  # it will never be awaited
                         raise
-
-
-@hidden
-def attribute_metadata_in(values: Iterable[Any], tag: Tag) -> bool:
-    """Whether attributes of objects have metadata, where the objects are values or a few steps away from them."""
-    attributes = tag.store.attributes
-    if not attributes.entries:
-        return False
-    work = [(plain(value), 0) for value in values]
-    seen: set[int] = set()
-    while work and len(seen) < _MOST_OBJECTS:
-        item, depth = work.pop()
-        if id(item) in seen or is_a(item, _PLAIN_TYPES):
-            continue
-        seen.add(id(item))
-        entry = attributes.of(item)
-        if entry is not None and any(tag in metas for _, metas in entry.slots.values()):
-            return True
-        if depth < _DEPTH:
-            is_dict, is_container = is_a(item, dict), is_a(item, CONTAINERS)
-            parts = dict.values(item) if is_dict else item if is_container else attributes_of(item).values()
-            work += [(part, depth + 1) for part in parts]
-    return False
 
 
 def has_computed_method(activation: Activation) -> bool:

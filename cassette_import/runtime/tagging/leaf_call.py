@@ -13,10 +13,12 @@ from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 from cassette_import.runtime.tagging import computed_metadata
+from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.handover import call_overdubbed
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.wrappers import metas_of, plain
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 _UNCHANGING: Final = frozenset(map(id, (len, isinstance, type, id, hash, callable)))
 """Functions that change no part of containers of the interpreter's own types."""
@@ -160,11 +162,17 @@ def without_rule(call: LeafCall) -> Any:
         if id(type(argument)) in _SUSPENDED:
             computed_metadata.lose_suspended(call.activation, call.function, call.given)
             break
+    LOCAL.returned = None
     try:
         value = call.native_then_drop_stale()
     except Exception as error:
         call.notify_of_error(error)
         raise
+    found = LOCAL.returned
     if value is None:
         computed_metadata.add_to_buffers(call)
-    return call.with_computed_metadata(value)
+    value = call.with_computed_metadata(value)
+    if type(value) is Tagged:
+        return value
+    LOCAL.returned = found
+    return with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)

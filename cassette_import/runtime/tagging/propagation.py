@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
-from types import BuiltinFunctionType, CoroutineType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import joined, split
@@ -20,6 +20,7 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import Activation
 from cassette_import.runtime.tagging import bound_names, rewritten_code
+from cassette_import.runtime.tagging.callback_metadata import CALLBACKS, with_metadata_of_callback
 from cassette_import.runtime.tagging.defaults import DEFAULTS, with_defaults
 from cassette_import.runtime.tagging.fast_path import (
     RULED_ALWAYS,
@@ -90,7 +91,7 @@ def propagate(
             break
         if id(kind) not in SIMPLE:
             simple = False
-            if kind is CoroutineType:
+            if id(kind) in CALLBACKS:
                 tagged = True  # its variables may be
     if simple:
         return callee(*arguments)
@@ -119,12 +120,16 @@ def propagate(
         drop_latest_unused()
     returned, wants_wrapped = LOCAL.returned, LOCAL.wants_wrapped
     try:
-        LOCAL.wants_wrapped = False
+        if wants_wrapped:
+            LOCAL.wants_wrapped = False
         store = store_of(activation)
         if store is None or not (tagged or store or key in RULED_ALWAYS):
             if tagged:
                 return callee(*map(plain, arguments), **without_wrappers(keywords))
-            return callee(*arguments, **keywords)
+            value = callee(*arguments, **keywords)
+            if LOCAL.returned is returned:
+                return value
+            return with_metadata_of_callback(activation, function, (*leading, *arguments), keywords, value)
         found = RULES.get(key)
         if found is not None:
             rule_function = found[1]
@@ -144,13 +149,25 @@ PROPAGATE.append(propagate)
 def _with_bare_callee(callee: Tagged, arguments: tuple[Any, ...]) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...]]:
     """The callee, function, leading arguments and arguments of a call of a wrapped callee, without its wrapper.
 
-    A method whose receiver is wrapped gets the wrapped receiver if it is a Python function.
+    A method whose receiver is wrapped gets the wrapped receiver if it is a Python function. An object that a leaf made
+    from values with metadata is an argument of its call.
     """
     function, *leading = split_wrapped(callee)
     method = callee._tagged_value
+    if function is method and _is_unknown_object(callee):
+        return method, function, (callee,), arguments
     if leading and type(leading[0]) is Tagged and type(function) is FunctionType and type(method) is MethodType:
         return function, function, (), (*leading, *arguments)
     return method, function, tuple(leading), arguments
+
+
+@hidden
+def _is_unknown_object(callee: Tagged) -> bool:
+    """Whether a callable object has metadata whose loss is an error, and no rule."""
+    kind = id(type(callee._tagged_value))
+    if kind in TYPES_IN_C or kind in RULES_OF_TYPES or id(callee._tagged_value) in RULES:
+        return False
+    return any(tag.lost == "error" for tag in callee._tagged_metas)
 
 
 def _arguments_before(function: Any, leading: tuple[Any, ...]) -> int:

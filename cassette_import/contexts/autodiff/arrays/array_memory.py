@@ -19,14 +19,22 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, gath
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.tagging.computed_metadata import CONTENTS
 
+DummyArray: Any = type(as_strided(numpy.zeros(1)).base)
+"""The type of the base of arrays that `as_strided` makes; its base is the array."""
+
 Join = Callable[[list[tuple[LinearMap, Any]]], Any]
 
 
 def owner_of(array: Any) -> Any:
     """The array that owns the memory of a view."""
-    while isinstance(array.base, numpy.ndarray):
+    while isinstance(array.base, (numpy.ndarray, DummyArray)):
         array = array.base
     return array
+
+
+def owns_memory(owner: Any) -> bool:
+    """Whether no object but arrays uses the memory of an array."""
+    return owner.base is None or type(owner.base) is bytes
 
 
 class Window(NamedTuple):

@@ -7,7 +7,9 @@ for arrays. Imported only if the program imports NumPy.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FunctionType
 from typing import Any, Final, TypeAlias
 
 import numpy
@@ -15,10 +17,13 @@ import numpy
 from cassette_import.contexts.autodiff.arrays.array_memory import owner_of
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
+from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 Array: Final = numpy.ndarray
@@ -49,25 +54,61 @@ def may_have_derivative(value: Any) -> bool:
     return isinstance(value, (float, complex, numpy.flatiter, numpy.nditer, numpy.ndenumerate))
 
 
+_CONSTANT: Final = (int, type, numpy.dtype, slice, FunctionType, type(None), type(...), type(NotImplemented))
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is, or contains nothing but, truth values, integers and types: its derivative is zero."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_constant, value))
+    if isinstance(value, (Array, numpy.generic)):
+        return value.dtype.kind in "biu"
+    return isinstance(value, _CONSTANT)
+
+
 def no_rule_error(f: Any, attribute: str = "") -> NotOverdubbable:
     """The error for a function, or an attribute of an array, without a rule."""
     name = str(getattr(f, "__qualname__", None) or getattr(f, "__name__", repr(f)))
     module = getattr(f, "__module__", None) or ("numpy" if isinstance(f, numpy.ufunc) else None)
     shown = f"{module}.{name}" if isinstance(module, str) and "." not in name else name
-    if attribute:
-        shown = f"the attribute {attribute}"
+    site = nearest_site()
     return NotOverdubbable(
-        f"there is no derivative of {shown}: no rule is known for it, or for this way to call it. "
+        f"there is no derivative of {f'the attribute {attribute}' if attribute else shown}: no rule is known for it, "
+        f"or for this way to call it, at {site}: {site.source}\n"
         "Compute the same with other functions of NumPy, or, if it is Python, install its package"
+    )
+
+
+def unknown_error() -> NotOverdubbable:
+    """The error for a leaf that gets text, bytes or an object, which was made from numbers with derivatives."""
+    site = nearest_site()
+    return NotOverdubbable(
+        "there is no derivative of what is computed from text, bytes or another object that was made from numbers "
+        f"with derivatives, at {site}: {site.source}\n"
+        "Compute it from the numbers themselves"
     )
 
 
 def as_array(ctx: Any, argument: Any) -> Any:
     """An argument; as an array if it is a list or tuple of numbers with derivatives."""
     if type(argument) in (list, tuple):
-        found = differentiate_call(ctx, numpy.array, argument)
+        try:
+            found = differentiate_call(ctx, numpy.array, argument)
+        except ValueError:  # rows of several lengths
+            return argument
         return found if type(found) is Tagged else argument
     return argument
+
+
+def parts_of(arguments: Iterable[Any]) -> Iterator[Any]:
+    """Arguments, and the parts of containers among them, wrapped where they have metadata."""
+    for argument in arguments:
+        yield argument
+        bare = plain(argument)
+        if isinstance(bare, (list, tuple, set, frozenset, deque)):
+            yield from parts_of(items_outside(argument))
+        elif isinstance(bare, dict):
+            yield from parts_of(items_outside(bare.values()))
 
 
 def call_natively(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
@@ -93,7 +134,7 @@ def check_out(ctx: Any, f: Any, out: Any) -> None:
     if split_array_metadata(ctx, places)[2] or any(
         isinstance(plain(one), Array) and ctx.memory.knows(plain(one)) for one in places
     ):
-        raise no_rule_error(f)
+        raise ctx.refuse(no_rule_error(f))
 
 
 def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
@@ -101,6 +142,9 @@ def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[
     own_tag, values, found = split_metadata(ctx, arguments)
     if ctx.memory.known:
         found = _metadata_in_memory(ctx.memory, values, found)
+    for _, metadata in found:
+        if metadata is UNKNOWN:
+            raise ctx.refuse(unknown_error())
     activation = ACTIVE.get()
     for context, tag in zip(activation.contexts, activation.tags, strict=False):
         memory = getattr(context, "memory", None)
@@ -109,7 +153,9 @@ def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[
     if found:
         for value in map(plain, values):
             if isinstance(value, Array) and type(value) is not Array:
-                raise NotOverdubbable(f"arrays of type {type(value).__name__} have no derivative: use plain arrays")
+                raise ctx.refuse(
+                    NotOverdubbable(f"arrays of type {type(value).__name__} have no derivative: use plain arrays")
+                )
     return own_tag, values, found
 
 
@@ -141,7 +187,8 @@ def with_derivative(ctx: Any, own_tag: Any, value: Any, terms: list[tuple[Linear
     if kind in "biu":
         return value
     if kind != "f":
-        raise NotOverdubbable(f"arrays of {numpy.asarray(bare).dtype} have no derivative: use real numbers")
+        dtype = numpy.asarray(bare).dtype
+        raise ctx.refuse(NotOverdubbable(f"arrays of {dtype} have no derivative: use real numbers"))
     return with_metadata(value, own_tag, ctx.combine_maps(terms))
 
 
@@ -164,16 +211,23 @@ def record_view(ctx: Any, value: Any, found: Iterable[tuple[Any, Any]]) -> None:
 
 def reject(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """The handler of functions without a rule: an error if the result can have a derivative."""
-    given = [as_array(ctx, argument) for argument in (*arguments, *keywords.values())]
-    _, _, found = split_array_metadata(ctx, given)
-    value = (
-        call_untracked(ctx, f, arguments, keywords)
-        if not found
-        else call_natively(f, split_metadata(ctx, arguments)[1], keywords)
-    )
-    if found and (plain(value) is None or may_have_derivative(plain(value))):
-        raise no_rule_error(f)
-    return value
+    own_tag, _, found = split_array_metadata(ctx, [*parts_of((*arguments, *keywords.values()))])
+    if not found:
+        return call_untracked(ctx, f, arguments, keywords)
+    named = dict(zip(keywords, split_metadata(ctx, [*keywords.values()])[1], strict=True))
+    value = call_natively(f, split_metadata(ctx, arguments)[1], named)
+    if plain(value) is None or f in _REINTERPRET or may_have_derivative(plain(value)):
+        raise ctx.refuse(no_rule_error(f))
+    return without_derivative(value, own_tag)
+
+
+_REINTERPRET: Final = frozenset({Array.view, Array.getfield, Array.byteswap})
+"""Methods that may return the bits of a number as an integer."""
+
+
+def without_derivative(value: Any, own_tag: Any) -> Any:
+    """A value that is no number with a derivative: if numbers can be computed from it, it is tagged as unknown."""
+    return value if is_constant(plain(value)) else with_metadata(value, own_tag, UNKNOWN)
 
 
 def functions_without_rule() -> Iterable[Any]:
@@ -184,4 +238,11 @@ def functions_without_rule() -> Iterable[Any]:
     for owner in owners:
         for function in vars(owner).values():
             if callable(function) and not isinstance(function, type) and underlying(function) not in HANDLERS:
-                yield underlying(function)
+                if underlying(function) not in INDEPENDENT_OF_ARRAYS:
+                    yield underlying(function)
+
+
+INDEPENDENT_OF_ARRAYS: Final = frozenset({
+    numpy.savetxt, numpy.save, numpy.savez, numpy.savez_compressed, Array.setflags,
+})  # fmt: skip
+"""Functions that return nothing, and only write the values to a file, or do not depend on them."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import numbers
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -23,8 +24,10 @@ from cassette_import.activation.tagging import NO_METADATA
 from cassette_import.contexts.autodiff.arrays.array_memory import ArrayMemory
 from cassette_import.contexts.autodiff.arrays.calls import (
     HANDLERS,
+    INDEPENDENT_OF_ARRAYS,
     functions_without_rule,
     handles,
+    is_constant,
     may_have_derivative,
     no_rule_error,
     reject,
@@ -33,8 +36,11 @@ from cassette_import.contexts.autodiff.arrays.calls import (
 from cassette_import.contexts.autodiff.arrays.handlers import movements
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
+from cassette_import.contexts.autodiff.rules import LOCALLY_CONSTANT
 from cassette_import.contexts.autodiff.structures import is_number
+from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.errors import NotOverdubbable
+from cassette_import.interpreter.callables import underlying
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS
@@ -96,9 +102,17 @@ class Arrays(Differentiating, tagging=True):
             return found[0][1] if found else NO_METADATA
         if not _holds_arrays((value, *arguments, *keywords.values())):
             return super().computed(value, f, *arguments, **keywords)
-        if may_have_derivative(value):
-            raise self.refuse(no_rule_error(f, plain(arguments[1]) if f is getattr else ""))
-        return NO_METADATA
+        attribute = plain(arguments[1]) if f is getattr else ""
+        if (
+            isinstance(value, (bool, numpy.bool))
+            or attribute in _CONSTANT_ATTRIBUTES
+            or id(f) in _LOCALLY_CONSTANT
+            or (value is None and underlying(f) in INDEPENDENT_OF_ARRAYS)
+        ):
+            return NO_METADATA
+        if (value is None and not attribute) or isinstance(value, (numbers.Number, Array)) or may_have_derivative(value):
+            raise self.refuse(no_rule_error(f, attribute))
+        return NO_METADATA if is_constant(value) else UNKNOWN
 
 
 def _as_number(ctx: Any, argument: Any) -> Any:
@@ -112,6 +126,12 @@ def _holds_arrays(value: Any, depth: int = 3) -> bool:
         return depth > 0 and any(_holds_arrays(part, depth - 1) for part in parts)
     return isinstance(value, Array)
 
+
+_LOCALLY_CONSTANT: Final = frozenset(map(id, LOCALLY_CONSTANT))
+_CONSTANT_ATTRIBUTES: Final = frozenset({
+    "device", "dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides",
+})  # fmt: skip
+"""Attributes of arrays of real numbers whose derivative is zero."""
 
 _ATTRIBUTES: Final = {
     name: vars(numpy)[function]

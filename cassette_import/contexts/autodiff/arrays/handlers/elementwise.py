@@ -37,7 +37,7 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
     if "where" in keywords or keywords.get("out") is not None:
-        raise no_rule_error(f)
+        raise ctx.refuse(no_rule_error(f))
     value = call_natively(f, values, keywords)
     terms = []
     with numpy.errstate(all="ignore"):

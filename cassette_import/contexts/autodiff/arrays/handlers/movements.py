@@ -7,7 +7,7 @@ NumPy.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy
@@ -22,6 +22,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     record_view,
     split_array_metadata,
     with_derivative,
+    without_derivative,
 )
 from cassette_import.contexts.autodiff.arrays.element_positions import (
     element_sources,
@@ -46,8 +47,9 @@ from cassette_import.runtime.tagging.wrappers import plain
 def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of functions that only move elements."""
     if f is operator.getitem and not isinstance(plain(arguments[0]), Array):
-        if isinstance(arguments[0], _JOINERS) and split_array_metadata(ctx, items_outside(arguments[1]))[2]:
-            raise no_rule_error(type(arguments[0]))
+        if isinstance(plain(arguments[0]), _JOINERS):
+            if split_array_metadata(ctx, list(_numbers_in_subscript(arguments[1])))[2]:
+                raise ctx.refuse(no_rule_error(type(plain(arguments[0]))))
         return call_without_overload(f, arguments, keywords)
     sources: list[Any] = []
     keys = movements.moved_arguments(f, arguments, keywords)
@@ -57,9 +59,9 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return call_untracked(ctx, f, arguments, keywords)
     value = _moved_value(ctx, f, arguments, keywords, trees, values)
     if not may_have_derivative(plain(value)):
-        return value
-    if not movements.only_moves(f, arguments, keywords):
-        raise no_rule_error(f)
+        return without_derivative(value, own_tag)
+    if not movements.only_moves(f, arguments, keywords) or _holds_objects(plain(value)):
+        raise ctx.refuse(no_rule_error(f))
     rearranged = movements.rearrangement(f, arguments, keywords)
     if len(found) == len(sources) == 1 and trees.get(0) == 0 and movements.is_view(f, arguments, keywords):
         record_view(ctx, plain(value), [(plain(values[0]), found[0][1])])
@@ -113,12 +115,29 @@ def _moved_value(
     return call_natively(f, given, named)
 
 
+def _holds_objects(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return any(map(_holds_objects, value))
+    return isinstance(value, Array) and value.dtype.kind == "O"
+
+
 def _first_of(value: Any) -> Any:
     return value[0] if type(value) in (list, tuple) and value else value
 
 
-_JOINERS: Final = tuple(kind for kind in (type(numpy.r_), type(numpy.c_)))
-"""The types of `r_` and `c_`, which make arrays from subscripts."""
+_JOINERS: Final = tuple(map(type, (numpy.r_, numpy.c_, numpy.mgrid, numpy.ogrid)))
+"""The types of objects that make arrays from subscripts."""
+
+
+def _numbers_in_subscript(key: Any) -> Iterator[Any]:
+    bare = plain(key)
+    if isinstance(bare, tuple):
+        for part in items_outside(key):
+            yield from _numbers_in_subscript(part)
+    elif isinstance(bare, slice):
+        yield from (key, bare.start, bare.stop, bare.step)
+    else:
+        yield key
 
 
 def _index_tree(argument: Any, sources: list[Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy
 
+from cassette_import.contexts.autodiff.arrays.array_memory import owner_of, owns_memory
 from cassette_import.contexts.autodiff.arrays.calls import (
     Array,
     as_array,
@@ -57,13 +58,17 @@ def placed(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     count = f.nin
     if keywords.get("out") is None and len(arguments) <= count:
         return elementwise(ctx, f, *arguments, **keywords)
-    rest = {name: value for name, value in keywords.items() if name != "out"}
+    rest = {name: value for name, value in keywords.items() if name not in ("out", "where")}
     out = arguments[count] if len(arguments) > count else keywords["out"]
-    target = out[0] if type(out) is tuple else out
+    target = out[0] if type(plain(out)) is tuple else out
     _, values, found = split_array_metadata(ctx, [*(as_array(ctx, argument) for argument in arguments[:count]), target])
     if not found and not ctx.memory.knows(plain(target)):
         return call_untracked(ctx, f, arguments, keywords)
-    value = elementwise(ctx, f, *arguments[:count], **rest)
+    with numpy.errstate(all="ignore"):
+        value = elementwise(ctx, f, *arguments[:count], **rest)
+        if "where" in keywords:
+            rest["where"] = plain(keywords["where"])
+            value = differentiate_call(ctx, numpy.where, rest["where"], value, target)
     return _replaced(ctx, target, value, lambda: call_natively(f, values[:-1], {**rest, "out": values[-1]}))
 
 
@@ -86,9 +91,18 @@ def _changed(ctx: Any, array: Any, change: Callable[[], Any], build: Any, source
     own_tag, _, before = split_array_metadata(ctx, (array,))
     bare = plain(array)
     if bare.dtype.kind != "f":
-        if any(metadata is not None for _, metadata in sources) and bare.dtype.kind in "cO":
-            raise NotOverdubbable(f"arrays of {bare.dtype} have no derivative: use arrays of real numbers")
+        if any(metadata is not None for _, metadata in sources) and bare.dtype.kind not in "biu":
+            raise ctx.refuse(
+                NotOverdubbable(f"arrays of {bare.dtype} have no derivative: use arrays of real numbers")
+            )
         return change()
+    if type(bare) is not Array or not owns_memory(owner_of(bare)):
+        raise ctx.refuse(
+            NotOverdubbable(
+                f"an array of type {type(bare).__name__}, or one whose memory belongs to another object, gets numbers "
+                "with derivatives: use a plain array"
+            )
+        )
     done = ctx.memory.change(bare, before[0][1] if before else None, change, build, sources)
     ctx.memory.mark(own_tag.store, bare, own_tag)
     if plain(done) is not bare:
@@ -103,10 +117,29 @@ VALUE_ARGUMENT: Final[dict[Any, int]] = {
 }  # fmt: skip
 """For each function that replaces elements of its first argument, the number of the argument with the new values."""
 
+_NAMES: Final[dict[Any, tuple[str, ...]]] = {
+    numpy.put: ("a", "ind", "v"), numpy.ndarray.put: ("", "indices", "values"), numpy.copyto: ("dst", "src"),
+    numpy.fill_diagonal: ("a", "val"), numpy.put_along_axis: ("arr", "indices", "values"),
+    numpy.place: ("arr", "mask", "vals"), numpy.putmask: ("a", "mask", "values"),
+}  # fmt: skip
+"""The names of the parameters of these functions, up to the new values."""
+
+
+def by_position(names: tuple[str, ...], arguments: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The arguments of a call, those with these names by position."""
+    rest = dict(keywords)
+    placed = list(arguments)
+    for name in names[len(arguments) :]:
+        if name not in rest:
+            break
+        placed.append(rest.pop(name))
+    return tuple(placed), rest
+
 
 @handles(*VALUE_ARGUMENT)
 def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of functions that replace elements of an array."""
+    arguments, keywords = by_position(_NAMES.get(f, ()), arguments, keywords)
     array, number = arguments[0], VALUE_ARGUMENT[f]
     if not isinstance(plain(array), Array) or len(arguments) <= number:
         return call_without_overload(f, arguments, keywords)
@@ -121,6 +154,7 @@ def place(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         given[0], given[number] = view, arrays[0]
         f(*given, **keywords)
 
+    keywords = {name: plain(value) for name, value in keywords.items()}
     rest = split_metadata(ctx, arguments)[1]
     rest[0], rest[number] = target, bare
     return _changed(ctx, array, lambda: call_natively(f, rest, keywords), build, [(shape_of(bare), known.get(1))])

@@ -41,7 +41,7 @@ def multiply(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     function = NUMPY_FUNCTION.get(f, f)
     options = {**dict(zip(("axes",), arguments[2:], strict=False)), **keywords}
     if len(arguments) < 2 or not options.keys() <= ({"axes"} if function is numpy.tensordot else set()):
-        raise no_rule_error(f)
+        raise ctx.refuse(no_rule_error(f))
     value = call_natively(f, (*values, *given[2:]), keywords)
     subscripts = PRODUCTS[function](*(len(shape_of(one)) for one in values), **options)
     return _product(ctx, own_tag, value, subscripts, values, found)
@@ -58,7 +58,7 @@ def einsum(ctx: Any, f: Any, /, subscripts: Any, *operands: Any, **keywords: Any
     if written is None and keywords.keys() <= {"optimize"}:
         return differentiate_composition(ctx, f, einsum_of_diagonals, (plain(subscripts), *operands), keywords)
     if written is None or not keywords.keys() <= {"optimize"}:
-        raise no_rule_error(f)
+        raise ctx.refuse(no_rule_error(f))
     value = call_natively(f, (subscripts, *values), keywords)
     return _product(ctx, own_tag, value, written, values, found)
 

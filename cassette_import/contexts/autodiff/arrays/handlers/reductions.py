@@ -44,7 +44,7 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     options = {**dict(zip(names, map(plain, given[1:]), strict=False)), **keywords}
     unusual = (options.get(name, numpy._NoValue) for name in ("initial", "where", "out", "correction", "mean"))
     if any(option is not numpy._NoValue and option is not None for option in unusual):
-        raise no_rule_error(f)
+        raise ctx.refuse(no_rule_error(f))
     shape = shape_of(x)
     axes = rules.axes_of(shape, options.get("axis"))
     kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
@@ -52,7 +52,7 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         try:
             weights = weigh(rules.Reduced(call(numpy.reshape, value, kept), x, axes, options))
         except NotImplementedError:
-            raise no_rule_error(f) from None
+            raise ctx.refuse(no_rule_error(f)) from None
         return with_derivative(
             ctx, own_tag, value, [(weighted_sum(weights, shape, axes, shape_of(value)), found[0][1])]
         )
@@ -77,6 +77,6 @@ def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, **keywords: Any) -
     if not found:
         return call_untracked(ctx, f, (x, axis), keywords)
     if keywords.get("out") is not None:
-        raise no_rule_error(f)
+        raise ctx.refuse(no_rule_error(f))
     value = call_natively(f, (bare, axis), keywords)
     return with_derivative(ctx, own_tag, value, [(cumulative_sum(shape_of(bare), axis), found[0][1])])

@@ -7,12 +7,14 @@ contexts. Imported only if the program imports NumPy.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy
 
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
 Do = Callable[..., Any]
@@ -74,13 +76,24 @@ def _median(
     return do(numpy.expand_dims, found, axes) if keepdims is True else found
 
 
-def _diff(do: Do, a: Any, n: int = 1, axis: int = -1) -> Any:
+def _diff(do: Do, a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     axis = axis % _ndim(a)
+    parts = [_edge(do, prepend, a, axis), a, _edge(do, append, a, axis)]
+    a = do(numpy.concatenate, [part for part in parts if part is not None], axis)
     before = (*[slice(None)] * axis, slice(None, -1))
     after = (*[slice(None)] * axis, slice(1, None))
     for _ in range(n):
         a = do(numpy.subtract, do(operator.getitem, a, after), do(operator.getitem, a, before))
     return a
+
+
+def _edge(do: Do, edge: Any, a: Any, axis: int) -> Any:
+    """What `diff` puts before or after an array along an axis."""
+    if edge is None or edge is numpy._NoValue or _ndim(edge):
+        return None if edge is numpy._NoValue else edge
+    shape = list(numpy.shape(plain(a)))
+    shape[axis] = 1
+    return do(numpy.broadcast_to, edge, tuple(shape))
 
 
 def _ptp(do: Do, a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
@@ -154,7 +167,11 @@ def _matrix_power(do: Do, a: Any, n: int) -> Any:
     found = a
     for _ in range(n - 1):
         found = do(numpy.matmul, found, a)
-    return found if n else do(numpy.multiply, a, 0.0)
+    return found if n else do(numpy.add, do(numpy.multiply, a, 0.0), numpy.eye(numpy.shape(plain(a))[-1]))
+
+
+def _multi_dot(do: Do, arrays: Any, *, out: Any = None) -> Any:
+    return functools.reduce(functools.partial(do, numpy.dot), items_outside(arrays))
 
 
 def _cumprod(do: Do, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
@@ -194,7 +211,13 @@ def _interp(do: Do, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
 def _nan_to_num(do: Do, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     if not copy:
         raise NotImplementedError
-    return do(numpy.where, numpy.isfinite(plain(x)), x, numpy.nan_to_num(plain(x), True, nan, posinf, neginf))
+    bare = plain(x)
+    found = do(numpy.where, numpy.isfinite(bare), x, numpy.nan_to_num(bare, True, 0.0, plain(posinf), plain(neginf)))
+    found = do(numpy.where, numpy.isnan(bare), nan, found)
+    for infinite, replacement in ((numpy.isposinf, posinf), (numpy.isneginf, neginf)):
+        if replacement is not None:
+            found = do(numpy.where, infinite(bare), replacement, found)
+    return found
 
 
 def _gradient(do: Do, f: Any, *spacings: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -248,9 +271,12 @@ COMPOSITIONS: Final[dict[Any, Callable[..., Any]]] = {
     numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
     numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
-    numpy.linalg.matrix_power: _matrix_power, numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
+    numpy.linalg.matrix_power: _matrix_power, numpy.linalg.multi_dot: _multi_dot, numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
 }  # fmt: skip
 """For each function, its composition: a function of `do` and the arguments."""
+
+OF_SEQUENCES: Final[set[Any]] = {numpy.linalg.multi_dot}
+"""Functions of sequences of arrays, which may have several shapes."""
 
 for _owner, _name, _function in (
     (numpy, "trapezoid", _trapezoid),  # 2.0

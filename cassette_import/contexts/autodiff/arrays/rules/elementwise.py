@@ -118,6 +118,7 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     numpy.minimum: _EXTREME, numpy.fmin: _EXTREME,
     numpy.logaddexp: (_smoothed, lambda v, x, y: exp(y - v)),
     numpy.logaddexp2: (lambda v, x, y: run(numpy.exp2, x - v), lambda v, x, y: run(numpy.exp2, y - v)),
+    numpy.heaviside: (constant(0.0), lambda v, x, y: numpy.where(plain(x) == 0, 1.0, 0.0)),
     numpy.sinc: (lambda v, x: where(plain(x) == 0, 0.0, (cos(math.pi * x) - v) / where(plain(x) == 0, 1.0, x)),),
 }  # fmt: skip
 """The partial derivatives of each function: a function of the result and the arguments, for each argument."""
@@ -133,10 +134,10 @@ NUMPY_FUNCTION: Final[dict[Any, Any]] = {
 """For each operator, the function of NumPy that does the same with arrays."""
 
 PIECEWISE_CONSTANT: Final = frozenset({
-    numpy.floor, numpy.ceil, numpy.rint, numpy.trunc, numpy.sign, numpy.floor_divide, numpy.heaviside, numpy.round,
+    numpy.floor, numpy.ceil, numpy.rint, numpy.trunc, numpy.sign, numpy.floor_divide, numpy.round,
     numpy.around, numpy.fix, numpy.spacing, numpy.zeros_like, numpy.ones_like, numpy.empty_like, numpy.ndarray.round,
     operator.floordiv, operator.ifloordiv, round, numpy.shape, numpy.size, numpy.ndim,
-    numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj, numpy.finfo, numpy.array_repr,
-    numpy.array_str, numpy.array2string, numpy.savetxt, numpy.save, numpy.savez, numpy.min_scalar_type,
+    numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj, numpy.finfo,
+    numpy.min_scalar_type,
 })  # fmt: skip
 """Functions that are constant between jumps, or do not depend on the values: their derivative is zero."""

@@ -53,7 +53,7 @@ for _function in functions_named("compress"):
 
 _KEYWORDS: Final = frozenset({
     "a", "m", "arr", "x", "v", "ary", "A", "tup", "arrays", "object", "array", "fill_value", "values", "choicelist",
-    "default",
+    "default", "constant_values",
 })  # fmt: skip
 """The names of these parameters."""
 _PADDED: Final = frozenset({"constant", "edge", "reflect", "symmetric", "wrap"})
@@ -78,7 +78,7 @@ def only_moves(function: Any, arguments: Sequence[Any], keywords: dict[str, Any]
     """Whether a call only moves elements, with these options."""
     if function in _PADS:
         mode = plain(arguments[2]) if len(arguments) > 2 else keywords.get("mode", "constant")
-        return mode in _PADDED and not {"end_values", "stat_length"} & keywords.keys()
+        return isinstance(mode, str) and mode in _PADDED and not {"end_values", "stat_length"} & keywords.keys()
     if "a" in keywords and 0 not in MOVED_ARGUMENTS[function]:
         return False  # this keyword is another parameter
     return keywords.get("out") is None and not (function in _TYPED and keywords.get("ndmin"))

@@ -1,0 +1,41 @@
+"""Callbacks of leaves without a rule: what the program returns to a leaf, and what its functions hold.
+
+A leaf calls a callback, which returns a wrapper to it, or would if the leaf advanced an iterator. A context for which
+a loss is an error gets that value as a further argument of the leaf. Knows callables and iterators; must not know
+rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.state import Activation
+from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata
+from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged
+
+CALLBACKS: Final = frozenset(HELD_VALUES)
+"""Types of arguments, by identity, that run code of the program for a leaf."""
+
+
+@hidden
+def with_metadata_of_callback(
+    activation: Activation, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any
+) -> Any:
+    """The plain value of a leaf, with metadata if the program has returned a wrapper to the leaf last.
+
+    If the leaf returns that very value, it has moved it.
+    """
+    found = LOCAL.returned
+    if found is None:
+        return value
+    metas = {tag: metadata for tag, metadata in found._tagged_metas.items() if tag.lost == "error"}
+    if not metas:
+        return value
+    if found._tagged_value is value and not is_a(value, int):
+        return Tagged(value, metas)
+    last = Tagged(found._tagged_value, metas)
+    return with_computed_metadata(activation, function, (*arguments, last), keywords, value)

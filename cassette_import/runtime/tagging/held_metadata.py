@@ -1,0 +1,95 @@
+"""Which arguments of a leaf hold values with metadata: in attributes, in variables of callbacks, in iterators.
+
+Knows how objects, functions and iterators hold values; must not know rules, nor contexts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, attributes_of, items_in
+from cassette_import.runtime.tagging.tags import Tag
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_DEPTH: Final = 6
+_MOST_OBJECTS: Final = 1_000
+"""How many objects are searched, and how many steps away from the arguments."""
+
+_PLAIN_TYPES: Final = (type, ModuleType, BuiltinFunctionType)
+
+
+def _of_function(function: FunctionType) -> Iterable[Any]:
+    return function.__closure__ or ()
+
+
+def _of_cell(cell: CellType) -> Iterable[Any]:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:  # empty
+        return ()
+
+
+def _of_suspended(suspended: Any) -> Iterable[Any]:
+    frame = suspended.gi_frame if is_a(suspended, GeneratorType) else suspended.cr_frame
+    return () if frame is None else dict(frame.f_locals).values()
+
+
+HELD_VALUES: Final[dict[int, Callable[[Any], Iterable[Any]]]] = {
+    id(FunctionType): _of_function,
+    id(CellType): _of_cell,
+    id(MethodType): lambda method: (method.__self__, method.__func__),
+    id(partial): lambda made: (made.func, *made.args, *made.keywords.values()),
+    id(GeneratorType): _of_suspended,
+    id(CoroutineType): _of_suspended,
+    **dict.fromkeys(map(id, (map, filter, zip)), lambda iterator: iterator.__reduce__()[1]),
+}
+"""For callbacks and iterators, by the identity of their type: the values that they hold, wrapped where they have
+metadata. `c_callers` adds its proxies."""
+
+
+@hidden
+def holds_metadata(values: Iterable[Any], tag: Tag) -> bool:
+    """Whether values with metadata are held by objects, callbacks or iterators that are at most a few steps away."""
+    attributes, iterators = tag.store.attributes, tag.store.iterators
+    if not attributes.entries and not any(id(type(plain(value))) in HELD_VALUES for value in values):
+        return False
+    work = [(plain(value), 0) for value in values]
+    seen: set[int] = set()
+    while work and len(seen) < _MOST_OBJECTS:
+        item, depth = work.pop()
+        if type(item) is Tagged:
+            if tag in item._tagged_metas:
+                return True
+            item = item._tagged_value
+        if id(item) in seen or is_a(item, _PLAIN_TYPES):
+            continue
+        seen.add(id(item))
+        for table in (attributes, iterators, tag.store.items):
+            entry = table.of(item)
+            if entry is not None and (
+                table is iterators or any(tag in metas for _, metas in list(entry.slots.values()))
+            ):
+                return True
+        if depth < _DEPTH:
+            work += [(part, depth + 1) for part in _parts(item)]
+    return False
+
+
+def _parts(item: Any) -> Iterable[Any]:
+    held = HELD_VALUES.get(id(type(item)))
+    if held is not None:
+        return held(item)
+    return items_in(item) if is_a(item, CONTAINERS) else attributes_of(item).values()
