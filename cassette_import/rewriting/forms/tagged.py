@@ -231,6 +231,14 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> ast
     return node
 
 
+def _slice(node: ast.Slice, names: Names) -> ast.Slice:
+    for field in ("lower", "upper", "step"):
+        value = getattr(node, field)
+        if value is not None and not isinstance(value, ast.Constant):
+            setattr(node, field, _call(At(value), symbols.PLAIN_BOUND, value))
+    return node
+
+
 def _plain_fields(*fields: str) -> Callable[[Any, Names], ast.AST]:
     """A handler that takes the wrappers off the values in some fields."""
 
@@ -340,7 +348,7 @@ _HANDLERS: Final[dict[type[ast.AST], Callable[[Any, Names], Any]]] = {
     ast.ExceptHandler: _plain_fields("type"),
     ast.Match: match_statement,
     ast.Raise: _plain_fields("exc", "cause"),
-    ast.Slice: _plain_fields("lower", "upper", "step"),
+    ast.Slice: _slice,
     ast.withitem: _plain_fields("context_expr"),
 }
 if hasattr(ast, "Interpolation"):  # 3.14

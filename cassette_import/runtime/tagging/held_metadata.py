@@ -19,7 +19,7 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
+from cassette_import.interpreter.namespaces import class_namespace, is_a
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, attributes_of, items_in
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -64,7 +64,7 @@ metadata. `c_callers` adds its proxies."""
 def holds_metadata(values: Iterable[Any], tag: Tag) -> bool:
     """Whether values with metadata are held by objects, callbacks or iterators that are at most a few steps away."""
     attributes, iterators = tag.store.attributes, tag.store.iterators
-    if not attributes.entries and not any(id(type(plain(value))) in HELD_VALUES for value in values):
+    if not attributes.entries and not any(_may_hold(plain(value)) for value in values):
         return False
     work = [(plain(value), 0) for value in values]
     seen: set[int] = set()
@@ -92,4 +92,16 @@ def _parts(item: Any) -> Iterable[Any]:
     held = HELD_VALUES.get(id(type(item)))
     if held is not None:
         return held(item)
-    return items_in(item) if is_a(item, CONTAINERS) else attributes_of(item).values()
+    if is_a(item, CONTAINERS):
+        return items_in(item)
+    methods = class_namespace(type(item)).values() if type(item).__flags__ & _MADE_BY_PYTHON else ()
+    return [*attributes_of(item).values(), *(method for method in methods if type(method) is FunctionType)]
+
+
+_MADE_BY_PYTHON: Final = 1 << 9
+"""The flag `Py_TPFLAGS_HEAPTYPE`."""
+
+
+def _may_hold(item: Any) -> bool:
+    """Whether an object that has no attributes with metadata may still hold values: its methods may be closures."""
+    return id(type(item)) in HELD_VALUES or bool(type(item).__flags__ & _MADE_BY_PYTHON)

@@ -72,11 +72,16 @@ def lose_key(key: Any, metas: Any) -> None:
 
     Integers are not affected: they count things, and dicts are indexed by them.
     """
-    if isinstance(key, int):
-        return
+    if not isinstance(key, int):
+        lose_number(metas, "the key of a dict")
+
+
+@hidden
+def lose_number(metas: Any, place: str) -> None:
+    """A place without metadata gets a value: an error in contexts for which a loss is an error."""
     for tag in metas:
         if tag.lost == "error" and tag.context is not None:
-            lose(tag.context, "the key of a dict")
+            lose(tag.context, place)
 
 
 def _itself(error: NotOverdubbable) -> NotOverdubbable:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
+from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
@@ -20,7 +21,7 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.evaluated_code import note_argument, note_variables
 from cassette_import.runtime.tagging.handover import rewrapped
-from cassette_import.runtime.tagging.lost_metadata import lose, lose_key
+from cassette_import.runtime.tagging.lost_metadata import lose, lose_key, lose_number
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -211,6 +212,20 @@ def snapshot(function: Any, found: Any) -> Any:
     return tidy(found) if function in (locals, vars) else found
 
 
+@hidden
+def plain_bound(value: Any) -> Any:
+    """A bound or step of a slice, without its wrapper.
+
+    Integers count items. From other numbers, NumPy makes grids: there the metadata is lost.
+    """
+    if type(value) is not Tagged:
+        return value
+    bare = value._tagged_value
+    if lookup(type(bare), "__index__") is None:
+        lose_number(value._tagged_metas, "a slice")
+    return bare
+
+
 PROVIDED.add(
     {
         symbols.ANNOTATED: with_plain_annotations,
@@ -220,6 +235,7 @@ PROVIDED.add(
         symbols.LOCALS: locals,
         symbols.MAPPING: mapping,
         symbols.PLAIN: hidden(plain),
+        symbols.PLAIN_BOUND: plain_bound,
         symbols.PLAIN_ITEMS: plain_items,
         symbols.READ_PLAIN: plain_variable,
         symbols.READ_WHERE_ACTIVE: plain_elsewhere,

@@ -23,7 +23,9 @@ from cassette_import.interpreter.callables import underlying
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 Array: Final = numpy.ndarray
@@ -119,10 +121,24 @@ def call_natively(f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) ->
     return variant.runners[int(Events.CALLS)].event(f, *arguments, **keywords)
 
 
+_ORDINARY: Final = frozenset({
+    *(bool, int, float, complex, str, bytes, list, tuple, dict, slice, range, type, type(None), type(...), Tagged),
+    *(Array, numpy.ufunc, numpy.dtype, numpy.float64, numpy.float32, numpy.int64, numpy.bool, numpy.random.Generator),
+    *map(type, (numpy._NoValue, numpy.float64.dtype)),
+})  # fmt: skip
+"""Types of arguments that hold no values in attributes or variables."""
+
+
 def call_untracked(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
     """Make the program's call if no argument has metadata of this context."""
     if keywords.get("out") is not None:
         check_out(ctx, f, keywords["out"])
+    given = (*arguments, *keywords.values())
+    unusual = [value for value in given if type(value) not in _ORDINARY]
+    if unusual:
+        own_tag: Any = tag_of(ctx)
+        if holds_metadata(unusual, own_tag):
+            raise ctx.refuse(no_rule_error(f))
     if ctx.memory.known:
         arguments = split_metadata(ctx, arguments)[1]
     return call_without_overload(f, arguments, keywords)
@@ -236,10 +252,10 @@ def functions_without_rule() -> Iterable[Any]:
     owners += [sys.modules[name] for name in ("numpy.fft",) if name in sys.modules]
     owners += [numpy.random, numpy.random.Generator, numpy.random.RandomState]  # these change arrays in C code
     for owner in owners:
-        for function in vars(owner).values():
-            if callable(function) and not isinstance(function, type) and underlying(function) not in HANDLERS:
-                if underlying(function) not in INDEPENDENT_OF_ARRAYS:
-                    yield underlying(function)
+        for found in vars(owner).values():
+            function = underlying(found) if callable(found) and not isinstance(found, type) else None
+            if function is not None and function not in HANDLERS and function not in INDEPENDENT_OF_ARRAYS:
+                yield function
 
 
 INDEPENDENT_OF_ARRAYS: Final = frozenset({

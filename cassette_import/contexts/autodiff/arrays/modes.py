@@ -110,7 +110,11 @@ class Arrays(Differentiating, tagging=True):
             or (value is None and underlying(f) in INDEPENDENT_OF_ARRAYS)
         ):
             return NO_METADATA
-        if (value is None and not attribute) or isinstance(value, (numbers.Number, Array)) or may_have_derivative(value):
+        if (
+            (value is None and not attribute)
+            or isinstance(value, (numbers.Number, Array))
+            or may_have_derivative(value)
+        ):
             raise self.refuse(no_rule_error(f, attribute))
         return NO_METADATA if is_constant(value) else UNKNOWN
 

@@ -47,9 +47,9 @@ from cassette_import.runtime.tagging.wrappers import plain
 def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of functions that only move elements."""
     if f is operator.getitem and not isinstance(plain(arguments[0]), Array):
-        if isinstance(plain(arguments[0]), _JOINERS):
-            if split_array_metadata(ctx, list(_numbers_in_subscript(arguments[1])))[2]:
-                raise ctx.refuse(no_rule_error(type(plain(arguments[0]))))
+        joiner = plain(arguments[0])
+        if isinstance(joiner, _JOINERS) and split_array_metadata(ctx, [*_numbers_in_subscript(arguments[1])])[2]:
+            raise ctx.refuse(no_rule_error(type(joiner)))
         return call_without_overload(f, arguments, keywords)
     sources: list[Any] = []
     keys = movements.moved_arguments(f, arguments, keywords)

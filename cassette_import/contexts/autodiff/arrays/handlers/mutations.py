@@ -92,9 +92,7 @@ def _changed(ctx: Any, array: Any, change: Callable[[], Any], build: Any, source
     bare = plain(array)
     if bare.dtype.kind != "f":
         if any(metadata is not None for _, metadata in sources) and bare.dtype.kind not in "biu":
-            raise ctx.refuse(
-                NotOverdubbable(f"arrays of {bare.dtype} have no derivative: use arrays of real numbers")
-            )
+            raise ctx.refuse(NotOverdubbable(f"arrays of {bare.dtype} have no derivative: use arrays of real numbers"))
         return change()
     if type(bare) is not Array or not owns_memory(owner_of(bare)):
         raise ctx.refuse(

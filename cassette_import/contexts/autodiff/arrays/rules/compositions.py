@@ -271,7 +271,8 @@ COMPOSITIONS: Final[dict[Any, Callable[..., Any]]] = {
     numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
     numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
-    numpy.linalg.matrix_power: _matrix_power, numpy.linalg.multi_dot: _multi_dot, numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
+    numpy.linalg.matrix_power: _matrix_power, numpy.linalg.multi_dot: _multi_dot,
+    numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
 }  # fmt: skip
 """For each function, its composition: a function of `do` and the arguments."""
 
