@@ -1,6 +1,7 @@
 """An enclosure is right or an error: the midpoint of an interval is never taken for its number."""
 
 import math
+import re
 import statistics
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from cassette_import import CassetteError, NotOverdubbable
 from cassette_import.contexts.intervals import Interval, NotEnclosed, enclosure
 from tests.contexts.autodiff.test_lost_derivatives import UNFOLLOWED
 from tests.contexts.autodiff.test_number_rules import OF_NUMBERS
+from tests.programs import binding_numbers, deciding_numbers
 from tests.programs.moving_numbers import PROGRAMS
 
 BOX = Interval(3.0 - 1 / 16, 3.0 + 1 / 16)
@@ -28,6 +30,28 @@ def test_the_enclosure_of_a_program_is_right_or_an_error(name):
         return
     values = [program(x) for x in POINTS]
     assert [x for x in values if not (x in found if isinstance(found, Interval) else x == found)] == []
+
+
+@pytest.mark.parametrize("name", deciding_numbers.PROGRAMS)
+def test_a_function_decides_by_enclosures_or_the_decision_is_an_error(name):
+    program, box = deciding_numbers.PROGRAMS[name], Interval(1.25, 1.75)
+    values = [program(box.low + box.width * n / 20) for n in range(21)]
+    try:
+        found = enclosure(program, box)
+    except CassetteError as error:
+        message = str(error)
+    else:
+        assert [x for x in values if not (x in found if isinstance(found, Interval) else x == found)] == []
+        return
+    assert name not in deciding_numbers.DECIDED
+    assert re.search(r"at .*:\d+", message)
+
+
+@pytest.mark.parametrize("name", binding_numbers.PROGRAMS)
+def test_every_target_keeps_the_enclosure(name):
+    program = binding_numbers.PROGRAMS[name]
+    found = enclosure(program, BOX)
+    assert [x for x in map(program, POINTS) if x not in found] == []
 
 
 class Value:

@@ -103,6 +103,17 @@ class Intervals(LosesNothing, tagging=True):
         """A leaf is about to compare midpoints, or to hash them: what it does would be a guess."""
         raise self.not_enclosed(f, "there is no rule for such operands of")
 
+    def tested(self, f: Any, value: Any) -> bool:
+        """A leaf is about to test the truth of a number, or its sign: what the enclosure decides."""
+        ball, bare = metadata(value, self), plain(value)
+        if isinstance(bare, CONTAINERS):
+            return bool(bare)
+        if not isinstance(ball, arb):
+            self.compared(f)
+        if ball.contains(0) and not ball.is_zero():
+            raise self.refuse(Undecided(f, [ball], nearest_site()))
+        return bare  # type: ignore[no-any-return]  # a number of the interval: all have the same sign
+
     def choose(self, function: Any, operands: Sequence[Any], options: Sequence[Any]) -> Any:
         """One of several possible values; the other ones are kept for further runs."""
         if len(options) == 1:

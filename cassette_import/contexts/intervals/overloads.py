@@ -11,7 +11,6 @@ import math
 from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata, metadata, tag
-from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
@@ -28,6 +27,7 @@ from cassette_import.contexts.intervals.rules import (
     working_precision,
 )
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import plain
@@ -101,7 +101,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
 def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
     given = items_outside(items)
     if not allmetadata(ctx, *given):
-        return fallback(ctx, f, items if f is list.sort else given, **keywords)
+        return call_without_overload(f, (items if f is list.sort else given,), keywords)
     if keywords.get("key") is not None:
         raise ctx.not_enclosed(f, "there is no rule for a key of")
     balls = {id(item): ctx.ball(f, item) for item in given}
@@ -128,6 +128,9 @@ for _function in COMPOSITIONS:
         Intervals.overdub.register(_function)(compose)
 for _function in (sorted, list.sort):
     Intervals.overdub.register(_function)(_sorted)
+
+
+RULED_WHILE_TAGGED.add(id(iter))  # it compares the results of a callback with a sentinel
 
 
 def _is_number(ctx: Intervals, value: Any) -> bool:

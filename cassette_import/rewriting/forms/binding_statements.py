@@ -10,7 +10,7 @@ import ast
 from typing import Any, Final, NamedTuple
 
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.forms.captures import captures_of, is_irrefutable
+from cassette_import.rewriting.forms.captures import captures_of, comparisons_in, is_irrefutable
 from cassette_import.rewriting.trees.annotations import NOOVERDUB
 from cassette_import.rewriting.trees.node_builder import At
 
@@ -104,13 +104,13 @@ IN_COMPREHENSION: Final = "comprehension"
 def match_statement(node: ast.Match, names: Names) -> ast.stmt:
     """The names that patterns capture get their metadata before the guard and the block of the case run."""
     captures = [captures_of(case.pattern) for case in node.cases]
-    compares = any(isinstance(part, ast.MatchValue) for case in node.cases for part in ast.walk(case.pattern))
-    if names.leaving is None or not (compares or any(captures)):
+    compared = tuple(dict.fromkeys(way for case in node.cases for way in comparisons_in(case.pattern)))
+    if names.leaving is None or not (compared or any(captures)):
         if not isinstance(node.subject, ast.Constant):
             node.subject = _called(node.subject, symbols.PLAIN)
         return node
     at = At(node.subject)
-    node.subject = at.call(at.load(symbols.SUBJECT), [node.subject, at.constant(compares)])
+    node.subject = at.call(at.load(symbols.SUBJECT), [node.subject, at.constant(compared)])
     for case, ways in zip(node.cases, captures, strict=True):
         at = At(case.pattern)
         read = {

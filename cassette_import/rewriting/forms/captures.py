@@ -19,7 +19,19 @@ def captures_of(pattern: ast.pattern) -> Captures:
     """The names that a pattern binds, each with the ways to its value: the alternatives of `|` have one each."""
     found: Captures = {}
     _add(pattern, (), found)
+    found.pop(_COMPARED, None)
     return found
+
+
+_COMPARED: Final = "a value"
+"""In place of a name, for the parts that are compared."""
+
+
+def comparisons_in(pattern: ast.pattern) -> list[Way]:
+    """The ways to the parts that a pattern compares with numbers, or with values of names."""
+    found: Captures = {}
+    _add(pattern, (), found)
+    return found.get(_COMPARED, [])
 
 
 def _add(pattern: ast.pattern | None, way: Way, found: Captures) -> None:
@@ -31,6 +43,11 @@ def _add(pattern: ast.pattern | None, way: Way, found: Captures) -> None:
 def _bind(name: str | None, way: Way, found: Captures) -> None:
     if name is not None:
         found.setdefault(name, []).append(way)
+
+
+def _value(pattern: ast.MatchValue, way: Way, found: Captures) -> None:
+    if not (isinstance(pattern.value, ast.Constant) and isinstance(pattern.value.value, (str, bytes))):
+        _bind(_COMPARED, way, found)
 
 
 def _as(pattern: ast.MatchAs, way: Way, found: Captures) -> None:
@@ -70,6 +87,7 @@ def _class(pattern: ast.MatchClass, way: Way, found: Captures) -> None:
 
 _KINDS: Final[dict[type[ast.pattern], Callable[[Any, Way, Captures], None]]] = {
     ast.MatchAs: _as,
+    ast.MatchValue: _value,
     ast.MatchOr: _or,
     ast.MatchSequence: _sequence,
     ast.MatchMapping: _mapping,

@@ -123,15 +123,32 @@ _MATCHES_ITSELF: Final = 1 << 22
 
 
 @hidden
-def subject(value: Any, is_compared: bool) -> Any:
-    """The plain subject of a `match` statement that captures values, or compares the subject with values."""
+def subject(value: Any, compared: tuple[Any, ...]) -> Any:
+    """The plain subject of a `match` statement that captures values, or compares parts of the subject with values."""
     if NAMES[METADATA_EXISTS]:
-        if is_compared and type(value) is Tagged:
-            note_comparison(ACTIVE.get(), operator.eq, value)
+        if compared:
+            _note_compared_parts(value, compared)
         if len(_subjects) > _MOST:
             _subjects.clear()  # a frame that left its patterns by an exception leaves its entry
         _subjects[id(sys._getframe(1))] = value
     return plain(value)
+
+
+@hidden
+def _note_compared_parts(value: Any, ways: tuple[Any, ...]) -> None:
+    activation, store = ACTIVE.get(), active_store()
+    if store is not None and any(tag is not None and tag.compared is not None for tag in activation.tags):
+        for way in ways:
+            note_comparison(activation, operator.eq, _part(store, value, None, way))
+
+
+@hidden
+def _part(store: Store, subject: Any, value: Any, way: Any) -> Any:
+    """The part of a subject that a way leads to; `value` is what a pattern has captured there, if it has."""
+    found = subject
+    for kind, *details in way:
+        found = _STEPS[kind](store, found, value, *details)
+    return found
 
 
 @hidden
@@ -149,9 +166,7 @@ def captured(value: Any, ways: tuple[Any, ...]) -> Any:
     if key not in _subjects or store is None:
         return value
     for way in ways:
-        found = _subjects[key]
-        for kind, *details in way:
-            found = _STEPS[kind](store, found, value, *details)
+        found = _part(store, _subjects[key], value, way)
         if found is value or plain(found) is value:
             return found
     return value

@@ -18,7 +18,7 @@ from cassette_import.runtime.tagging.iterator_metadata import may_have_tagged_it
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import plain
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
 class Stepper:
@@ -69,8 +69,99 @@ class EventCallback:
             LOCAL.wants_wrapped = wants_wrapped
 
 
+class TestedCallback(EventCallback):
+    """A callback whose results code of the interpreter tests: for their truth, or for their sign.
+
+    Without a function, the argument itself is tested. With a source, the argument is the item that was taken last.
+    """
+
+    __slots__ = ("_call", "_source")
+
+    @hidden
+    def __init__(self, call: LeafCall, function: Any, source: LastStepper | None = None) -> None:
+        EventCallback.__init__(self, function)
+        self._call = call
+        self._source = source
+
+    @hidden
+    def __call__(self, *arguments: Any) -> Any:
+        if self._source is not None and plain(self._source.last) is plain(arguments[0]):
+            arguments = (self._source.last,)
+        found = arguments[0] if self._function is None else self.with_metadata(*arguments)
+        return self._call.test(found)
+
+
+class LastStepper(Stepper):
+    """An iterator that keeps the item which it has returned last, wrapped if it has metadata."""
+
+    __slots__ = ("last",)
+
+    @hidden
+    def __init__(self, store: Store, iterator: Any) -> None:
+        Stepper.__init__(self, store, iterator)
+        self.last: Any = None
+
+    @hidden
+    def __next__(self) -> Any:
+        self.last = next_item(self._store, self._iterator)
+        return self.last if LOCAL.wants_wrapped else plain(self.last)
+
+
+class TestedStepper(Stepper):
+    """An iterator whose items are tested by code of the interpreter."""
+
+    __slots__ = ("_call",)
+
+    @hidden
+    def __init__(self, call: LeafCall, source: Any) -> None:
+        Stepper.__init__(self, call.store, start_iterator(call.store, source))
+        self._call = call
+
+    @hidden
+    def __next__(self) -> Any:
+        return self._call.test(next_item(self._store, self._iterator))
+
+
+class KeyCallback:
+    """A key function: it gets items wrapped, and code of the interpreter compares its results."""
+
+    __slots__ = ("_call", "_function", "_items")
+
+    @hidden
+    def __init__(self, call: LeafCall, function: Any, items: Any) -> None:
+        self._call = call
+        self._function = plain(function)
+        self._items = {id(plain(item)): item for item in items if type(item) is Tagged}
+
+    @hidden
+    def __call__(self, item: Any) -> Any:
+        return self.of_wrapped(self._items.get(id(item), item))
+
+    @hidden
+    def of_wrapped(self, item: Any) -> Any:
+        """The plain key of an item."""
+        result = self._function(item) if type(self._function) is Callee else self._call.forward(self._function, item)
+        self._call.compare(result)
+        return plain(result)
+
+
+@hidden
+def keywords_with_key(call: LeafCall, items: Any) -> dict[str, Any]:
+    """The plain keyword arguments of a leaf that compares items, with a `key` that gets them wrapped.
+
+    Without a key, the items themselves are compared.
+    """
+    keywords = call.plain_keywords
+    if keywords.get("key") is not None:
+        keywords["key"] = KeyCallback(call, keywords["key"], items)
+    elif len(items) > 1:
+        call.compare(*items)
+    return keywords
+
+
 HELD_VALUES[id(EventCallback)] = lambda callback: (callback._function,)
-HELD_VALUES[id(Stepper)] = lambda stepper: (stepper._iterator,)
+HELD_VALUES[id(TestedCallback)] = lambda callback: (callback._function,)
+HELD_VALUES.update(dict.fromkeys(map(id, (Stepper, LastStepper, TestedStepper)), lambda stepper: (stepper._iterator,)))
 
 
 @hidden

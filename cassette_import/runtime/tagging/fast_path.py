@@ -35,6 +35,9 @@ RULED_ALWAYS: Final[dict[int, PlainIf | None]] = {}
 
 The condition holds for arguments with which the plain call does the same as long as there is no metadata anywhere."""
 
+RULED_WHILE_TAGGED: Final[set[int]] = set()
+"""Functions, by identity, whose rules apply as soon as there is metadata anywhere: their callbacks may return it."""
+
 _names_in_c: Final[set[str]] = set()
 """The names of those functions that are written in C: most other functions are excluded at once by their names."""
 
@@ -63,6 +66,7 @@ _ITERATED_BY_C: Final = frozenset(
 def apply_always(function: Any, plain_if: PlainIf | None, returns_method_result: bool) -> None:
     """Let the rule of a function apply although nothing is tagged, except for some arguments."""
     RULED_ALWAYS[id(function)] = plain_if
+    RULED_WHILE_TAGGED.add(id(function))
     if returns_method_result:
         RETURN_METHOD_RESULT.add(id(function))
     if type(function) is not type:

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.callables import lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.handover import call_overdubbed
+from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 _UNCHANGING: Final = frozenset(map(id, (len, isinstance, type, id, hash, callable)))
 """Functions that change no part of containers of the interpreter's own types."""
@@ -108,10 +111,21 @@ class LeafCall:
             return value
         return computed_metadata.with_computed_metadata(self.activation, function, arguments, {}, value)
 
+    @property
+    @hidden
+    def is_watched(self) -> bool:
+        """Whether a context has a method `compared`, which is called for items of items, too."""
+        return any(tag is not None and tag.compared is not None for tag in self.activation.tags)
+
     @hidden
     def compare(self, *items: Any) -> None:
         """The leaf compares these items, or hashes them."""
         note_comparison(self.activation, self.function, *items)
+
+    @hidden
+    def test(self, value: Any) -> Any:
+        """The leaf tests the truth of a value, or the sign of a number: the value that it gets in its place."""
+        return tested(self.activation, self.function, value) if type(value) is Tagged else value
 
     @hidden
     def forward(self, callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -130,14 +144,45 @@ class LeafCall:
 
 @hidden
 def note_comparison(activation: Activation, function: Any, *items: Any) -> None:
-    """A function compares items: a context type that has tagged one may raise an error by its method `compared`."""
+    """A function compares items: a context type that has tagged one may raise an error by its method `compared`.
+
+    The same holds for items of containers, and for attributes that a method compares which is not overdubbed.
+    """
     for level, tag in enumerate(activation.tags):
-        if tag is not None and tag.compared is not None and any(tag in (metas_of(item) or ()) for item in items):
+        if tag is not None and tag.compared is not None and _compares_metadata(activation, tag, items):
             token = ACTIVE.set(hook_activation(activation, level))
             try:
                 tag.compared(activation.contexts[level], function)
             finally:
                 ACTIVE.reset(token)
+
+
+@hidden
+def _compares_metadata(activation: Activation, tag: Tag, items: tuple[Any, ...]) -> bool:
+    if next(computed_metadata.metadata_in(items, tag), None) is not None:
+        return True
+    compared = [item for item in items if _is_compared_unseen(activation, item)]
+    return bool(compared) and holds_metadata(compared, tag)
+
+
+@hidden
+def _is_compared_unseen(activation: Activation, item: Any) -> bool:
+    """Whether a Python function that is not overdubbed compares an object with others, as that of a dataclass."""
+    methods = [lookup(type(item), name) for name in ("__lt__", "__eq__")]
+    return any(type(method) is FunctionType and not calls_overdubbed(activation, method) for method in methods)
+
+
+@hidden
+def tested(activation: Activation, function: Any, value: Any) -> Any:
+    """A function tests the truth of a tagged value: a context type may decide it by its method `tested`."""
+    for level, tag in enumerate(activation.tags):
+        if tag is not None and tag.tested is not None and tag in value._tagged_metas:
+            token = ACTIVE.set(hook_activation(activation, level))
+            try:
+                return tag.tested(activation.contexts[level], function, value)
+            finally:
+                ACTIVE.reset(token)
+    return value._tagged_value
 
 
 _SUSPENDED: Final = frozenset(map(id, computed_metadata.SUSPENDED))

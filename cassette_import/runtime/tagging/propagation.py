@@ -24,6 +24,7 @@ from cassette_import.runtime.tagging.callback_metadata import CALLBACKS, with_me
 from cassette_import.runtime.tagging.defaults import DEFAULTS, with_defaults
 from cassette_import.runtime.tagging.fast_path import (
     RULED_ALWAYS,
+    RULED_WHILE_TAGGED,
     SIMPLE,
     any_arguments,
     call_plainly,
@@ -123,7 +124,7 @@ def propagate(
         if wants_wrapped:
             LOCAL.wants_wrapped = False
         store = store_of(activation)
-        if store is None or not (tagged or store or key in RULED_ALWAYS):
+        if store is None or not (tagged or store or key in RULED_WHILE_TAGGED):
             if tagged:
                 return callee(*map(plain, arguments), **without_wrappers(keywords))
             value = callee(*arguments, **keywords)

@@ -21,6 +21,7 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.evaluated_code import note_argument, note_variables
 from cassette_import.runtime.tagging.handover import rewrapped
+from cassette_import.runtime.tagging.leaf_call import note_comparison
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_key, lose_number
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -37,6 +38,8 @@ def tidy(container: Any) -> Any:
     kind = type(container)
     if kind is dict:
         return _tidy_dict(container)
+    if kind is set:
+        note_comparison(ACTIVE.get(), set, *container)
     if not any(type(item) is Tagged for item in container):
         return container
     items = list(container)
@@ -55,6 +58,7 @@ def tidy(container: Any) -> Any:
 
 @hidden
 def _tidy_dict(container: dict[Any, Any]) -> dict[Any, Any]:
+    note_comparison(ACTIVE.get(), dict, *container)
     if not any(type(item) is Tagged for pair in container.items() for item in pair):
         return container
     pairs = list(container.items())

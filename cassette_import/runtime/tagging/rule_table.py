@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, NamedTuple
 
-from cassette_import.runtime.tagging.fast_path import PlainIf, any_arguments, apply_always
+from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED, PlainIf, any_arguments, apply_always
 from cassette_import.runtime.tagging.leaf_call import RuleFunction
 
 
@@ -37,6 +37,7 @@ RULES_OF_TYPES: Final[dict[int, RuleFunction]] = {}
 def rule(
     *functions: Any,
     while_untagged: bool = False,
+    while_tagged: bool = False,
     plain_if: PlainIf | None = None,
     returns_method_result: bool = False,
 ) -> Callable[[RuleFunction], RuleFunction]:
@@ -49,8 +50,11 @@ def rule(
     while_untagged:
         Whether the rule function is called although nothing is tagged: functions that keep or call callbacks, which
         may tag the first value.
+    while_tagged:
+        Whether the rule function is called as soon as there is metadata anywhere, although no argument has any:
+        functions that decide by the results of callbacks.
     plain_if:
-        The same, except for arguments for which this condition holds.
+        The same as `while_untagged`, except for arguments for which this condition holds.
     returns_method_result:
         Whether the functions return what a special method of the program returns, wrapped if the method wrapped it.
         Without `plain_if` the plain call does the same with any arguments as long as nothing is tagged.
@@ -59,6 +63,8 @@ def rule(
     def register(rule_function: RuleFunction) -> RuleFunction:
         for function in functions:
             RULES[id(function)] = Rule(function, rule_function)
+            if while_tagged:
+                RULED_WHILE_TAGGED.add(id(function))
             if returns_method_result:
                 apply_always(function, plain_if or any_arguments, returns_method_result=True)
             elif while_untagged or plain_if is not None:

@@ -82,6 +82,7 @@ class Tag:
         "parent",
         "seeded_at",
         "store",
+        "tested",
         "watched",
     )
 
@@ -100,6 +101,7 @@ class Tag:
         self.lost = context.lost
         self.exempt = getattr(context, "exempt_leaves", NO_LEAVES)
         self.compared = getattr(type(context), "compared", None)
+        self.tested = getattr(type(context), "tested", None)
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:
             self._token = WATCH

@@ -15,6 +15,7 @@ from types import FunctionType, GenericAlias
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging.c_callers import TestedCallback, bare_callback
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code, rule_of_python_function, rule_of_type
 from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple, new_named_tuple
@@ -27,6 +28,15 @@ def call_first(call: LeafCall) -> Any:
     if not call.arguments:
         return call.native()
     return call.forward(*call.arguments, **call.keywords)
+
+
+@rule(functools.cmp_to_key, while_tagged=True)
+@hidden
+def make_key(call: LeafCall) -> Any:
+    """The sign of what the function returns decides an order."""
+    if len(call.arguments) != 1 or call.keywords or not callable(plain(call.arguments[0])):
+        return call.native()
+    return call.callee(TestedCallback(call, bare_callback(call.arguments[0])))
 
 
 @rule_of_type(FunctionType)

@@ -26,7 +26,8 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 @hidden
 def from_items(call: LeafCall) -> Any:
     kind: Any = call.function
-    if not call.given or not may_have_tagged_items(call.store, call.given[0]):
+    is_compared = kind in (set, frozenset) and call.is_watched
+    if not call.given or not (is_compared or may_have_tagged_items(call.store, call.given[0])):
         return call.native()
     source = call.given[0]
     if type(plain(source)) is kind and kind in (tuple, frozenset):
@@ -112,4 +113,6 @@ def add_pairs(call: LeafCall, source: Any, pairs: list[Any]) -> None:
         kind = type(plain(item))
         if lookup(kind, "__iter__") is None and lookup(kind, "__getitem__") is None:
             dict([*[((), ())] * number, plain(item)])  # for its error
-        pairs.append(tuple(iterate_wrapped(call, item)))
+        pair = tuple(iterate_wrapped(call, item))
+        call.compare(*pair[:1])
+        pairs.append(pair)

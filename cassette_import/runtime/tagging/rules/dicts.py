@@ -15,6 +15,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import is_computed_from
 from cassette_import.runtime.tagging.container_contents import has
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.rules.container_constructors import add_pairs
@@ -120,7 +121,14 @@ def initialise_with_factory(call: LeafCall) -> None:
 @rule(vars(dict)["fromkeys"], vars(OrderedDict)["fromkeys"])
 @hidden
 def from_keys(call: LeafCall) -> Any:
-    made = call.native()
+    if len(call.arguments) > 1 and (call.is_watched or may_have_tagged_items(call.store, call.arguments[1])):
+        keys = list(iterate_wrapped(call, call.arguments[1]))
+        call.compare(*keys)
+        place = 1 - len(call.leading)
+        given = [*call.given[:place], list(map(plain, keys)), *call.given[place + 1 :]]
+        made = call.callee(*map(plain, given), **call.plain_keywords)
+    else:
+        made = call.native()
     value = call.arguments[2] if len(call.arguments) > 2 else call.keywords.get("value")
     if type(value) is Tagged and is_a(made, dict):
         bare, metas = plain(value), value._tagged_metas

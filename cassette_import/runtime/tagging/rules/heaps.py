@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.c_callers import KeyCallback, keywords_with_key
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, items_in, size_of
+from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
@@ -172,43 +174,62 @@ class _Carrier:
 
 @hidden
 def _compared(call: LeafCall, items: Any) -> Any:
-    """The items of an iterator, which are compared; keys are left to the function."""
+    """The items of an iterator, which are compared."""
 
     @hidden
     def compare(item: Any) -> Any:
         call.compare(item)
         return item
 
-    return items if call.keywords.get("key") is not None else map(compare, items)
+    return map(compare, items)
 
 
-@rule(heapq.nlargest, heapq.nsmallest)
+@rule(heapq.nlargest, heapq.nsmallest, while_tagged=True)
 @hidden
 def select(call: LeafCall) -> Any:
-    if len(call.given) != 2 or not may_have_tagged_items(call.store, call.given[1]):
+    key = plain(call.given[2] if len(call.given) > 2 else call.keywords.get("key"))
+    if not 2 <= len(call.given) <= 3 or not (
+        key is not None or call.is_watched or may_have_tagged_items(call.store, call.given[1])
+    ):
         return without_rule(call)
-    source, key = call.given[1], plain(call.keywords.get("key"))
+    source, keys = call.given[1], KeyCallback(call, key, ())
     has_length = lookup(type(plain(source)), "__len__") is not None
-    carriers: Any = map(_Carrier, _compared(call, iterate_wrapped(call, source)))
+    items = iterate_wrapped(call, source)
+    carriers: Any = map(_Carrier, items if key is not None else _compared(call, items))
 
     @hidden
     def key_of(carrier: _Carrier) -> Any:
-        return key(carrier.value)
+        return keys.of_wrapped(carrier.carried)
 
-    made = call.function(plain(call.given[0]), list(carriers) if has_length else carriers, key=key and key_of)
-    items = [carrier.carried for carrier in made]
-    return call.store.bind_items(list(map(plain, items)), items)
+    made = call.function(
+        plain(call.given[0]), list(carriers) if has_length else carriers, key=None if key is None else key_of
+    )
+    found = [carrier.carried for carrier in made]
+    return call.store.bind_items(list(map(plain, found)), found)
+
+
+RULED_WHILE_TAGGED.add(id(heapq.merge))
 
 
 @rule_of_code("heapq", "merge")
 @hidden
 def merge(call: LeafCall) -> Any:
     """An item that the generator yields is the next one of the first source that has it."""
-    if not any(may_have_tagged_items(call.store, source) for source in call.given):
+    key, keywords = call.plain_keywords.get("key"), call.plain_keywords
+    if not (key or call.is_watched or any(may_have_tagged_items(call.store, source) for source in call.given)):
         return call.native()
-    compare = call.compare if len(call.given) > 1 else None
+    compare = call.compare if len(call.given) > 1 and key is None else None
     feeds = [Feed(call.store, source, recorded=False, compare=compare) for source in call.given]
-    made = call.callee(*feeds, **call.plain_keywords)
+    if key is not None:
+        keys = KeyCallback(call, key, ())
+
+        @hidden
+        def key_of(item: Any) -> Any:
+            taken = (feed.last for feed in feeds if plain(feed.last) is item)
+            return keys.of_wrapped(next(taken, item))
+
+        keywords["key"] = key_of
+    made = call.callee(*feeds, **keywords)
     yielded = [0] * len(feeds)
 
     @hidden
@@ -226,16 +247,39 @@ def merge(call: LeafCall) -> Any:
 # ---- `bisect`
 
 
-@rule(bisect.insort_right, bisect.insort_left)
+@rule(bisect.bisect_left, bisect.bisect_right, while_tagged=True)
+@hidden
+def find_place(call: LeafCall) -> Any:
+    if len(call.arguments) < 2 or not is_a(call.owner, SEQUENCES):
+        return without_rule(call)
+    return call.callee(*map(plain, call.given), **_keywords_with_key(call))
+
+
+@hidden
+def _keywords_with_key(call: LeafCall) -> dict[str, Any]:
+    """The keyword arguments of a function that compares the keys of items with a value, or with its key."""
+    items = call.store.wrapped_items(call.owner)
+    value = call.arguments[1]
+    if call.keywords.get("key") is None:
+        if items:
+            call.compare(value, *items)
+        return call.plain_keywords
+    if call.function in _FINDING:
+        call.compare(value)
+    return keywords_with_key(call, [*items, value])
+
+
+_FINDING: Final = (bisect.bisect_left, bisect.bisect_right)
+
+
+@rule(bisect.insort_right, bisect.insort_left, while_tagged=True)
 @hidden
 def insert_in_order(call: LeafCall) -> Any:
     owner = call.owner
     if len(call.arguments) < 2 or not is_a(owner, SEQUENCES):
         return without_rule(call)
     before, metas = items_in(owner), call.store.changeable_metas(owner)
-    if before:
-        call.compare(call.arguments[1], *call.store.wrapped_items(owner))
-    result = call.native()
+    result = call.callee(*map(plain, call.given), **_keywords_with_key(call))
     after, value = items_in(owner), call.arguments[1]
     position = next((index for index, item in enumerate(before) if after[index] is not item), len(before))
     while call.function is bisect.insort_left and position and before[position - 1] is plain(value):

@@ -17,15 +17,36 @@ from cassette_import.runtime.tagging.fast_path import steps_plainly
 from cassette_import.runtime.tagging.iterator_metadata import cursor_by_index, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
 @rule(builtins.iter)
 @hidden
 def begin(call: LeafCall) -> Any:
+    if len(call.arguments) == 2 and not call.keywords and call.is_watched:
+        return iter(_ComparedCallback(call, call.arguments[0]), plain(call.arguments[1]))
     if len(call.arguments) != 1 or call.keywords:
         return call.native()
     return start_iterator(call.store, call.arguments[0])
+
+
+class _ComparedCallback:
+    """A callback whose results the interpreter compares with a sentinel."""
+
+    __slots__ = ("_call", "_function")
+
+    def __init__(self, call: LeafCall, function: Any) -> None:
+        self._call = call
+        self._function = plain(function)
+
+    @hidden
+    def __call__(self) -> Any:
+        result = self._call.forward(self._function)
+        if plain(self._call.arguments[1]) is not None:
+            self._call.compare(result)
+        LOCAL.returned = result if type(result) is Tagged else None
+        return plain(result)
 
 
 @rule(list.__iter__, tuple.__iter__, deque.__iter__, set.__iter__, frozenset.__iter__)

@@ -13,10 +13,18 @@ from typing import Any
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.c_callers import Stepper, callback_for_c, source_for_c
+from cassette_import.runtime.tagging.c_callers import (
+    LastStepper,
+    Stepper,
+    TestedCallback,
+    TestedStepper,
+    bare_callback,
+    callback_for_c,
+    source_for_c,
+)
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
-from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, start_iterator
+from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -28,7 +36,7 @@ _BATCHED = (itertools.batched,) if hasattr(itertools, "batched") else ()
 
 
 @rule(zip, enumerate, plain_if=are_iterated_by_c)
-@rule(itertools.chain, itertools.islice, itertools.pairwise, itertools.compress, *_BATCHED)
+@rule(itertools.chain, itertools.islice, itertools.pairwise, *_BATCHED)
 @hidden
 def from_sources(call: LeafCall) -> Any:
     """All iterable arguments are sources."""
@@ -37,6 +45,17 @@ def from_sources(call: LeafCall) -> Any:
         name: source_for_c(call, item) if name == "iterable" else plain(item) for name, item in call.keywords.items()
     }
     return call.callee(*given, **keywords)
+
+
+@rule(itertools.compress)
+@hidden
+def from_selectors(call: LeafCall) -> Any:
+    """The second source is tested."""
+    names = dict(zip(("data", "selectors"), call.given, strict=False))
+    sources = {**names, **call.keywords}
+    if len(sources) != 2 or not all(_is_source(item) for item in sources.values()):
+        return call.native()
+    return call.callee(source_for_c(call, sources["data"]), TestedStepper(call, sources["selectors"]))
 
 
 def _is_source(item: Any) -> bool:
@@ -52,8 +71,23 @@ def from_source_of_sources(call: LeafCall) -> Any:
 # ---- a callback, and sources of its arguments
 
 
-@rule(map, filter, while_untagged=True)
-@rule(itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
+@rule(filter, while_untagged=True)
+@rule(itertools.takewhile, itertools.dropwhile, itertools.filterfalse, while_tagged=True)
+@hidden
+def from_test(call: LeafCall) -> Any:
+    """The results of the callback are tested; the items themselves if there is none."""
+    if len(call.given) != 2:
+        return call.native()
+    function, source = bare_callback(call.given[0]), call.given[1]
+    if not callable(function) and function is not None:
+        return call.native()
+    if not may_have_tagged_items(call.store, source):
+        return call.callee(None if function is None else TestedCallback(call, function), plain(source))
+    stepper = LastStepper(call.store, start_iterator(call.store, source))
+    return call.callee(TestedCallback(call, function, stepper), stepper)
+
+
+@rule(map, while_untagged=True)
 @hidden
 def from_callback(call: LeafCall) -> Any:
     if len(call.given) < 2:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging import computed_metadata
-from cassette_import.runtime.tagging.c_callers import Stepper, bare_callback
+from cassette_import.runtime.tagging.c_callers import Stepper, TestedStepper, bare_callback, keywords_with_key
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import (
     iterate_wrapped,
@@ -25,22 +25,33 @@ from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
-@rule(min, max)
+@rule(min, max, while_tagged=True)
 @hidden
 def choose(call: LeafCall) -> Any:
     """The chosen value keeps its metadata."""
     if len(call.given) == 1:
         source = call.given[0]
-        if type(call.keywords.get("default")) is not Tagged and not may_have_tagged_items(call.store, source):
+        has_default = type(call.keywords.get("default")) is Tagged
+        is_decided = "key" in call.keywords or call.is_watched
+        if not (has_default or is_decided or may_have_tagged_items(call.store, source)):
             return call.native()
         items = list(iterate_wrapped(call, source))
         if not items and "default" in call.keywords:
             return call.keywords["default"]
-        value = call.callee(map(plain, items), **call.plain_keywords)
+        value = call.callee(map(plain, items), **keywords_with_key(call, items))
     else:
         items = list(call.given)
-        value = call.native()
+        value = call.callee(*map(plain, items), **keywords_with_key(call, items))
     return next((item for item in items if plain(item) is value), value)
+
+
+@rule(any, all, while_tagged=True)
+@hidden
+def test_items(call: LeafCall) -> Any:
+    """Each item is tested."""
+    if len(call.given) != 1 or call.keywords or not may_have_tagged_items(call.store, call.given[0]):
+        return without_rule(call)
+    return call.callee(TestedStepper(call, call.given[0]))
 
 
 class _RecordingStepper(Stepper):

@@ -27,6 +27,13 @@ def add(call: LeafCall) -> None:
         call.store.store_part(call.store.items, owner, plain(item), item)
 
 
+@rule(set.discard, set.remove, set.__contains__, frozenset.__contains__)
+@hidden
+def find(call: LeafCall) -> Any:
+    call.compare(*call.arguments[1:])
+    return call.native_then_drop_stale()
+
+
 @rule(set.pop)
 @hidden
 def take_any(call: LeafCall) -> Any:
@@ -67,6 +74,7 @@ def combine(call: LeafCall) -> Any:
                 if call.function not in (set.update, set.difference_update):
                     raise
                 error = raised  # the elements before it are added or removed
+            call.compare(*found)
             items += found
             given.append(list(map(plain, found)))
             if error is not None:

@@ -9,6 +9,7 @@ from collections import deque
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging.c_callers import keywords_with_key
 from cassette_import.runtime.tagging.container_contents import items_in
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
@@ -18,12 +19,12 @@ from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.wrappers import metas_of, plain
 
 
-@rule(list.sort)
+@rule(list.sort, while_tagged=True)
 @hidden
 def sort_in_place(call: LeafCall) -> None:
     owner = call.owner
-    items = call.store.wrapped_items(owner)
-    call.native()
+    items = call.store.wrapped_items(owner) if len(call.arguments) == 1 else []
+    call.callee(*map(plain, call.given), **keywords_with_key(call, items))
     call.store.set_item_metas(owner, _metas_in_order(items, items_in(owner)))
 
 
@@ -31,10 +32,11 @@ def sort_in_place(call: LeafCall) -> None:
 @hidden
 def sort_copy(call: LeafCall) -> Any:
     source = call.given[0] if call.given else ()
-    if not may_have_tagged_items(call.store, source):
+    is_decided = "key" in call.keywords or call.is_watched
+    if len(call.given) != 1 or not (is_decided or may_have_tagged_items(call.store, source)):
         return call.native()
     items = list(iterate_wrapped(call, source))
-    made = sorted(map(plain, items), **call.plain_keywords)
+    made = sorted(map(plain, items), **keywords_with_key(call, items))
     call.store.set_item_metas(made, _metas_in_order(items, made))
     return made
 

@@ -39,7 +39,7 @@ def _position(owner: Any, index: Any) -> int:
 @hidden
 def load_item(call: LeafCall) -> Any:
     store, owner, key = call.store, plain(call.arguments[0]), plain(call.arguments[1])
-    if type(call.arguments[1]) is Tagged:
+    if type(call.arguments[1]) is Tagged or type(key) is tuple:
         call.compare(call.arguments[1])
     if type(owner) is MappingProxyType:
         return call.forward(operator.getitem, gc.get_referents(owner)[0], call.arguments[1])
@@ -77,6 +77,8 @@ def _has_own_getitem(owner: Any) -> bool:
 @hidden
 def store_item(call: LeafCall) -> Any:
     owner, key, value = call.arguments
+    if type(key) is tuple:
+        call.compare(key)
     if type(key) is Tagged:
         call.compare(key)
         if type(plain(owner)) is dict:
@@ -110,6 +112,7 @@ def store_item(call: LeafCall) -> Any:
 @hidden
 def delete_item(call: LeafCall) -> Any:
     owner, key, store = plain(call.arguments[0]), plain(call.arguments[1]), call.store
+    call.compare(call.arguments[1])
     if call.function is operator.delitem and type(lookup(type(owner), "__delitem__")) not in METHODS_IN_C:
         return call.native_then_drop_stale()
     metas = store.item_metas(owner) if is_a(owner, (list, deque)) else None
