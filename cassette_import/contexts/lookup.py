@@ -14,13 +14,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts import READY_MADE
-from cassette_import.contexts.common.text import error_line
+from cassette_import.contexts.common.text import error_line, suggestion
 from cassette_import.interpreter.records import Record
 
 if TYPE_CHECKING:
     import inspect
 
-__all__ = ["ENTRY_POINTS", "UnknownContext", "context_named", "context_types", "entry_points", "importable_from"]
+__all__ = [
+    "ENTRY_POINTS",
+    "UnknownContext",
+    "context_named",
+    "context_type_named",
+    "context_types",
+    "entry_points",
+    "importable_from",
+]
 
 ENTRY_POINTS: Final = "cassette_import.contexts"
 _SWITCHES: Final = {"true": True, "false": False}
@@ -167,7 +175,9 @@ def _check_options(maker: Any, options: dict[str, Any], text: str) -> None:
     try:
         signature.bind(**options)
     except TypeError as error:
-        raise UnknownContext(f"context {text!r}: {error}{_accepted_options(signature)}") from error
+        unknown = [name for name in options if name not in signature.parameters]
+        meant = suggestion(unknown[0], signature.parameters) if unknown else ""
+        raise UnknownContext(f"context {text!r}: {error}{_accepted_options(signature)}{meant}") from error
     for name, value in options.items():
         if (kind := _expected(signature, name, value)) is not None:
             raise UnknownContext(f"context {text!r}: {name} must be {kind}, not {value!r}")
@@ -203,6 +213,20 @@ def _accepted_options(signature: inspect.Signature) -> str:
     return f"; it takes {', '.join(names)}" if names else "; it takes no options"
 
 
+def context_type_named(name: str) -> Any:
+    """What makes the contexts of a name or `module:Class`: a context type, or another callable.
+
+    Raises
+    ------
+    UnknownContext
+        If there is none. The message is one line.
+
+    >>> context_type_named("noop").__name__
+    'Noop'
+    """
+    return _imported(name)
+
+
 def _imported(target: str) -> Any:
     """The object that a name or `module:attribute` refers to."""
     target = target.rstrip(":")
@@ -211,6 +235,7 @@ def _imported(target: str) -> Any:
         if known is None:
             raise UnknownContext(
                 f"no context is called {target!r}; there are {', '.join(context_types())}, and module:Class"
+                + suggestion(target, context_types())
             )
         target = known
     module_name, _, path = target.partition(":")

@@ -63,7 +63,13 @@ class Substitute(TargetedContext):
 
     @classmethod
     def from_options(cls, **replacements: Any) -> Substitute:
-        """What the command line makes of ``target=replacement,…``."""
+        """What the command line makes of ``target=replacement,…``.
+
+        Parameters
+        ----------
+        replacements:
+            The replacement of each target, ``time.time=fakes.noon``: both are dotted names of functions or methods.
+        """
         return cls(replacements)
 
     @hidden

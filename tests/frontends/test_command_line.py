@@ -12,8 +12,11 @@ from helpers.command_line import PROJECT, cassette, run
 
 from cassette_import import contexts
 from cassette_import.contexts import READY_MADE
+from cassette_import.contexts.common.option_descriptions import described_options
+from cassette_import.contexts.lookup import context_type_named
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line import main
+from cassette_import.frontends.command_line.parser import EXAMPLES, build_parser
 
 APP = """
     import sys
@@ -158,11 +161,13 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
 @pytest.mark.parametrize(
     ("described", "message"),
     [
-        ("nope", "no context is called 'nope'; there are .*, noop, profile, .*, and module:Class"),
+        ("xyz", "no context is called 'xyz'; there are .*, noop, profile, .*, and module:Class"),
         ("profile:limit=many", "context 'profile:limit=many': limit must be a whole number, not 'many'"),
         ("profile:sites=yes", "context 'profile:sites=yes': sites must be True or False, not 'yes'"),
         ("trace:depth=deep", "context 'trace:depth=deep': depth must be a whole number or None, not 'deep'"),
         ("trace:depth=0", "context 'trace:depth=0': depth is the number of levels .*, at least 1, not 0"),
+        ("profle", "no context is called 'profle'; .*; did you mean profile[?]"),
+        ("trace:dept=3", "context 'trace:dept=3': .*; it takes depth, .*; did you mean depth[?]"),
         ("trace:deep=3", "context 'trace:deep=3': got an unexpected keyword argument 'deep'; it takes depth, .*"),
         ("noop:events=sounds", "context .*: no kind of events is called 'sounds'; there are .*"),
         ("profile:sort=name", "context .*: sort is one of own, cumulative, calls, not 'name'"),
@@ -697,6 +702,51 @@ def test_contexts_lists_those_that_have_a_name(folder):
     done = cassette("contexts", folder=folder)
     assert re.search(r"^noop +cassette_import\.contexts\.noop:Noop +Intercepts every event", done.stdout, re.M)
     assert {"profile", "trace"} <= {line.split()[0] for line in done.stdout.splitlines()}
+
+
+def test_contexts_describes_the_options_of_a_context_with_their_defaults_and_its_formats(folder):
+    told = cassette("contexts", "trace", folder=folder).stdout
+    assert re.search(r"^  depth=None +How many levels of calls to show\.", told, re.M)
+    assert re.search(r"^  width=60 +The most characters of one value\.$", told, re.M)
+    assert "file=" not in told  # a stream, which no text describes
+    assert "-o FILE writes .json, .jsonl, .ndjson, .txt" in told
+
+
+def test_contexts_describes_a_context_beside_the_program_too(folder):
+    (folder / "seeing.py").write_text(
+        "from cassette_import import Context\n\nclass Seen(Context):\n    'Sees.'\n\n"
+        "    def __init__(self, *, limit: int = 3): ...\n"
+    )
+    assert cassette("contexts", "seeing:Seen", folder=folder).stdout.splitlines() == [
+        "seeing:Seen: Sees.",
+        "  -c seeing:Seen:option=value,…",
+        "",
+        "  limit=3",
+    ]
+
+
+def test_contexts_refuses_an_unknown_name_with_one_line(folder):
+    done = cassette("contexts", "profle", folder=folder)
+    assert done.status == 2
+    assert re.fullmatch(r".* contexts: no context is called 'profle'; .*; did you mean profile\?\n", done.stderr)
+
+
+@pytest.mark.parametrize("name", list(READY_MADE))
+def test_every_option_of_a_ready_made_context_is_described(name):
+    options = described_options(context_type_named(name))
+    assert [option.name for option in options if not option.description] == []
+
+
+@pytest.mark.parametrize("command", sorted(EXAMPLES))
+def test_examples_of_the_help_are_accepted_by_the_parser(command):
+    for example in EXAMPLES[command]:
+        assert build_parser().parse_args(example.split()).command == example.split()[0]
+
+
+def test_the_help_of_run_names_the_options_of_all_contexts(folder):
+    told = cassette("run", "--help", folder=folder).stdout
+    assert "  trace: depth=None, package=None" in told
+    assert "faults: target=…, raises=None" in told
 
 
 def test_ready_made_contexts_are_entry_points_like_those_of_others(folder):

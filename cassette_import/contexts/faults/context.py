@@ -115,7 +115,19 @@ class Faults(TargetedContext):
     @classmethod
     @further_options_of(__init__)
     def from_options(cls, *, target: str, **options: Any) -> Faults:
-        """What the command line makes of ``target=…,key=value,…``."""
+        """What the command line makes of ``target=…,key=value,…``.
+
+        Parameters
+        ----------
+        target:
+            Dotted names of the functions, separated by ``+``: ``target=time.sleep+shop.orders.load``.
+        raises:
+            The dotted name of an exception type that is raised instead of the call: ``raises=OSError``.
+        corrupt:
+            The dotted name of a function that changes the result, or True for a small random change.
+        nth:
+            The number of the call with the fault, counted from 1.
+        """
         return cls(*split_targets(str(target)), **options)
 
     @hidden

@@ -99,7 +99,13 @@ class Memoize(TargetedContext):
     @classmethod
     @further_options_of(__init__)
     def from_options(cls, *, functions: str, **options: Any) -> Memoize:
-        """What the command line makes of ``functions=…,key=value,…``."""
+        """What the command line makes of ``functions=…,key=value,…``.
+
+        Parameters
+        ----------
+        functions:
+            Dotted names of the functions, separated by ``+``: ``functions=shop.price+shop.tax``.
+        """
         return cls(*split_targets(str(functions)), **options)
 
     @hidden

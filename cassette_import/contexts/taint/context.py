@@ -110,7 +110,17 @@ class Taint(Context, tagging=True):
     def from_options(
         cls, sources: str = "", sinks: str = "", sanitizers: str = "", defaults: bool = True, stop: bool = False
     ) -> Taint:
-        """A `Taint` from the options of the command line: ``sources=a.b+c.d,…``."""
+        """A `Taint` from the options of the command line: ``sources=a.b+c.d,…``.
+
+        Parameters
+        ----------
+        sources:
+            Dotted names of functions and attributes whose values are untrusted, separated by ``+``.
+        sinks:
+            Dotted names of functions that must not receive such values, separated by ``+``.
+        sanitizers:
+            Dotted names of functions whose results are safe, separated by ``+``.
+        """
         lists = [[name for name in text.split("+") if name] for text in (sources, sinks, sanitizers)]
         return cls(*lists, defaults=defaults, stop=stop)
 

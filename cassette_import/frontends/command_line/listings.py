@@ -1,36 +1,16 @@
-"""The commands `contexts`, `primitives` and `doctor`, which list what cassette_import knows.
+"""The commands `primitives` and `doctor`, which list what cassette_import knows.
 
-Knows the tables of contexts and events, and the doctor of packages; must not know how they come about.
+Knows the table of events, and the doctor of packages; must not know how they come about.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-from typing import Any
 
 from cassette_import.frontends import settings
 from cassette_import.frontends.command_line.usage import UsageError, print_lines, table
 
-__all__ = ["list_contexts", "list_modules", "list_primitives"]
-
-
-def list_contexts(given: argparse.Namespace) -> int:
-    """Print the contexts that have a name, with the first line of their docstrings; return the exit status."""
-    from cassette_import.contexts.lookup import context_types
-
-    rows = []
-    for name, target in context_types().items():
-        module_name, _, path = target.partition(":")
-        try:
-            context: Any = importlib.import_module(module_name)
-            for attribute in path.split("."):
-                context = getattr(context, attribute)
-            about = (context.__doc__ or "").strip().partition("\n")[0]
-        except (ImportError, AttributeError) as error:
-            about = f"cannot be imported: {error}"
-        rows.append((name, target, about))
-    return print_lines(table(("name", "where", "what it does"), rows))
+__all__ = ["list_modules", "list_primitives"]
 
 
 def list_primitives(given: argparse.Namespace) -> int:

@@ -78,9 +78,9 @@ def _show(given: Any) -> int:
 
 
 def _contexts(given: Any) -> int:
-    from cassette_import.frontends.command_line.listings import list_contexts
+    from cassette_import.frontends.command_line.contexts import list_or_describe
 
-    return list_contexts(given)
+    return list_or_describe(given)
 
 
 def _primitives(given: Any) -> int:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NoReturn
 
 from cassette_import.frontends.command_line.run_arguments import (
     CONTEXT_HELP,
@@ -34,6 +34,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with one line on standard error, and status 2."""
         self.exit(2, f"{self.prog}: {message}\n")
+
+    def format_help(self) -> str:
+        """The help; that of `run` ends with the options of all contexts."""
+        if not self._takes_program:
+            return super().format_help()
+        from cassette_import.frontends.command_line.contexts import options_in_short
+
+        return "\n".join([super().format_help(), "options of contexts, with their defaults:", *options_in_short(), ""])
 
     def parse_known_args(  # type: ignore[override]  # typeshed has overloads for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -66,7 +74,8 @@ def build_parser() -> argparse.ArgumentParser:
     show.add_argument("-c", "--context", action="append", help=CONTEXT_HELP)
     show.add_argument("--diff", action="store_true", help="print the differences from the original source")
 
-    commands.add_parser("contexts", help="list the contexts that have a name")
+    contexts = commands.add_parser("contexts", help="list the contexts, or describe the options of one")
+    contexts.add_argument("names", nargs="*", metavar="NAME", help="describe the options of this context")
     commands.add_parser("primitives", help="list which syntax is which event")
 
     doctor = commands.add_parser("doctor", help="list what is done to each module of a package, and why")
@@ -79,7 +88,33 @@ def build_parser() -> argparse.ArgumentParser:
     cache.add_argument("--all", action="store_true", help="with --clear: remove the files of everything importable")
     cache.add_argument("--files", action="store_true", help="list each file")
     _add_compile(commands)
+    for name, command in commands.choices.items():
+        _add_examples(command, parser.prog, EXAMPLES[name])
     return parser
+
+
+EXAMPLES: Final[Mapping[str, Sequence[str]]] = {
+    "run": (
+        "run program.py",
+        "run -p jinja2 -c profile:sort=cumulative -o out.html -m mypackage",
+        "run -c trace:depth=2 program.py --its=own arguments",
+        "run -c faults:target=socket.socket.connect,raises=OSError,nth=2 program.py",
+    ),
+    "replay": ("run -c record -o shop.cassette shop.py", "replay shop.cassette"),
+    "show": ("show colorsys:rgb_to_hls", "show colorsys:rgb_to_hls -c noop:events=calls --diff"),
+    "contexts": ("contexts", "contexts trace faults", "contexts mymodule:MyContext"),
+    "primitives": ("primitives",),
+    "doctor": ("doctor jinja2", "doctor jinja2 -x jinja2.ext"),
+    "cache": ("cache", "cache jinja2 --files", "cache --clear jinja2"),
+    "compile": ("compile -p jinja2", "compile -p jinja2,markupsafe -c profile -c trace -j 4"),
+}
+"""Examples of each command, as its help prints them."""
+
+
+def _add_examples(command: argparse.ArgumentParser, program: str, examples: Sequence[str]) -> None:
+    """Print examples at the end of the help of a command."""
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.epilog = "\n".join(["examples:", *(f"  {program} {example}" for example in examples)])
 
 
 def _add_compile(commands: Any) -> None:
