@@ -18,7 +18,7 @@ from functools import partial
 from importlib import machinery
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, MethodType, ModuleType
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing.decision import Decision, decide, title_of
@@ -26,8 +26,14 @@ from cassette_import.importing.other_finders import OtherFinders
 from cassette_import.importing.selection import Selection
 from cassette_import.importing.temporary_loader import TemporaryLoader
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.specialization.registry_port import registry
+
+if TYPE_CHECKING:
+    from cassette_import.interpreter import python_cache
+else:
+    (python_cache,) = late("cassette_import.interpreter", "python_cache")
 
 __all__ = ["Finder", "Loader", "finder", "locate"]
 
@@ -133,7 +139,12 @@ class Finder:
         try:
             code = plain(name)
             source = read(filename)
-            if code is None or not (trusted or code == _compiled(source, filename)):
+            if code is None:
+                return plain
+            is_certain = trusted and not python_cache.may_be_stale(filename)
+            if not is_certain and code != _compiled(source, filename):
+                if trusted:
+                    self._warn(decision._replace(reason=_STALE))
                 return plain
         except Exception:  # the program's own error: it is raised again when importlib calls `plain`
             return plain
@@ -248,5 +259,7 @@ def locate(name: str) -> tuple[ModuleSpec | None, str]:
         spec.submodule_search_locations = list(filter(os.path.isdir, folders))
         return (spec, machinery.PathFinder.__name__) if spec.submodule_search_locations else (None, "")
 
+
+_STALE: Final = "its .pyc file was compiled from another text of the same size and time; remove the .pyc file"
 
 finder: Final = Finder()

@@ -174,10 +174,13 @@ def _shape(record: FileRecord, variant: Variant) -> Shape:
 
 
 def _same(code: CodeType, other: CodeType) -> bool:
-    """Whether two code objects do the same. Line tables and nested functions are not compared."""
+    """Whether two code objects do the same, functions and classes in them included. Line tables are not compared."""
     consts = [const for const in code.co_consts if not isinstance(const, CodeType)]
     other_consts = [const for const in other.co_consts if not isinstance(const, CodeType)]
-    return code.co_code == other.co_code and code.co_names == other.co_names and repr(consts) == repr(other_consts)
+    if code.co_code != other.co_code or code.co_names != other.co_names or repr(consts) != repr(other_consts):
+        return False
+    nested = [const for const in code.co_consts if isinstance(const, CodeType)]
+    return all(map(_same, nested, [const for const in other.co_consts if isinstance(const, CodeType)]))
 
 
 _OTHER_SOURCE: Final = "its code is not what its source says"

@@ -59,6 +59,8 @@ class SourceFile:
         """Whether the source was passed to `refresh`, and not read from the file."""
         self._is_recent = False
         """Whether the file was written while the process ran, perhaps after its module was executed."""
+        self._may_be_stale: bool | None = None
+        """Whether the code in the `.pyc` may be of another text; None until that is needed."""
 
     def adopt(self, module_name: str, module_globals: dict[str, Any]) -> None:
         """Take the present content of the file for the source of functions that exist already."""
@@ -81,7 +83,7 @@ class SourceFile:
         if stamp is None:
             stamp = stamp_of(self.filename)
         if stamp != self._stamp or source is not None:
-            self._digest = self._functions = self._names = self._function_lines = None
+            self._digest = self._functions = self._names = self._function_lines = self._may_be_stale = None
             self._source = source
         self._plain = plain
         self._was_given = source is not None
@@ -265,7 +267,11 @@ class SourceFile:
         names = {kind.__name__ for kind in type(loader).__mro__[:2]}
         if "AssertionRewritingHook" in names:
             return True  # its code is not what the file alone compiles to
-        return "SourceFileLoader" in names and self._module_name != "__main__" and not self._is_recent
+        if "SourceFileLoader" not in names or self._module_name == "__main__" or self._is_recent:
+            return False
+        if self._may_be_stale is None:
+            self._may_be_stale = python_cache.may_be_stale(self.filename)
+        return not self._may_be_stale
 
     def functions(self) -> list[CodeType]:
         """The code of all functions of the file, as Python compiles them.
