@@ -111,8 +111,11 @@ class Program:
         except SystemExit:
             raise
         except BaseException as error:
+            from cassette_import.frontends.programs.failed_hooks import failed_hook  # few programs need it
+
             without_hooks(error)
-            print_plainly(without_frames_of(_OWN_FILES, error.__traceback__))
+            traceback = without_frames_of(_OWN_FILES, error.__traceback__)
+            print_plainly(traceback, failed_hook(traceback))
             raise
 
 

@@ -6,6 +6,7 @@ A runaway recursion may reach its limit in a hook; it is shown as in plain Pytho
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import sys
@@ -14,7 +15,7 @@ from typing import Final
 
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["print_plainly", "without_frames_of", "without_hooks"]
+__all__ = ["entries_of", "print_plainly", "without_frames_of", "without_hooks"]
 
 _HOOKS: Final = frozenset(("prehook", "posthook", "errorhook"))
 _READY_MADE: Final = os.path.join(PACKAGE_FOLDER, "contexts", "")
@@ -23,7 +24,7 @@ _LIBRARIES: Final = PACKAGE_FOLDER, os.path.dirname(os.__file__) + os.sep
 
 def without_frames_of(filenames: tuple[str, ...], traceback: TracebackType | None) -> TracebackType | None:
     """The traceback without the frames of these files."""
-    entries = [entry for entry in _entries(traceback) if entry.tb_frame.f_code.co_filename not in filenames]
+    entries = [entry for entry in entries_of(traceback) if entry.tb_frame.f_code.co_filename not in filenames]
     for entry, following in zip(entries, [*entries[1:], None], strict=False):
         entry.tb_next = following
     return entries[0] if entries else None
@@ -51,7 +52,7 @@ def _context_in_program(error: BaseException) -> BaseException | None:
     lines: set[tuple[FrameType, int]] = set()
     context: BaseException | None = error
     while isinstance(context, RecursionError) and context.__cause__ is None:
-        entries = _entries(context.__traceback__)
+        entries = entries_of(context.__traceback__)
         if context is not error and not (entries and (entries[0].tb_frame, entries[0].tb_lineno) in lines):
             break
         lines.update((entry.tb_frame, entry.tb_lineno) for entry in entries)
@@ -62,7 +63,7 @@ def _context_in_program(error: BaseException) -> BaseException | None:
 def _cut_at_hook(traceback: TracebackType) -> None:
     """Remove the frames from a hook on, if it called nothing but cassette_import and the standard library."""
     before: TracebackType | None = None
-    entries = _entries(traceback)
+    entries = entries_of(traceback)
     for entry, following in itertools.pairwise(entries):
         code = following.tb_frame.f_code
         if before is None and code.co_name in _HOOKS and code.co_filename.startswith(_READY_MADE):
@@ -73,7 +74,8 @@ def _cut_at_hook(traceback: TracebackType) -> None:
         before.tb_next = None
 
 
-def _entries(traceback: TracebackType | None) -> list[TracebackType]:
+def entries_of(traceback: TracebackType | None) -> list[TracebackType]:
+    """The entries of a traceback, outermost first."""
     entries = []
     while traceback is not None:
         entries.append(traceback)
@@ -81,8 +83,11 @@ def _entries(traceback: TracebackType | None) -> list[TracebackType]:
     return entries
 
 
-def print_plainly(traceback: TracebackType | None) -> None:
-    """Let the interpreter, which the exception will reach, print this traceback instead of the exception's own."""
+def print_plainly(traceback: TracebackType | None, explanation: str | None = None) -> None:
+    """Let the interpreter, which the exception will reach, print this traceback instead of the exception's own.
+
+    An explanation follows it.
+    """
     excepthook = getattr(sys, "excepthook", sys.__excepthook__)
 
     def show(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
@@ -94,6 +99,9 @@ def print_plainly(traceback: TracebackType | None) -> None:
             raise
         except BaseException as failure:
             _print_failure(failure, error)
+        if explanation is not None:
+            with contextlib.suppress(OSError, ValueError, AttributeError):  # closed or missing
+                print(explanation, file=sys.stderr)
 
     sys.excepthook = show
 

@@ -49,6 +49,10 @@ class HookFunctions:
         place = code.co_filename, code.co_name, code.co_firstlineno
         self._functions.setdefault(place, weakref.WeakSet()).add(function)
 
+    def has_place(self, code: CodeType) -> bool:
+        """Whether a hook function is defined where this code comes from: its copies have other code."""
+        return (code.co_filename, code.co_name, code.co_firstlineno) in self._functions
+
     def has_code(self, code: CodeType) -> bool:
         """Whether a code object is that of a hook function."""
         known = self._functions.get((code.co_filename, code.co_name, code.co_firstlineno))
