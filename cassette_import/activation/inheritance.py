@@ -28,7 +28,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 
-_FILENAME: Final = "<cassette_import>"
+DIVERTED: Final = "<cassette_import>"
 """The file name of diverted functions' code. It has no source, so they are never overdubbed."""
 
 
@@ -201,7 +201,7 @@ def _code(name: str, original: CodeType) -> CodeType:
         co_names=(name,),
         co_name=original.co_name,
         co_qualname=original.co_qualname,
-        co_filename=_FILENAME,
+        co_filename=DIVERTED,
         co_firstlineno=original.co_firstlineno,
     )
     return unmonitored(code)

@@ -15,7 +15,7 @@ from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.callee import CalleeForm
-from cassette_import.rewriting.forms.followed_bodies import follow_body, follow_expression
+from cassette_import.rewriting.forms.followed_bodies import follow_body, follow_expression, follow_module
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.plain_reads import (
@@ -98,7 +98,7 @@ def overdub_module(module: ast.Module, shapes: Sequence[Shape]) -> ast.Module:
         made = insert_unwrapping(part, shapes) if is_tagging else part
         result = rewriter.rewrite(made, Mode.CLASS_BODY, None)
         body += result if isinstance(result, list) else [result]
-    module.body = body
+    module.body = follow_module(body) if rewriter.follows_bodies else body
     return module
 
 

@@ -72,6 +72,10 @@ FOLLOWED_BODY: Final = "@body"
 """Returns the run of a body that begins."""
 FOLLOWED_EXPRESSION: Final = "@body.expression"
 """The same for a generator expression: an iterator with the run as its only item."""
+FOLLOWED_MODULE: Final = "@body.module"
+"""Reports that a module level begins."""
+FOLLOWED_IMPORTS: Final = "@body.imports"
+"""Returns the manager of a `with` block around an import."""
 
 # ---- values kept outside the frame, where no temporaries are allowed (`runtime.syntax.operand_stack`)
 KEEP: Final = "@keep"

@@ -445,8 +445,41 @@ class _Unfollowed(_NotFollowed):
     __slots__ = ()
 
 
+@hidden
+def followed_module() -> None:
+    """Note that a module level begins. It ends with the call or import in which it began."""
+    followed_body_of(_frame(1).f_code)
+
+
+@hidden
+def followed_body_of(code: CodeType) -> FollowedBody:
+    """The run of some code that begins here, for the contexts that are active and follow bodies."""
+    followers = [context for context in ACTIVE.get().contexts if context.follows_bodies]
+    return _followed(followers, code) if followers else NOT_FOLLOWED
+
+
+class _Imports:
+    """The manager of a `with` block around an import of a module level."""
+
+    __slots__ = ("_body",)
+
+    @hidden
+    def __enter__(self) -> None:
+        self._body = followed_body_of(_IMPORTS)
+
+    @hidden
+    def __exit__(self, *exception: object) -> None:
+        self._body.ended()
+
+
+_IMPORTS: Final = _SOME_CODE.replace(co_filename="~", co_firstlineno=0, co_name="<imports>")
+"""The code that stands for the imports of a module level."""
+
+
 BINDINGS: Final[dict[str, Any]] = {
     symbols.FOLLOWED_BODY: followed_body,
     symbols.FOLLOWED_EXPRESSION: followed_expression,
+    symbols.FOLLOWED_MODULE: followed_module,
+    symbols.FOLLOWED_IMPORTS: _Imports,
 }
 """The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

@@ -134,7 +134,7 @@ def test_profile_jinja2(tmp_path):
     assert lines[2].split()[:2] == ["calls", "self"]
     assert len(lines) == 3 + 10 + 1
     assert any("jinja2/" in line for line in lines[3:13])
-    assert re.fullmatch(r" *… \d+ further functions", lines[13])
+    assert re.fullmatch(r" *… \d+ further rows", lines[13])
 
 
 def test_profile_jinja2_plain(tmp_path):

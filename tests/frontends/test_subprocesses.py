@@ -297,3 +297,20 @@ def test_pytest_in_a_child_does_not_enter_the_contexts_again(folder):
     write(folder, app=program(body))
     done = run_with_children("-p", "beside", "-c", "own:Counting", folder=folder)
     assert re.findall("counted .", done.stderr) == ["counted 0", "counted 1"]
+
+
+ENDED_EARLY = """
+import multiprocessing
+for _ in range(40):
+    pool = multiprocessing.get_context("fork").Pool(3)
+    pool.map_async(use, range(10))
+    pool.terminate()
+    pool.join()
+print("all ended")
+"""
+
+
+def test_workers_end_although_a_signal_reaches_them_just_before_they_wait(folder):
+    write(folder, app=program(ENDED_EARLY))
+    done = run_with_children("-c", "profile", "-o", "out.prof", folder=folder)
+    assert (done.status, done.stdout) == (0, "all ended\n")

@@ -11,6 +11,7 @@ import threading
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from cassette_import.activation.inheritance import DIVERTED
 from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = ["Described", "Label", "described", "display", "module_of", "parameter_names", "thread_name"]
@@ -47,7 +48,7 @@ def described(function: Any) -> Described:
     kind = type(function)
     if kind is FunctionType:
         code = function.__code__
-        return Described((code.co_filename, code.co_firstlineno, code.co_name), "<" not in function.__qualname__)
+        return Described((_filename(function), code.co_firstlineno, code.co_name), "<" not in function.__qualname__)
     if issubclass(kind, BuiltinFunctionType):  # `type(re.compile("").match)` is a subclass
         owner = function.__self__
         if type(owner) is ModuleType:
@@ -68,6 +69,12 @@ def described(function: Any) -> Described:
     if type(method) is FunctionType:
         return Described(described(method).label, False)
     return Described(("~", 0, f"<{_class_name(kind)!r} object>"), False)
+
+
+def _filename(function: FunctionType) -> str:
+    """The file of a function; of one that cassette_import has diverted, the file of its module."""
+    found = function.__code__.co_filename
+    return str(function.__globals__.get("__file__", found)) if found == DIVERTED else found
 
 
 def _described_class(called: type) -> Described:

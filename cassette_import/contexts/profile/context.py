@@ -135,7 +135,10 @@ class Profile(Context, events=Events.CALLS):
         if thread.entered:
             thread.entered -= 1
             if not thread.entered:
-                thread.root.total += perf_counter() - thread.measured_overhead - thread.root.start
+                end = perf_counter() - thread.measured_overhead
+                _leave_bodies(thread, thread.root, end)
+                thread.node = thread.root
+                thread.root.total += end - thread.root.start
         super().__exit__(*exception)
 
     # The hooks run for every call of the program. They compare keys because an interrupt that arrives inside a hook may

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cassette_import.contexts.profile.call_tree import Node
+from cassette_import.contexts.profile.call_tree import BODY, CREATION, Node
 
 __all__ = ["NO_COST", "NO_COSTS", "Cost", "Costs", "ProfileType", "estimated"]
 
@@ -59,6 +59,8 @@ _TYPICAL: Final = {
     "method in C": (-0.13, 3.0),
     "class": (-0.35, 0.28),
     "class in Python": (-0.27, 0.33),
+    CREATION: (-0.27, -0.15),
+    BODY: (-0.27, -0.25),
 }
 """By how much the calibration finds larger costs inside and outside a call, by kind of callee, than direct calls of the
 hooks have. The unit is the time of two calls of an empty function. The numbers hold for profiles with and without call

@@ -56,7 +56,7 @@ def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
     ]
     lines += [_row(found, label_text(label, folders)) for found, label in functions[:limit]]
     if limit is not None and limit < len(functions):
-        lines.append(f"{'…':>12} {plural(len(functions) - limit, 'further function')}")
+        lines.append(f"{'…':>12} {plural(len(functions) - limit, 'further row')}")
     return "\n".join(lines + _call_sites(statistics, folders, limit))
 
 

@@ -61,6 +61,8 @@ class Program:
         self.arguments = list(arguments)
         self.is_overdubbed = True
         """Whether the main module is overdubbed."""
+        self.has_begun = False
+        """Whether the main module was executed; a syntax error in it comes before."""
 
     @property
     def folder(self) -> str:
@@ -93,6 +95,7 @@ class Program:
             runner._run_code = run_code
             if self.is_overdubbed:
                 code = code_of_main(code, arguments)
+            self.has_begun = True
             return run_code(code, namespace, *arguments, **keywords)
 
         runner._run_code = run_overdubbed
@@ -170,6 +173,7 @@ class Script(Program):
         if sys.version_info < (3, 15):
             vars(main)["__cached__"] = None
         code = self._loaded() if is_compiled else self._compiled()
+        self.has_begun = True
         try:
             exec(code, vars(main))
         finally:

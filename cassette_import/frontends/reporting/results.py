@@ -54,6 +54,7 @@ class RunResults:
         self._output = None if output is None else os.path.abspath(output)
         self._report_file = None if report_file is None else os.path.abspath(report_file)
         self._installations: list[Installation] = []
+        self._program: Program | None = None
         self._writing: object = None
         self._suffix = ""
         # A forked process has a copy of this object.
@@ -85,6 +86,7 @@ class RunResults:
     def begin(self, installations: Iterable[Installation], program: Program | None = None) -> None:
         """Prepare the contexts before a program runs; raise `CannotWrite` if one that streams cannot open its file."""
         self._installations = list(installations)
+        self._program = program
         run: dict[str, object] | None = None
         if program is not None:
             run = {
@@ -116,7 +118,10 @@ class RunResults:
             self._write_document(document, self._report_file)
 
     def _written_or_summaries(self, output: str | None) -> list[str]:
-        """Write the file; return the summaries of the contexts that did not write it, and the problem if it failed."""
+        """Write the file; return the summaries of the contexts that did not write it, and the problem if it failed.
+
+        There are no summaries if the program could not be compiled.
+        """
         texts = []
         for context in self._contexts:
             if context is self._writing and output is not None:
@@ -124,7 +129,8 @@ class RunResults:
                 if problem is None:
                     continue
                 texts.append(problem)
-            texts.append(summary_of(context))
+            if self._program is None or self._program.has_begun:
+                texts.append(summary_of(context))
         return texts
 
 

@@ -18,7 +18,7 @@ from cassette_import.frontends.reporting.report import merged, origin_of_main, r
 from cassette_import.frontends.reporting.report_file import write_document
 from cassette_import.frontends.reporting.results import RunResults
 from cassette_import.frontends.subprocesses.process_family import ProcessFamily
-from cassette_import.frontends.subprocesses.sigterm import call_on_sigterm
+from cassette_import.frontends.subprocesses.sigterm import call_on_sigterm, repeat_missed_signals
 from cassette_import.importing.installation import Installation
 
 __all__ = ["FamilyResults"]
@@ -63,9 +63,10 @@ class FamilyResults(RunResults):
         if self._is_child:
             self._installations = list(installations)
             self._stream_to_own_files(self.family)
-            call_on_sigterm(self.write)
+            call_on_sigterm(self.write, self.family.sigterm_note())
         else:
             super().begin(installations, program)
+        repeat_missed_signals(self.family.sigterm_note)
         os.register_at_fork(after_in_child=lambda: contextvars.Context().run(self._forked))
 
     def _stream_to_own_files(self, family: ProcessFamily) -> None:
@@ -87,7 +88,7 @@ class FamilyResults(RunResults):
                 context.forked()
         if self._output is not None or self._streams:
             self._stream_to_own_files(self.family)
-        call_on_sigterm(self.write)
+        call_on_sigterm(self.write, self.family.sigterm_note())
 
     def write(self, *, goes_on: bool = False) -> None:
         """See `RunResults.write`."""

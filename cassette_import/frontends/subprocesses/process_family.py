@@ -85,6 +85,10 @@ class ProcessFamily:
         """The path of a file of this process, which is deleted when the run is over."""
         return os.path.join(self._folder, f"{self.number}.{name}")
 
+    def sigterm_note(self, process: int | None = None) -> str:
+        """The file by which a process says that it waits for SIGTERM; this process if no identifier is given."""
+        return os.path.join(self._folder, f"{process or os.getpid()}.sigterm")
+
     def collect(self) -> list[dict[str, Any]]:
         """The results that other processes have written, ordered by their numbers; ends the run."""
         found = []

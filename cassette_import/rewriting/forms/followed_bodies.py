@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import FUNCTIONS
+from cassette_import.rewriting.trees.scopes import FUNCTIONS, split_docstring
 from cassette_import.rewriting.trees.traversal import children, parts, rebuild
 
 FOLLOWED: Final[frozenset[type[ast.AST]]] = frozenset(
@@ -53,6 +53,35 @@ def follow_expression(node: ast.GeneratorExp) -> ast.GeneratorExp:
     node.elt = _reported("suspended", rebuild(node.elt, None, _enter, _leave))
     node.generators.insert(0, outermost)
     return node
+
+
+def follow_module(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Add reports to a rewritten module level: that it begins, and its imports."""
+    nowhere = _Nowhere()
+    docstring, rest = split_docstring(body)
+    while rest and isinstance(rest[0], ast.ImportFrom) and rest[0].module == "__future__":
+        docstring = [*docstring, rest.pop(0)]
+    begun = nowhere.put(ast.Expr(nowhere.call(nowhere.load(symbols.FOLLOWED_MODULE), [])))
+    return [*docstring, begun, *_with_imports(rest)]
+
+
+def _with_imports(block: list[ast.stmt]) -> list[ast.stmt]:
+    """A block in which imports are reported. Nested functions and classes stay as they are."""
+    nowhere = _Nowhere()
+    made: list[ast.stmt] = []
+    for statement in block:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) and not getattr(statement, "is_lazy", False):
+            manager = nowhere.call(nowhere.load(symbols.FOLLOWED_IMPORTS), [])
+            made.append(nowhere.put(ast.With([ast.withitem(manager, None)], [statement])))
+            continue
+        made.append(statement)
+        if isinstance(statement, (ast.If, ast.Try)):
+            for name in ("body", "orelse", "finalbody"):
+                if getattr(statement, name, None):
+                    setattr(statement, name, _with_imports(getattr(statement, name)))
+            for handler in getattr(statement, "handlers", ()):
+                handler.body = _with_imports(handler.body)
+    return made
 
 
 class _Nowhere(At):

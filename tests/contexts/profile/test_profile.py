@@ -342,7 +342,7 @@ def test_the_table_has_the_order_and_length_of_the_options(program):
     assert lines[0].startswith("profile: ")
     assert "sorted by calls" in lines[0]
     assert "(fib)" in lines[3]
-    assert "further function" in lines[4]
+    assert "further row" in lines[4]
     assert len(lines) == 5
 
 
