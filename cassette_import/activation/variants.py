@@ -38,7 +38,7 @@ from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_analysis import passing_value_through, touches_only_context
-from cassette_import.runtime.dispatch.suspension import with_arity
+from cassette_import.runtime.dispatch.suspension import splitting, with_arity
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.variant import Family
 
@@ -67,7 +67,7 @@ class StackVariant:
         self._import_events: dict[tuple[int, ...], Callable[..., Any]] = {}
         self.guards = Guards(self.prefix)
         self.names = VariantNames(self.prefix)
-        self._with_arity: list[str] = []
+        self._derived_hooks: list[str] = []
         self.shape = Shape(self.prefix)
         self._superseded_shape: Shape | None = None
         self.refresh()
@@ -84,8 +84,8 @@ class StackVariant:
         self.root_overloads = [overload_finder(level.tables["overdub"], True) for level in levels]
         for kind in Events:
             self._bind(kind, levels)
-        for name in self._with_arity:
-            self._bind_arity(name)
+        for name in self._derived_hooks:
+            NAMES[name] = self._hook_of_name(name)
         self._bind_calls()
         shape = self._shape(levels)
         fits = shape == self.shape
@@ -257,15 +257,19 @@ class StackVariant:
     def bind_names(self, names: Iterable[str]) -> None:
         """Bind names of the variant that code uses, before it runs: those of guards, and of hooks with their arity."""
         for name in names:
-            if name not in NAMES and not self.guards.provide(name) and self.names.hook_with_arity(name) is not None:
-                self._with_arity.append(name)
-                self._bind_arity(name)
+            if name not in NAMES and not self.guards.provide(name):
+                made = self._hook_of_name(name)
+                if made is not None:
+                    self._derived_hooks.append(name)
+                    NAMES[name] = made
 
-    def _bind_arity(self, name: str) -> None:
+    def _hook_of_name(self, name: str) -> Callable[..., Any] | None:
+        """The form of a hook that call sites of a kind load by a name; None if it is another name."""
+        hook = self.names.splitting_hook(name)
+        if hook is not None:
+            return splitting(NAMES[hook[0]], leading=1 if hook[1] == "pre" else 2, alone=hook[2])
         found = self.names.hook_with_arity(name)
-        assert found is not None
-        hook, count = found
-        NAMES[name] = with_arity(NAMES[hook], count)
+        return None if found is None else with_arity(NAMES[found[0]], found[1])
 
 
 def _union(kinds: Iterable[Events]) -> Events:

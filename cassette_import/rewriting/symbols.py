@@ -16,7 +16,7 @@ import importlib.util
 import keyword
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.records import Record
@@ -108,8 +108,6 @@ GLOBALS: Final = "@globals"
 LOCALS: Final = "@locals"
 TYPES: Final = "@types"
 """Types of callees (`node_builder.KINDS`)."""
-SPLIT: Final = "@split"
-"""Splits a callee into its function and the arguments that it carries."""
 
 # ---- statements, displays and names (`runtime.syntax.blocks`)
 DEBUGGER: Final = "@debugger"
@@ -286,6 +284,14 @@ class VariantNames(Record):
             return None
         return (hook, int(count)) if hook.startswith((f"{self.prefix}.pre", f"{self.prefix}.post")) else None
 
+    def splitting_hook(self, name: str) -> tuple[str, When, bool] | None:
+        """Parse a name that `splitting` built: the name of the hook, its kind, and whether it gets no arguments."""
+        hook, _, last = name.rpartition(".")
+        for when in get_args(When):
+            if last == _SPLIT and hook.startswith(f"{self.prefix}.{when}"):
+                return hook, when, hook.endswith(_ALONE)
+        return None
+
     def event(self, kind: Events) -> str:
         """Runs a whole event."""
         return f"{self.prefix}.event.{int(kind)}"
@@ -317,6 +323,8 @@ class VariantNames(Record):
 
 
 _FAILED: Final = ".failed"
+_SPLIT: Final = "split"
+_ALONE: Final = ".alone"
 _DOTS_OF_HOOK: Final = 2
 
 
@@ -327,7 +335,12 @@ def with_arity(hook: str, count: int) -> str:
 
 def without_arguments(hook: str) -> str:
     """A hook for call sites that pass it no arguments of the event."""
-    return f"{hook}.alone"
+    return f"{hook}{_ALONE}"
+
+
+def splitting(hook: str) -> str:
+    """A hook for call sites that pass it the callee. It gets the function of it, and the arguments that it carries."""
+    return f"{hook}.{_SPLIT}"
 
 
 def is_failed(name: str) -> bool:

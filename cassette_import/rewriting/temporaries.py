@@ -24,6 +24,11 @@ BODY: Final = "@s"
 GUARDED_CALLEE: Final = "@g"
 GUARDED_RECEIVER: Final = "@o"
 
+SPLIT_CALLEE: Final = "*"
+"""In the note of a pending event, in the place of an attribute: the function of the callee, and what it carries."""
+FUNCTION_OF_CALLEE: Final = "*function"
+"""The same for the function alone."""
+
 LOCALS_READERS: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
 """Builtins that read the variables of the function that calls them, where temporaries must not be."""
 
@@ -38,9 +43,14 @@ def callee(depth: int) -> str:
     return f"@f{depth}"
 
 
-def callee_parts(name: str) -> str:
-    """What the callee in the temporary `name` is split into: the function, and the arguments that it carries."""
-    return f"@q{name[len('@f') :]}"
+def kind_of_callee(depth: int) -> str:
+    """The type of the callee of a call, and then whether it is of the usual kinds (see `forms.inlined_call`)."""
+    return f"@k{depth}"
+
+
+def is_bound(depth: int) -> str:
+    """Whether the callee of a call is a bound method."""
+    return f"@m{depth}"
 
 
 def arguments(depth: int) -> str:

@@ -20,7 +20,7 @@ from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.rewriting.syntax.operation import Operation, Slot
 from cassette_import.rewriting.trees.node_builder import At
 
-_JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
+JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
 """Whether tracers are notified of the line again at the target of a jump, although the line did not change."""
 
 
@@ -71,7 +71,7 @@ class ArgumentFreeForm:
         before = self.hooks(at, "pre", event)
         if not before:
             return operand
-        if isinstance(operand, ast.Constant) and not _JUMPS_ARE_LINES:
+        if isinstance(operand, ast.Constant) and not JUMPS_ARE_LINES:
             for hook in before:  # a hook returns None
                 operand = at.either(hook, operand, operand)
             return operand

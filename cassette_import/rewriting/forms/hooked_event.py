@@ -1,6 +1,6 @@
 """The steps of an event that is carried out in the body itself: prehooks, the operation, posthooks.
 
-Knows which hooks there are, and what they are called with; must not know what the operation is.
+Knows which hooks there are; must not know what the operation is, or which operands hooks are called with.
 """
 
 from __future__ import annotations
@@ -8,19 +8,68 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
+from typing import Final
 
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.forms.pending_event import note, split_one
-from cassette_import.rewriting.shape import TAGGED, ContextShape, Shape
+from cassette_import.rewriting.forms.pending_event import note
+from cassette_import.rewriting.shape import TAGGED, Shape
 from cassette_import.rewriting.symbols import VariantNames, When
 from cassette_import.rewriting.trees.node_builder import At
 
-Operands = Callable[[], tuple[list[ast.expr], list[ast.keyword]]]
-"""Returns new nodes for what hooks are called with: positional arguments and keywords."""
-
 Read = Callable[[], ast.expr]
-"""Returns a new node that reads a temporary or a constant."""
+"""Returns a node that reads a temporary or a constant."""
+
+_WHENS: Final[tuple[When, ...]] = ("pre", "post")
+
+
+class Operands(Protocol):
+    """What the hooks of an event are called with, after their context and the result."""
+
+    def passed_to(self, hook: str, leading: list[ast.expr], alone: bool) -> ast.expr:
+        """The call of a hook. `alone` says that the hook gets the function without its arguments."""
+
+    def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
+        """The note of the pending event (see `pending_event`)."""
+
+
+class OperandsOfPrimitive:
+    """The operands of an event that is no call: a primitive and its arguments.
+
+    Parameters
+    ----------
+    at:
+        The position of the event.
+    function:
+        The primitive.
+    arguments:
+        Its arguments.
+    read_by_handlers:
+        The temporaries that the handler of exceptions reads; those of each event are added.
+    """
+
+    def __init__(self, at: At, function: ast.expr, arguments: list[ast.expr], read_by_handlers: set[str]) -> None:
+        self._at = at
+        self._operands = [function, *arguments]
+        self._has_splats = any(isinstance(argument, ast.Starred) for argument in arguments)
+        self._read_by_handlers = read_by_handlers
+
+    def passed_to(self, hook: str, leading: list[ast.expr], alone: bool) -> ast.expr:
+        """The call of a hook."""
+        at, given = self._at, [*leading, *self._of(alone)]
+        if alone:
+            hook = symbols.without_arguments(hook)
+        elif not self._has_splats:
+            hook = symbols.with_arity(hook, len(given))
+        return at.call(at.load(hook), given)
+
+    def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
+        """The note of the event."""
+        return note(self._at, event, below, self._of(alone), (), self._read_by_handlers)
+
+    def _of(self, alone: bool) -> list[ast.expr]:
+        return self._operands[:1] if alone else self._operands
 
 
 class HookedEvents:
@@ -37,18 +86,16 @@ class HookedEvents:
     def __init__(self, shape: Shape, read_by_handlers: set[str]) -> None:
         self.shape = shape
         self.names = VariantNames(shape.prefix)
-        self._read_by_handlers = read_by_handlers
+        self.read_by_handlers = read_by_handlers
+        self._levels = {when: functools.cache(functools.partial(self._levels_of, when)) for when in _WHENS}
+        self._errorhooks_get_function_alone = all(
+            "errorhook" in context.without_arguments for context in self.shape.contexts
+        )
 
     def event(
-        self,
-        at: At,
-        event: Events,
-        operands: Operands,
-        native: ast.expr,
-        result: str,
-        later: tuple[list[ast.expr], Operands] | None = None,
-    ) -> ast.expr:
-        """``(prehooks..., result := native, posthooks...)[...]``.
+        self, at: At, event: Events, operands: Operands, steps: list[ast.expr], native: ast.expr, result: str
+    ) -> tuple[list[ast.expr], int]:
+        """``steps..., prehooks..., result := native, posthooks...``, and the place of the result among them.
 
         Parameters
         ----------
@@ -56,82 +103,54 @@ class HookedEvents:
             The position of the event, and its kind.
         operands:
             What hooks are called with.
+        steps:
+            What is evaluated first.
         native:
             The operation.
         result:
             The temporary for its value.
-        later:
-            Steps between the prehooks and the operation, and what hooks are called with after them.
         """
         before = self._hooks(at, "pre", event, operands, result)
-        steps, later_operands = later if later is not None else ([], operands)
-        after = self._hooks(at, "post", event, later_operands, result)
+        after = self._hooks(at, "post", event, operands, result)
         if event in self.shape.has_errorhooks:
-            noted = operands if self._errorhooks_read_no_arguments() else later_operands
-            before = self._pending_before(at, event, noted, before)
-            steps.append(self._note(at, event, len(self.shape.contexts), self._of_errorhooks(later_operands)))
-            after = self._pending_after(at, event, later_operands, after)
-        before += steps
-        return at.pick([*before, at.let(result, native) if after else native, *after], len(before))
+            before = self._pending_before(at, event, operands, before)
+            before.append(self._note(at, event, len(self.shape.contexts), operands))
+            after = self._pending_after(at, event, operands, after)
+        return [*steps, *before, at.let(result, native) if after else native, *after], len(steps) + len(before)
 
     def has_no_hooks(self, event: Events) -> bool:
         """Whether no hook is called at a kind of event, but values may be tagged there."""
         if not self.shape.tagging or event not in TAGGED or event in self.shape.has_errorhooks:
             return False
-        return not any(
-            event in context.events and (context.prehook or context.posthook) for context in self.shape.contexts
-        )
+        return not (self._levels["pre"](event) or self._levels["post"](event))
 
-    def reads_arguments(self, context: ContextShape, hook: str) -> bool:
-        """Whether a context has a hook of calls that reads their arguments."""
-        if hook == "errorhook":
-            has = Events.CALLS in self.shape.has_errorhooks
-        else:
-            has = Events.CALLS in context.events and (context.prehook if hook == "prehook" else context.posthook)
-        return has and hook not in context.without_arguments
+    def _levels_of(self, when: When, event: Events) -> list[int]:
+        """The levels of the contexts with such a hook, in the order in which the hooks are called.
 
-    def _hooks(self, at: At, which: When, event: Events, operands: Operands, result: str) -> list[ast.expr]:
-        """The calls of all prehooks (outermost first) or posthooks (innermost first) of an event."""
+        Prehooks are called outermost first, posthooks innermost first.
+        """
+        levels = [
+            number
+            for number, context in enumerate(self.shape.contexts)
+            if event in context.events and (context.prehook if when == "pre" else context.posthook)
+        ]
+        return levels if when == "pre" else levels[::-1]
+
+    def _hooks(self, at: At, when: When, event: Events, operands: Operands, result: str) -> list[ast.expr]:
+        """The calls of all prehooks or posthooks of an event."""
         calls: list[ast.expr] = []
-        contexts = list(enumerate(self.shape.contexts))
-        if which == "post":
-            contexts.reverse()
-        for number, context in contexts:
-            if event not in context.events or not (context.prehook if which == "pre" else context.posthook):
-                continue
-            positional, keywords = operands()
+        for number in self._levels[when](event):
             leading: list[ast.expr] = [at.load(temporaries.context(number))]
-            if which == "post":
+            if when == "post":
                 leading.append(at.load(result))
-            given = leading + positional
-            hook = self.names.hook(which, number, event)
-            if f"{which}hook" in context.without_arguments:
-                hook, given, keywords = symbols.without_arguments(hook), leading + self._alone(positional), []
-            elif not keywords and not any(isinstance(argument, ast.Starred) for argument in given):
-                hook = symbols.with_arity(hook, len(given))
-            calls.append(at.call(at.load(hook), given, keywords))
+            alone = f"{when}hook" in self.shape.contexts[number].without_arguments
+            calls.append(operands.passed_to(self.names.hook(when, number, event), leading, alone))
         return calls
-
-    @staticmethod
-    def _alone(positional: list[ast.expr]) -> list[ast.expr]:
-        """The function alone, without its arguments."""
-        first = positional[0]
-        if not isinstance(first, ast.Starred):
-            return [first]
-        at, carried = At(first), first.value
-        callee = split_one(carried)
-        if callee is not None:  # `*@split(@f0)`, whose first part is in @q0
-            return [at.load(temporaries.callee_parts(callee))]
-        return [at.put(ast.Subscript(carried, at.constant(0), ast.Load()))]  # of `*@q0`
 
     def _pending_before(self, at: At, event: Events, operands: Operands, prehooks: list[ast.expr]) -> list[ast.expr]:
         """The prehooks, with a note before each: if it fails, the contexts whose prehook has returned are notified."""
-        operands = self._of_errorhooks(operands)
-        levels = [
-            number for number, context in enumerate(self.shape.contexts) if event in context.events and context.prehook
-        ]
         steps: list[ast.expr] = []
-        for number, prehook in zip(levels, prehooks, strict=True):
+        for number, prehook in zip(self._levels["pre"](event), prehooks, strict=True):
             if number > 0:
                 steps.append(self._note(at, event, number, operands))
             steps.append(prehook)
@@ -139,31 +158,20 @@ class HookedEvents:
 
     def _pending_after(self, at: At, event: Events, operands: Operands, posthooks: list[ast.expr]) -> list[ast.expr]:
         """The posthooks, with a note before each: if it fails, the contexts further out are notified."""
-        levels = [
-            number for number, context in enumerate(self.shape.contexts) if event in context.events and context.posthook
-        ]
+        levels = self._levels["post"](event)
         steps: list[ast.expr] = []
-        for number, posthook in zip(reversed(levels), posthooks, strict=True):
+        for number, posthook in zip(levels, posthooks, strict=True):
             if number > 0:
-                steps.append(self._note(at, event, number, self._of_errorhooks(operands)))
+                steps.append(self._note(at, event, number, operands))
             else:
                 steps.append(at.let(temporaries.PENDING, at.constant(None)))
             steps.append(posthook)
         return [*steps, at.let(temporaries.PENDING, at.constant(None))] if 0 not in levels else steps
 
     def _note(self, at: At, event: Events, below: int, operands: Operands) -> ast.expr:
-        noted = at.let(temporaries.PENDING, note(at, event, below, *operands(), self._read_by_handlers))
+        noted = at.let(temporaries.PENDING, operands.noted(event, below, self._errorhooks_get_function_alone))
         # A note that is no constant holds the operands. As a step of its own it would live as long as the other steps.
-        return noted if isinstance(noted.value, ast.Constant) else at.same(noted, at.constant(None))
-
-    def _of_errorhooks(self, operands: Operands) -> Operands:
-        """The operands that errorhooks are called with."""
-        if not self._errorhooks_read_no_arguments():
-            return operands
-        return lambda: (self._alone(operands()[0]), [])
-
-    def _errorhooks_read_no_arguments(self) -> bool:
-        return all("errorhook" in context.without_arguments for context in self.shape.contexts)
+        return at.same(noted, at.constant(None)) if isinstance(noted.value, ast.Tuple) else noted
 
 
 def into_temporaries(

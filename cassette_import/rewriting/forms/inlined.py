@@ -21,7 +21,13 @@ from cassette_import.rewriting.forms import tagged_events
 from cassette_import.rewriting.forms.argument_free import ArgumentFreeForm
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
-from cassette_import.rewriting.forms.hooked_event import HookedEvents, Read, as_written, into_temporaries
+from cassette_import.rewriting.forms.hooked_event import (
+    HookedEvents,
+    OperandsOfPrimitive,
+    Read,
+    as_written,
+    into_temporaries,
+)
 from cassette_import.rewriting.forms.inlined_call import InlinedCall
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.shape import TAGGED, Interest, Shape
@@ -107,16 +113,14 @@ class InlinedForm:
         result = temporaries.result(depth, suffix)
         if not only_native or tagged_events.helper_after(name) is not None:
             used.insert(0, result)
-
-        def operands() -> tuple[list[ast.expr], list[ast.keyword]]:
-            return [at.load(symbols.primitive(name)), *operation.arguments([read() for read in reads])], []
-
+        arguments = operation.arguments([read() for read in reads])
+        operands = OperandsOfPrimitive(at, at.load(symbols.primitive(name)), arguments, self._events.read_by_handlers)
         if event in self.shape.overloads or name in self.shape.primitives:
             native = self._overloaded_operation(operation, event, values, reads, result)
         else:
             native = operation.plain(as_written(values, reads))
-        value = self._events.event(at, event, operands, native, result)
-        return at.pick([*steps, value, at.clear(used)], len(steps)) if used else value
+        steps, place = self._events.event(at, event, operands, steps, native, result)
+        return at.pick([*steps, at.clear(used)] if used else steps, place)
 
     def _overloaded_operation(
         self, operation: Operation, event: Events, values: list[ast.expr], reads: list[Read], result: str

@@ -1,22 +1,29 @@
 """The inlined form of a call: which function the hooks get depends on the kind of the callee.
 
-Knows kinds of callees; must not know which hooks there are.
+A test before the prehooks finds the kind of the callee, and keeps it in two temporaries::
+
+    @k0 := (@m0 := (@k0 := @type(@f0)) is <method>) or @k0 is <function> or @k0 is <type> or ...
+
+- If ``@m0`` is true, the callee is a bound method. Hooks get its function and its receiver.
+- Otherwise, if ``@k0`` is true, the callee carries no receiver. Hooks get it as it is.
+- Otherwise, it is any other callee, such as a method of a C type. A helper splits it, and calls the hook
+  (`symbols.splitting`).
+
+The call itself, which no other frame may make, is there once. Knows kinds of callees; must not know which hooks there
+are.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Callable
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
-from cassette_import.rewriting.forms.hooked_event import HookedEvents, Operands, as_written, into_temporaries
+from cassette_import.rewriting.forms.argument_free import JUMPS_ARE_LINES
+from cassette_import.rewriting.forms.hooked_event import HookedEvents, as_written, into_temporaries
+from cassette_import.rewriting.forms.pending_event import note, note_of_callee
 from cassette_import.rewriting.trees.node_builder import At
-
-Leading = Callable[[], ast.expr]
-"""Returns a new node for what precedes the arguments of a call: the function, or a receiver."""
 
 
 class InlinedCall:
@@ -37,7 +44,7 @@ class InlinedCall:
         self._names = events.names
         self._at = At(node)
         self._callee, self._result = temporaries.callee(depth), temporaries.result(depth)
-        self._parts = temporaries.callee_parts(self._callee)
+        self._kind, self._is_bound = temporaries.kind_of_callee(depth), temporaries.is_bound(depth)
         self._may_be_bound = isinstance(node.func, ast.Attribute)
         self._positional_count = len(node.args)
         self._keywords = [keyword.arg for keyword in node.keywords]
@@ -48,105 +55,87 @@ class InlinedCall:
         self._reads = into_temporaries(
             self._at, self._values, temporaries.arguments(depth), self._steps, self._used, self._only_native
         )
+        self._positional, self._named = self._arguments([read() for read in self._reads])
 
     def build(self) -> ast.expr:
         """The event."""
         at = self._at
         if self._only_native:
-            value = self._native()
+            steps, place = [*self._steps, self._native()], len(self._steps)
         else:
-            value = self._by_kind_of_callee()
-            self._used.append(self._parts)
-        return at.pick([*self._steps, value, at.clear(self._used)], len(self._steps))
+            self._steps.append(self._find_kind())
+            steps, place = self._events.event(at, Events.CALLS, self, self._steps, self._native(), self._result)
+        return at.pick([*steps, at.clear(self._used)], place)
 
-    def _by_kind_of_callee(self) -> ast.expr:
-        at, callee = self._at, self._callee
-        positional, keywords = self._arguments()
-        runner = at.load(self._names.event(Events.CALLS))
-        partial: ast.expr = at.call(runner, [self._read_callee(), *positional], keywords)
-        value = at.either(at.kind_is(callee, at.kind("partial")), partial, self._event_of_carrying())
-        value = at.either(at.is_whole(callee), self._event(self._read_callee), value)
+    def _find_kind(self) -> ast.expr:
+        """The assignment to the temporaries with the kind of the callee."""
+        at, kind = self._at, self._kind
+        read: ast.expr = at.let(kind, at.call(at.load(symbols.TYPE), [at.load(self._callee)]))
+        tests: list[ast.expr] = []
         if self._may_be_bound:
-            bound = self._event(self._read_function, self._read_receiver)
-            value = at.either(at.kind_is(callee, at.kind("method")), bound, value)
-        return value
-
-    def _event(self, *leading: Leading) -> ast.expr:
-        return self._events.event(self._at, Events.CALLS, self._operands(*leading), self._native(), self._result)
-
-    def _event_of_carrying(self) -> ast.expr:
-        """The event of a callee that may carry arguments, as a method of C does: it is split for hooks.
-
-        What it carries is kept only as long as hooks need it: `array.resize` refuses if there are more references to
-        the array than there would be.
-        """
-        at, events = self._at, self._events
-        contexts = events.shape.contexts
-        alone = later = self._operands(self._read_parts)
-        if any(events.reads_arguments(context, hook) for context in contexts for hook in ("posthook", "errorhook")):
-            later = self._operands(self._splat_of_split_callee)
-        if not any(events.reads_arguments(context, "prehook") for context in contexts):
-            event = events.event(at, Events.CALLS, alone, self._native(), self._result, ([], later))
-            return at.pick([self._keep_function_of(self._split_callee()), event], 1)
-        forget_rest = self._keep_function_of(self._read_parts())
-        carried = self._operands(self._splat_of_parts)
-        event = events.event(at, Events.CALLS, carried, self._native(), self._result, ([forget_rest], later))
-        # Compared, because an item of the tuple whose part is picked would live until then.
-        return at.pick([at.same(at.let(self._parts, self._split_callee()), at.constant(None)), event], 1)
+            tests.append(at.let(self._is_bound, at.same(read, at.kind("method"))))
+            read = at.load(kind)
+        tests += at.is_whole(self._callee, read, at.load(kind))
+        return at.let(kind, at.put(ast.BoolOp(ast.Or(), tests)))
 
     def _native(self) -> ast.expr:
         """The call itself, or that of an overload."""
         at, shape = self._at, self._events.shape
-        positional, keywords = self._arguments(written=True)
+        positional, keywords = self._arguments(as_written(self._values, self._reads))
         if shape.tagging:
             return tagged_events.call(at, shape.prefix, self._callee, self._result, positional, keywords)
-        callee: ast.expr = self._read_callee()
+        callee: ast.expr = at.load(self._callee)
         if Events.CALLS in shape.overloads:
-            over = at.call(at.load(self._names.overload(Events.CALLS)), [self._read_callee()])
+            over = at.call(at.load(self._names.overload(Events.CALLS)), [callee])
             callee = at.either(at.load(self._names.is_overloaded), over, callee)
         return at.call(callee, positional, keywords)
 
-    # ---- operands
-
-    def _arguments(self, written: bool = False) -> tuple[list[ast.expr], list[ast.keyword]]:
-        """The arguments; `written` is for the call itself, whose constants stay where they were written."""
-        found = as_written(self._values, self._reads) if written else [read() for read in self._reads]
+    def _arguments(self, values: list[ast.expr]) -> tuple[list[ast.expr], list[ast.keyword]]:
+        """Values as positional arguments and keywords."""
         count = self._positional_count
-        named = zip(self._keywords, found[count:], strict=True)
-        return found[:count], [At(value).put(ast.keyword(name, value)) for name, value in named]
+        named = zip(self._keywords, values[count:], strict=True)
+        return values[:count], [At(value).put(ast.keyword(name, value)) for name, value in named]
 
-    def _operands(self, *leading: Leading) -> Operands:
-        return functools.partial(self._leading_and_arguments, leading)
+    # ---- what hooks get
 
-    def _leading_and_arguments(self, leading: tuple[Leading, ...]) -> tuple[list[ast.expr], list[ast.keyword]]:
-        positional, keywords = self._arguments()
-        return [read() for read in leading] + positional, keywords
+    def passed_to(self, hook: str, leading: list[ast.expr], alone: bool) -> ast.expr:
+        """The call of a hook. `alone` says that the hook gets the function without its arguments."""
+        at, callee = self._at, self._at.load(self._callee)
+        if alone:
+            hook = symbols.without_arguments(hook)
+        chosen = at.either(
+            at.load(self._kind),
+            self._hook(hook, [*leading, callee], alone),
+            at.load(symbols.splitting(hook)),
+        )
+        value: ast.expr = self._pass(chosen, [*leading, callee], alone)
+        if self._may_be_bound:
+            function, receiver = at.attribute(callee, "__func__"), at.attribute(callee, "__self__")
+            carried = [*leading, function] if alone else [*leading, function, receiver]
+            bound = self._pass(self._hook(hook, carried, alone), carried, alone)
+            # After a jump to what follows a call immediately, 3.12 would notify tracers of the line again.
+            otherwise = at.same(value, at.constant(None)) if JUMPS_ARE_LINES else value
+            value = at.either(at.load(self._is_bound), bound, otherwise)
+        return value
 
-    def _read_callee(self) -> ast.expr:
-        return self._at.load(self._callee)
+    def _hook(self, hook: str, first: list[ast.expr], alone: bool) -> ast.expr:
+        """A hook that is called with these arguments, and those of the call."""
+        has_arity = not alone and not self._named
+        return self._at.load(symbols.with_arity(hook, len(first) + len(self._positional)) if has_arity else hook)
 
-    def _read_function(self) -> ast.expr:
-        """The function of a bound method."""
-        return self._at.attribute(self._read_callee(), "__func__")
+    def _pass(self, hook: ast.expr, first: list[ast.expr], alone: bool) -> ast.expr:
+        rest, named = ([], []) if alone else (self._positional, self._named)
+        return self._at.call(hook, [*first, *rest], named)
 
-    def _read_receiver(self) -> ast.expr:
-        """The receiver of a bound method."""
-        return self._at.attribute(self._read_callee(), "__self__")
-
-    def _split_callee(self) -> ast.expr:
-        """The function of the callee, and the arguments that it carries."""
-        return self._at.call(self._at.load(symbols.SPLIT), [self._read_callee()])
-
-    def _keep_function_of(self, split: ast.expr) -> ast.expr:
-        """Clear the temporary with the arguments that the callee carries."""
-        at = self._at
-        return at.let(self._parts, at.put(ast.Subscript(split, at.constant(0), ast.Load())))
-
-    def _read_parts(self) -> ast.expr:
-        return self._at.load(self._parts)
-
-    def _splat_of_parts(self) -> ast.expr:
-        return self._at.put(ast.Starred(self._read_parts(), ast.Load()))
-
-    def _splat_of_split_callee(self) -> ast.expr:
-        return self._at.put(ast.Starred(self._split_callee(), ast.Load()))
+    def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
+        """The note of the event."""
+        at, handlers = self._at, self._events.read_by_handlers
+        rest, named = (None, []) if alone else (self._positional, self._named)
+        split = note_of_callee(at, event, below, self._callee, rest, named, handlers)
+        if not self._may_be_bound:
+            return split
+        callee = at.load(self._callee)
+        carried: list[ast.expr] = [at.attribute(callee, "__func__")]
+        if rest is not None:
+            carried += [at.attribute(callee, "__self__"), *rest]
+        return at.either(at.load(self._is_bound), note(at, event, below, carried, named, handlers), split)

@@ -13,7 +13,7 @@ from cassette_import.rewriting import symbols, temporaries
 
 Node = TypeVar("Node", bound=ast.AST)
 
-KINDS: Final = ("function", "method", "builtin", "module", "partial")
+KINDS: Final = ("function", "method", "builtin", "module")
 """The types that `symbols.TYPES` holds, in their order. They have no names of their own: a type in `builtins` would be
 taken for a builtin."""
 
@@ -114,16 +114,22 @@ class At:
     def item(self, name: str, index: int) -> ast.expr:
         return self.put(ast.Subscript(self.load(name), self.constant(index), _LOAD))
 
-    def is_whole(self, name: str) -> ast.expr:
-        """The test whether a callable carries no receiver: a Python function, a class, or a function of a C module."""
+    def is_whole(self, name: str, first: ast.expr, kind: ast.expr) -> list[ast.expr]:
+        """Tests of which one is true if a callable carries no receiver.
+
+        It is a Python function, a class, or a function of a C module. `kind` reads its type, and `first` does so in the
+        first test.
+        """
         receiver = self.call(self.load(symbols.TYPE), [self.attribute(self.load(name), "__self__")])
-        of_module: list[ast.expr] = [self.kind_is(name, self.kind("builtin")), self.same(receiver, self.kind("module"))]
-        kinds: list[ast.expr] = [
-            self.kind_is(name, self.kind("function")),
-            self.kind_is(name, self.load(symbols.TYPE)),
+        of_module: list[ast.expr] = [
+            self.same(kind, self.kind("builtin")),
+            self.same(receiver, self.kind("module")),
+        ]
+        return [
+            self.same(first, self.kind("function")),
+            self.same(kind, self.load(symbols.TYPE)),
             self.put(ast.BoolOp(ast.And(), of_module)),
         ]
-        return self.put(ast.BoolOp(ast.Or(), kinds))
 
     def is_variable_here(self, node: ast.expr) -> bool:
         """Whether a node is a name or a constant on this line."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.callables import joined, keywords_of, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.protocols import Protocol
+from cassette_import.rewriting.temporaries import FUNCTION_OF_CALLEE, SPLIT_CALLEE
 from cassette_import.runtime.dispatch.event_plan import LevelHook
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import Activation
@@ -64,11 +65,19 @@ def _resolved(pending: Any, variables: dict[str, Any]) -> tuple[int, int, list[A
     """The event that a note of the rewriter describes, with its operands read from where the note places them."""
     kind, below, places, names, _ = pending
     values: list[Any] = []
+    callee = None
     for name, part in places:
         value = part if not name else variables[name] if name in variables else NAMES[name]
-        if name and part == "*":
-            values += split(value)
-        else:
-            values.append(getattr(value, part) if name and part is not None else value)
+        if name and part == SPLIT_CALLEE:
+            callee = value
+        elif name and part == FUNCTION_OF_CALLEE:
+            value = split(value)[0]
+        elif name and part is not None:
+            value = getattr(value, part)
+        values.append(value)
     count = len(values) - len(names)
-    return kind, below, values[:count], dict(zip(names, values[count:], strict=True))
+    operands, keywords = values[:count], dict(zip(names, values[count:], strict=True))
+    if callee is None:
+        return kind, below, operands, keywords
+    function, *leading = split(callee)
+    return kind, below, [function, *joined(leading, tuple(operands[1:]))], {**keywords_of(callee), **keywords}
