@@ -24,6 +24,8 @@ class Surroundings(NamedTuple):
     """A digest of the name of its file (`symbols.file_digest`)."""
     objects: frozenset[str] = frozenset()
     """The names that its module assigns."""
+    variables: frozenset[str] = frozenset()
+    """Its variables that no other code can assign."""
 
 
 class Entry:

@@ -17,6 +17,7 @@ from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.followed_bodies import follow_body, follow_expression, follow_module
 from cassette_import.rewriting.forms.guarded import GuardedForm
+from cassette_import.rewriting.forms.hooked_event import Variables
 from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.plain_reads import (
     free_names,
@@ -139,6 +140,7 @@ class _Rewriter:
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
         self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
         self._callee_forms: dict[tuple[Mode, bool], CalleeForm] = {}
+        self._variables = Variables(self.surroundings.variables)
 
     def _callee_form(self, mode: Mode, in_branch: bool) -> CalleeForm:
         """The form of events in a mode other than `Mode.INLINED`."""
@@ -174,6 +176,14 @@ class _Rewriter:
     def _nested_bodies(self, node: Function) -> dict[str, Any]:
         """Copies of the bodies that passes made of a nested function, which may be in several branches."""
         return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
+
+    def _nested_function(self, node: Function) -> Function:
+        """Rewrite a function in the function, in place."""
+        outer, self._variables.names = self._variables.names, frozenset()
+        try:
+            return self.function(node, self._nested_bodies(node))
+        finally:
+            self._variables.names = outer
 
     def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
         """Rewrite a function in place; `bodies` are those that passes made of it."""
@@ -328,7 +338,7 @@ class _Rewriter:
         form = self._inlined_forms.get(shape.prefix)
         if form is None:
             around = self.surroundings
-            form = InlinedForm(shape, around.file_digest, around.objects, self.read_by_handlers)
+            form = InlinedForm(shape, around.file_digest, around.objects, self.read_by_handlers, self._variables)
             self._inlined_forms[shape.prefix] = form
         return form
 
@@ -345,7 +355,7 @@ class _Rewriter:
                 node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
             # One copy of a nested function is rewritten; `skeleton.graft` replaces the others by its code.
             elsewhere = shape is not None and shape is not self.shapes[0]
-            made = node if self.keep_functions or elsewhere else self.function(node, self._nested_bodies(node))
+            made = node if self.keep_functions or elsewhere else self._nested_function(node)
             if depth:
                 setattr(made, DEPTH, depth)  # of its defaults' temporaries
             return made

@@ -125,7 +125,8 @@ class BodyCompiler:
         entry = entry_test.Entry(None if unit.record.installed else unit.record.filename)
         digest = symbols.file_digest(unit.record.filename)
         objects = names.assigned | _not_modules(imported, unit.some_function())
-        surroundings = entry_test.Surroundings(place.class_name, plain.co_freevars, digest, objects)
+        variables = frozenset(plain.co_varnames).difference(plain.co_cellvars)
+        surroundings = entry_test.Surroundings(place.class_name, plain.co_freevars, digest, objects, variables)
         rewriter.overdub_function(
             function, [_shape(unit.record, variant) for variant in variants], entry, bodies, surroundings
         )

@@ -72,6 +72,30 @@ class OperandsOfPrimitive:
         return self._operands[:1] if alone else self._operands
 
 
+Stays = Callable[[str], bool]
+
+
+def _always(name: str) -> bool:
+    return True
+
+
+def _never(name: str) -> bool:
+    return False
+
+
+class Variables:
+    """The variables of the function that is being rewritten which no other code can assign.
+
+    While an event runs, they keep their values. An operand that is such a variable is read several times, and needs no
+    temporary, if no other operand is evaluated after it. Nested functions have none: their code is not known.
+    """
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: frozenset[str] = frozenset()) -> None:
+        self.names = names
+
+
 class HookedEvents:
     """Builds events of one shape.
 
@@ -81,10 +105,13 @@ class HookedEvents:
         The stack of contexts.
     read_by_handlers:
         The temporaries that the handler of exceptions reads; those of each event are added.
+    variables:
+        The variables of the function that need no temporaries.
     """
 
-    def __init__(self, shape: Shape, read_by_handlers: set[str]) -> None:
+    def __init__(self, shape: Shape, read_by_handlers: set[str], variables: Variables) -> None:
         self.shape = shape
+        self._variables = variables
         self.names = VariantNames(shape.prefix)
         self.read_by_handlers = read_by_handlers
         self._levels = {when: functools.cache(functools.partial(self._levels_of, when)) for when in _WHENS}
@@ -123,6 +150,14 @@ class HookedEvents:
         if not self.shape.tagging or event not in TAGGED or event in self.shape.has_errorhooks:
             return False
         return not (self._levels["pre"](event) or self._levels["post"](event))
+
+    def stays(self, event: Events) -> Stays:
+        """Tells of a variable whether an operand that is read last may stay in it, and needs no temporary."""
+        if self.has_no_hooks(event):  # it is read once
+            return _always
+        if self.shape.tagging or event in self.shape.has_errorhooks:
+            return _never
+        return self._variables.names.__contains__
 
     def _levels_of(self, when: When, event: Events) -> list[int]:
         """The levels of the contexts with such a hook, in the order in which the hooks are called.
@@ -175,7 +210,7 @@ class HookedEvents:
 
 
 def into_temporaries(
-    at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str], read_once: bool = False
+    at: At, values: list[ast.expr], prefix: str, steps: list[ast.expr], used: list[str], stays: Stays = _never
 ) -> list[Read]:
     """Evaluate values into temporaries.
 
@@ -191,8 +226,8 @@ def into_temporaries(
         What the names of the temporaries start with.
     steps, used:
         The assignments and the names of the temporaries are added to these.
-    read_once:
-        Whether each value is read once. Then the variables among the last values need no temporary either.
+    stays:
+        Tells which variables need no temporary either if they are among the last values.
 
     Returns
     -------
@@ -200,7 +235,7 @@ def into_temporaries(
     """
     reads: list[Read] = []
     first_read = len(values)
-    while read_once and first_read and at.is_variable_here(values[first_read - 1]):
+    while first_read and _stays(at, values[first_read - 1], stays):
         first_read -= 1
     for number, value in enumerate(values):
         if number >= first_read and isinstance(value, ast.Name):
@@ -214,6 +249,10 @@ def into_temporaries(
         used.append(name)
         reads.append(functools.partial(at.load, name))
     return reads
+
+
+def _stays(at: At, value: ast.expr, stays: Stays) -> bool:
+    return at.is_variable_here(value) and (not isinstance(value, ast.Name) or stays(value.id))
 
 
 def _identity(value: ast.expr) -> ast.expr:

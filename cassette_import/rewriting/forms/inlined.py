@@ -25,6 +25,7 @@ from cassette_import.rewriting.forms.hooked_event import (
     HookedEvents,
     OperandsOfPrimitive,
     Read,
+    Variables,
     as_written,
     into_temporaries,
 )
@@ -49,6 +50,8 @@ class InlinedForm:
         For guards, see `GuardedForm`.
     read_by_handlers:
         The temporaries that the handler of exceptions reads; those of each event are added.
+    variables:
+        The variables of the function that need no temporaries.
     """
 
     temporaries = True
@@ -59,10 +62,12 @@ class InlinedForm:
         file: str = "",
         objects: frozenset[str] = frozenset(),
         read_by_handlers: set[str] | None = None,
+        variables: Variables | None = None,
     ) -> None:
         self.shape = shape
         self._names = VariantNames(shape.prefix)
-        self._events = HookedEvents(shape, read_by_handlers if read_by_handlers is not None else set())
+        handlers = read_by_handlers if read_by_handlers is not None else set()
+        self._events = HookedEvents(shape, handlers, variables or Variables())
         self._argument_free = ArgumentFreeForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
 
@@ -109,7 +114,8 @@ class InlinedForm:
         steps: list[ast.expr] = []
         used: list[str] = []
         only_native = self._events.has_no_hooks(event)
-        reads = into_temporaries(at, values, temporaries.operands(depth, suffix), steps, used, only_native)
+        prefix = temporaries.operands(depth, suffix)
+        reads = into_temporaries(at, values, prefix, steps, used, self._events.stays(event))
         result = temporaries.result(depth, suffix)
         if not only_native or tagged_events.helper_after(name) is not None:
             used.insert(0, result)

@@ -53,7 +53,7 @@ class InlinedCall:
         self._steps: list[ast.expr] = [At(node.func).let(self._callee, node.func)]
         self._used = [self._callee, self._result]
         self._reads = into_temporaries(
-            self._at, self._values, temporaries.arguments(depth), self._steps, self._used, self._only_native
+            self._at, self._values, temporaries.arguments(depth), self._steps, self._used, events.stays(Events.CALLS)
         )
         self._positional, self._named = self._arguments([read() for read in self._reads])
 
