@@ -38,7 +38,8 @@ from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_analysis import passing_value_through, touches_only_context
-from cassette_import.runtime.dispatch.suspension import splitting, with_arity
+from cassette_import.runtime.dispatch.splitting_hooks import splitting
+from cassette_import.runtime.dispatch.suspension import with_arity
 from cassette_import.runtime.names import NAMES, PROVIDED
 from cassette_import.runtime.variant import Family
 
@@ -267,7 +268,7 @@ class StackVariant:
         """The form of a hook that call sites of a kind load by a name; None if it is another name."""
         hook = self.names.splitting_hook(name)
         if hook is not None:
-            return splitting(NAMES[hook[0]], leading=1 if hook[1] == "pre" else 2, alone=hook[2])
+            return splitting(NAMES[hook.name], 1 if hook.when == "pre" else 2, hook.arity)
         found = self.names.hook_with_arity(name)
         return None if found is None else with_arity(NAMES[found[0]], found[1])
 

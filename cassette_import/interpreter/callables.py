@@ -40,24 +40,24 @@ def lookup(kind: type, name: str) -> Any:
     return None
 
 
-_methods: dict[int, dict[str, Any]] = {}
+METHODS_OF_TYPES: Final[dict[int, dict[str, Any]]] = {}
 """C methods by name, by the identity of the receiver's type. The entry of a type is dropped when the type dies. It is
 never out of date: only Python classes can have a method replaced, and their C methods are inherited."""
 _owners: dict[int, weakref.ref[type]] = {}
-"""The types in `_methods`."""
+"""The types in `METHODS_OF_TYPES`."""
 
 
 def _methods_of(owner: type) -> dict[str, Any]:
-    """The entry of a type in `_methods`."""
+    """The entry of a type in `METHODS_OF_TYPES`."""
     number = id(owner)
-    known = _methods.get(number)
+    known = METHODS_OF_TYPES.get(number)
     if known is None:
 
         def forget(reference: weakref.ref[type]) -> None:
             if _owners.get(number) is reference:
-                del _methods[number], _owners[number]
+                del METHODS_OF_TYPES[number], _owners[number]
 
-        known = _methods[number] = {}
+        known = METHODS_OF_TYPES[number] = {}
         _owners[number] = weakref.ref(owner, forget)
     return known
 
@@ -169,7 +169,7 @@ def split(function: Any) -> tuple[Any, ...]:
         if receiver is None or type(receiver) is ModuleType:
             return (function,)
         owner = type(receiver)
-        known = _methods.get(id(owner))
+        known = METHODS_OF_TYPES.get(id(owner))
         found = None if known is None else known.get(function.__name__)
         if found is None:
             found = _method(receiver, owner, function.__name__)

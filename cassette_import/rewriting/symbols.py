@@ -108,6 +108,8 @@ GLOBALS: Final = "@globals"
 LOCALS: Final = "@locals"
 TYPES: Final = "@types"
 """Types of callees (`node_builder.KINDS`)."""
+SPLIT: Final = "@split"
+"""Splits a callee into its function and the arguments that it carries."""
 
 # ---- statements, displays and names (`runtime.syntax.blocks`)
 DEBUGGER: Final = "@debugger"
@@ -236,6 +238,16 @@ def with_prefix(name: str, prefixes: Mapping[str, str]) -> str:
     return f"{prefixes[prefix]}{dot}{rest}" if prefix in prefixes else name
 
 
+class SplittingHook(Record):
+    """What the name of a splitting hook says."""
+
+    name: str
+    """The name of the hook."""
+    when: When
+    arity: int | None
+    """How many arguments call sites pass; None if that is not said."""
+
+
 class VariantNames(Record):
     """Builds and parses the names of one variant. The prefix itself is the name of its family."""
 
@@ -284,12 +296,12 @@ class VariantNames(Record):
             return None
         return (hook, int(count)) if hook.startswith((f"{self.prefix}.pre", f"{self.prefix}.post")) else None
 
-    def splitting_hook(self, name: str) -> tuple[str, When, bool] | None:
-        """Parse a name that `splitting` built: the name of the hook, its kind, and whether it gets no arguments."""
-        hook, _, last = name.rpartition(".")
+    def splitting_hook(self, name: str) -> SplittingHook | None:
+        """Parse a name that `splitting` built, perhaps with an arity; None if it is another name."""
+        hook, _, last = name.rpartition(f".{_SPLIT}")
         for when in get_args(When):
-            if last == _SPLIT and hook.startswith(f"{self.prefix}.{when}"):
-                return hook, when, hook.endswith(_ALONE)
+            if hook.startswith(f"{self.prefix}.{when}"):
+                return SplittingHook(hook, when, int(last[1:]) if last else None)
         return None
 
     def event(self, kind: Events) -> str:
@@ -324,7 +336,6 @@ class VariantNames(Record):
 
 _FAILED: Final = ".failed"
 _SPLIT: Final = "split"
-_ALONE: Final = ".alone"
 _DOTS_OF_HOOK: Final = 2
 
 
@@ -335,7 +346,7 @@ def with_arity(hook: str, count: int) -> str:
 
 def without_arguments(hook: str) -> str:
     """A hook for call sites that pass it no arguments of the event."""
-    return f"{hook}{_ALONE}"
+    return f"{hook}.alone"
 
 
 def splitting(hook: str) -> str:

@@ -48,6 +48,11 @@ def kind_of_callee(depth: int) -> str:
     return f"@k{depth}"
 
 
+def function_of_callee(depth: int) -> str:
+    """The function of a callee that is of another kind."""
+    return f"@q{depth}"
+
+
 def is_bound(depth: int) -> str:
     """Whether the callee of a call is a bound method."""
     return f"@m{depth}"

@@ -63,7 +63,7 @@ def test_names_of_a_variant_become_those_of_another_one():
 
 def test_only_temporaries_with_a_depth_are_numbered():
     numbered = [temporaries.callee(0), temporaries.part(temporaries.arguments(12), 3), temporaries.result(1, "_0")]
-    others = [symbols.TYPE, symbols.primitive("operator.add"), NAMES.learn, temporaries.PENDING]
+    others = [symbols.SPLIT, symbols.primitive("operator.add"), NAMES.learn, temporaries.PENDING]
     assert [temporaries.is_numbered_temporary(name) for name in numbered + others] == [True] * 3 + [False] * 4
 
 

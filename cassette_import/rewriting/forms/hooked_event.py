@@ -159,6 +159,11 @@ class HookedEvents:
             return _never
         return self._variables.names.__contains__
 
+    def alone(self, when: When, event: Events) -> list[bool]:
+        """Of each prehook or posthook, whether it gets the function without its arguments."""
+        contexts, name = self.shape.contexts, f"{when}hook"
+        return [name in contexts[number].without_arguments for number in self._levels[when](event)]
+
     def _levels_of(self, when: When, event: Events) -> list[int]:
         """The levels of the contexts with such a hook, in the order in which the hooks are called.
 

@@ -45,6 +45,7 @@ class InlinedCall:
         self._at = At(node)
         self._callee, self._result = temporaries.callee(depth), temporaries.result(depth)
         self._kind, self._is_bound = temporaries.kind_of_callee(depth), temporaries.is_bound(depth)
+        self._function, self._is_function_awaited = temporaries.function_of_callee(depth), False
         self._may_be_bound = isinstance(node.func, ast.Attribute)
         self._positional_count = len(node.args)
         self._keywords = [keyword.arg for keyword in node.keywords]
@@ -64,6 +65,7 @@ class InlinedCall:
             steps, place = [*self._steps, self._native()], len(self._steps)
         else:
             self._steps.append(self._find_kind())
+            self._find_function()
             steps, place = self._events.event(at, Events.CALLS, self, self._steps, self._native(), self._result)
         return at.pick([*steps, at.clear(self._used)], place)
 
@@ -102,30 +104,48 @@ class InlinedCall:
         """The call of a hook. `alone` says that the hook gets the function without its arguments."""
         at, callee = self._at, self._at.load(self._callee)
         if alone:
-            hook = symbols.without_arguments(hook)
-        chosen = at.either(
-            at.load(self._kind),
-            self._hook(hook, [*leading, callee], alone),
-            at.load(symbols.splitting(hook)),
+            return at.call(at.load(symbols.without_arguments(hook)), [*leading, self._read_function()])
+        given = [*leading, callee]
+        chosen = at.either(at.load(self._kind), self._hook(hook, given), self._hook(symbols.splitting(hook), given))
+        value: ast.expr = at.call(chosen, [*given, *self._positional], self._named)
+        if self._is_function_awaited:
+            value, self._is_function_awaited = at.let(self._function, value), False
+        if not self._may_be_bound:
+            return value
+        given = [*leading, at.attribute(callee, "__func__"), at.attribute(callee, "__self__")]
+        bound = at.call(self._hook(hook, given), [*given, *self._positional], self._named)
+        # After a jump to what follows a call immediately, 3.12 would notify tracers of the line again.
+        return at.either(
+            at.load(self._is_bound), bound, at.same(value, at.constant(None)) if JUMPS_ARE_LINES else value
         )
-        value: ast.expr = self._pass(chosen, [*leading, callee], alone)
+
+    def _find_function(self) -> None:
+        """Have the function of a callee of another kind in a temporary, if some hook gets it alone.
+
+        A splitting prehook returns it. If no prehook comes first that gets the arguments, the callee is split before.
+        """
+        at, alone = self._at, self._events.alone("pre", Events.CALLS)
+        if not any(alone) and not any(self._events.alone("post", Events.CALLS)):
+            return
+        self._used.append(self._function)
+        self._is_function_awaited = bool(alone) and not alone[0]
+        if not self._is_function_awaited:
+            split = at.call(at.load(symbols.SPLIT), [at.load(self._callee)])
+            first = at.put(ast.Subscript(split, at.constant(0), ast.Load()))
+            self._steps.append(at.let(self._function, at.either(at.load(self._kind), at.constant(None), first)))
+
+    def _read_function(self) -> ast.expr:
+        """The function of the callee, without what that carries."""
+        at, callee = self._at, self._at.load(self._callee)
+        function = at.either(at.load(self._kind), callee, at.load(self._function))
         if self._may_be_bound:
-            function, receiver = at.attribute(callee, "__func__"), at.attribute(callee, "__self__")
-            carried = [*leading, function] if alone else [*leading, function, receiver]
-            bound = self._pass(self._hook(hook, carried, alone), carried, alone)
-            # After a jump to what follows a call immediately, 3.12 would notify tracers of the line again.
-            otherwise = at.same(value, at.constant(None)) if JUMPS_ARE_LINES else value
-            value = at.either(at.load(self._is_bound), bound, otherwise)
-        return value
+            return at.either(at.load(self._is_bound), at.attribute(callee, "__func__"), function)
+        return function
 
-    def _hook(self, hook: str, first: list[ast.expr], alone: bool) -> ast.expr:
+    def _hook(self, hook: str, first: list[ast.expr]) -> ast.expr:
         """A hook that is called with these arguments, and those of the call."""
-        has_arity = not alone and not self._named
-        return self._at.load(symbols.with_arity(hook, len(first) + len(self._positional)) if has_arity else hook)
-
-    def _pass(self, hook: ast.expr, first: list[ast.expr], alone: bool) -> ast.expr:
-        rest, named = ([], []) if alone else (self._positional, self._named)
-        return self._at.call(hook, [*first, *rest], named)
+        count = len(first) + len(self._positional)
+        return self._at.load(hook if self._named else symbols.with_arity(hook, count))
 
     def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
         """The note of the event."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final, get_args
 
+from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives, symbols
 from cassette_import.rewriting.events import Events
@@ -100,6 +101,7 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.BASE_EXCEPTION: BaseException,
     symbols.TYPE: type,
     symbols.TYPES: tuple(_KINDS[kind] for kind in KINDS),
+    symbols.SPLIT: split,
     **{symbols.primitive(name): function for name, function in FUNCTIONS.items()},
 }
 """The names that rewritten code finds in `builtins`, see `runtime.bindings`."""
