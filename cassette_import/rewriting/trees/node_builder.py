@@ -6,7 +6,7 @@ Knows nodes and positions; must not know events.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from cassette_import.rewriting import symbols, temporaries
@@ -19,6 +19,10 @@ taken for a builtin."""
 
 _LOAD = ast.Load()
 _STORE = ast.Store()
+_IS = ast.Is()
+
+_new: Final[Callable[[type[Node]], Node]] = ast.AST.__new__
+"""Makes a node without fields: to set them all at once takes less time than the constructor of its class."""
 
 
 class At:
@@ -27,44 +31,56 @@ class At:
     __slots__ = ("_loads", "_position")
 
     def __init__(self, origin: ast.AST) -> None:
-        self._position = (
-            getattr(origin, "lineno", 1),
-            getattr(origin, "col_offset", 0),
-            getattr(origin, "end_lineno", None) or getattr(origin, "lineno", 1),
-            getattr(origin, "end_col_offset", None) or getattr(origin, "col_offset", 0),
-        )
+        known = origin.__dict__
+        line, column = known.get("lineno", 1), known.get("col_offset", 0)
+        self._position = {
+            "lineno": line,
+            "col_offset": column,
+            "end_lineno": known.get("end_lineno") or line,
+            "end_col_offset": known.get("end_col_offset") or column,
+        }
         self._loads: dict[str, ast.Name] = {}
 
     def put(self, node: Node) -> Node:
         """Set the position of `node`."""
-        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = self._position  # type: ignore[attr-defined]
+        node.__dict__.update(self._position)
         return node
 
     def load(self, name: str) -> ast.Name:
         """A load of a name. One node may be in many places: nothing changes it, and the compiler only reads it."""
         node = self._loads.get(name)
         if node is None:
-            node = self._loads[name] = self.put(ast.Name(name, _LOAD))
+            node = self._loads[name] = _new(ast.Name)
+            node.__dict__ = {"id": name, "ctx": _LOAD, **self._position}
         return node
 
     def store(self, name: str) -> ast.Name:
-        return self.put(ast.Name(name, _STORE))
+        node = _new(ast.Name)
+        node.__dict__ = {"id": name, "ctx": _STORE, **self._position}
+        return node
 
     def constant(self, value: Any) -> ast.Constant:
-        return self.put(ast.Constant(value))
+        node = _new(ast.Constant)
+        node.__dict__ = {"value": value, "kind": None, **self._position}
+        return node
 
     def attribute(self, value: ast.expr, name: str) -> ast.Attribute:
-        node = self.put(ast.Attribute(value, name, _LOAD))
+        node, position = _new(ast.Attribute), self._position
+        node.__dict__ = {"value": value, "attr": name, "ctx": _LOAD, **position}
         # The compiler puts the load of an attribute that spans several lines on the last of them.
-        node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
+        node.end_lineno, node.end_col_offset = position["lineno"], position["col_offset"] + 1
         return node
 
     def call(self, function: ast.expr, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:
-        return self.put(ast.Call(function, list(arguments), list(keywords)))
+        node = _new(ast.Call)
+        node.__dict__ = {"func": function, "args": [*arguments], "keywords": [*keywords], **self._position}
+        return node
 
     def let(self, name: str, value: ast.expr) -> ast.NamedExpr:
         """`(name := value)`."""
-        return self.put(ast.NamedExpr(self.store(name), value))
+        node = _new(ast.NamedExpr)
+        node.__dict__ = {"target": self.store(name), "value": value, **self._position}
+        return node
 
     def pick(self, elements: Sequence[ast.expr], index: int) -> ast.expr:
         """``(first, second, ...)[index]``: evaluates all in order; the value is that of one."""
@@ -98,10 +114,14 @@ class At:
         return self.put(ast.Try(body, [handler], [], []))
 
     def either(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.IfExp:
-        return self.put(ast.IfExp(test, then, otherwise))
+        node = _new(ast.IfExp)
+        node.__dict__ = {"test": test, "body": then, "orelse": otherwise, **self._position}
+        return node
 
     def same(self, left: ast.expr, right: ast.expr) -> ast.Compare:
-        return self.put(ast.Compare(left, [ast.Is()], [right]))
+        node = _new(ast.Compare)
+        node.__dict__ = {"left": left, "ops": [_IS], "comparators": [right], **self._position}
+        return node
 
     def kind_is(self, name: str, kind: ast.expr) -> ast.Compare:
         """`type(name) is kind`."""
@@ -112,7 +132,9 @@ class At:
         return self.item(symbols.TYPES, KINDS.index(kind))
 
     def item(self, name: str, index: int) -> ast.expr:
-        return self.put(ast.Subscript(self.load(name), self.constant(index), _LOAD))
+        node = _new(ast.Subscript)
+        node.__dict__ = {"value": self.load(name), "slice": self.constant(index), "ctx": _LOAD, **self._position}
+        return node
 
     def is_whole(self, name: str, first: ast.expr, kind: ast.expr) -> list[ast.expr]:
         """Tests of which one is true if a callable carries no receiver.
@@ -133,7 +155,7 @@ class At:
 
     def is_variable_here(self, node: ast.expr) -> bool:
         """Whether a node is a name or a constant on this line."""
-        return isinstance(node, (ast.Name, ast.Constant)) and node.lineno == self._position[0]
+        return isinstance(node, (ast.Name, ast.Constant)) and node.lineno == self._position["lineno"]
 
     def clear(self, names: Sequence[str]) -> ast.expr:
         """``(a := (b := None))``: the values of temporaries die when they would die in the plain program."""

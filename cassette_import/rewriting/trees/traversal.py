@@ -132,7 +132,7 @@ def _shallow(node: ast.AST, work: list[ast.AST]) -> ast.AST:
     """A copy of one node. It is added to `work` unless it is a leaf: its children have to be copied as well."""
     kind = node.__class__
     copy = kind.__new__(kind)
-    copy.__dict__.update(node.__dict__)
+    copy.__dict__ = node.__dict__.copy()
     if kind not in _LEAVES:
         work.append(copy)
     return copy
