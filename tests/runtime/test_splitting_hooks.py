@@ -23,7 +23,7 @@ class Instance:
         pass
 
 
-class WithMetaclass(abc.ABC):
+class WithMetaclass(metaclass=abc.ABCMeta):
     pass
 
 
