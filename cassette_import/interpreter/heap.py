@@ -29,6 +29,8 @@ def functions_of(filenames: Collection[str]) -> list[FunctionType]:
     `gc.freeze` hides objects from `gc.get_objects`. Functions are found in spite of it if a module or a class refers to
     them, directly or through containers.
     """
+    if not filenames:  # a context is entered before anything is imported
+        return []
     everywhere = _functions()
     found = [item for item in everywhere if item.__code__.co_filename in filenames]
     if sum(item is functions_of or item is _OLDER for item in everywhere) < 2:  # one is missing: objects are frozen

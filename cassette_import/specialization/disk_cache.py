@@ -12,16 +12,18 @@ Knows names, headers and the file system. Must not know what the values are.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import marshal
+import operator
 import os
 import re
 import sys
 import threading
 import time
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -285,19 +287,81 @@ def _version() -> str:
 
 @functools.cache
 def _fingerprint() -> bytes:
-    """The hash of cassette_import's own files: a checkout never reads files that an earlier state of it wrote (C2)."""
+    """The hash of cassette_import's own files: a checkout never reads files that an earlier state of it wrote (C2).
+
+    To read the files takes milliseconds, so the hash is cached in a file, which is valid for the times and sizes of the
+    files.
+    """
+    files = sorted(_own_files(), key=operator.attrgetter("path"))
+    stamp = _stamp_of_all(files)
+    cached = None if stamp == NO_STAMP else _cached_fingerprint(stamp)
+    if cached is not None:
+        return cached
     parts = [importlib.util.MAGIC_NUMBER]
-    for path in sorted(_own_files()):
+    for entry in files:
+        with open(entry.path, "rb", buffering=0) as file:
+            parts.append(file.read())
+    found = importlib.util.source_hash(b"".join(parts))
+    if stamp != NO_STAMP:
+        _cache_fingerprint(stamp, found)
+    return found
+
+
+def _stamp_of_all(files: Sequence[os.DirEntry[str]]) -> bytes:
+    """What the paths, times and sizes of files prove, as those of one file do in `stamp_of`."""
+    times, last = [], 0.0
+    for entry in files:
+        status = entry.stat()
+        times.append((entry.path, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+        last = max(last, status.st_mtime, status.st_ctime)
+    # Times in the future prove nothing either, unlike those of single source files: the system's clock was set back.
+    return importlib.util.source_hash(repr(times).encode()) if time.time() - last >= _SETTLED else NO_STAMP
+
+
+def _cached_fingerprint(stamp: bytes) -> bytes | None:
+    path = _location_of_fingerprint()
+    try:
+        with open(path, "rb", buffering=0) as file:
+            found = file.read()
+    except OSError:
+        return None
+    fingerprint = found[_HASH : 2 * _HASH]
+    return fingerprint if found == _described(stamp, fingerprint) else None
+
+
+def _cache_fingerprint(stamp: bytes, fingerprint: bytes) -> None:
+    path = _location_of_fingerprint()
+    if path and not sys.dont_write_bytecode:
+        with contextlib.suppress(OSError):
+            _write_atomically(path, _described(stamp, fingerprint), _READABLE)
+
+
+def _described(stamp: bytes, fingerprint: bytes) -> bytes:
+    return stamp + fingerprint + importlib.util.source_hash(stamp + fingerprint)
+
+
+def _location_of_fingerprint() -> str:
+    """The path of the file that caches the fingerprint; nothing if this interpreter has no caches."""
+    return location(os.path.join(PACKAGE_FOLDER, "specialization", "__init__.py"), "fingerprint") or ""
+
+
+def _own_files() -> Iterator[os.DirEntry[str]]:
+    """The files of the packages that determine compiled bodies.
+
+    There are none if cassette_import is imported from a zip file: the version in the name of the cache file suffices.
+    """
+    folders = [os.path.join(PACKAGE_FOLDER, name) for name in _DECISIVE]
+    for folder in folders:
         try:
-            with open(path, "rb", buffering=0) as file:
-                parts.append(file.read())
-        except OSError:  # imported from a zip file: the version in the name of the cache file has to suffice
+            entries = list(os.scandir(folder))
+        except OSError:
             continue
-    return importlib.util.source_hash(b"".join(parts))
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry
+            elif entry.name != "__pycache__" and entry.is_dir():
+                folders.append(entry.path)
 
 
-def _own_files() -> Iterator[str]:
-    """The files of the packages that determine compiled bodies."""
-    for name in ("activation", "interpreter", "rewriting", "runtime", "specialization"):
-        for folder, _, files in os.walk(os.path.join(PACKAGE_FOLDER, name)):
-            yield from (os.path.join(folder, file) for file in files if file.endswith(".py"))
+_DECISIVE = ("activation", "interpreter", "rewriting", "runtime", "specialization")
+_READABLE = 0o644

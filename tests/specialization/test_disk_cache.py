@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,54 @@ def test_C2_the_fingerprint_is_that_of_the_files(tmp_path, monkeypatch):
     assert disk_cache._fingerprint.__wrapped__() == first
     (package / "rewriting" / "rewriter.py").write_text("2")
     assert disk_cache._fingerprint.__wrapped__() != first
+
+
+@pytest.fixture
+def own_package(tmp_path, monkeypatch):
+    """Files in the place of cassette_import's, which are old enough for their times to be trusted."""
+    package = tmp_path / "cassette_import"
+    (package / "rewriting" / "forms").mkdir(parents=True)
+    (package / "specialization").mkdir()
+    for name in ("rewriting/rewriter.py", "rewriting/forms/guarded.py", "specialization/__init__.py"):
+        (package / name).write_text("1")
+    monkeypatch.setattr(disk_cache, "PACKAGE_FOLDER", str(package))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "caches"))
+    os.makedirs(os.path.dirname(disk_cache._location_of_fingerprint()))
+    monkeypatch.setattr(disk_cache, "_SETTLED", -10.0)
+    return package
+
+
+def test_C2_the_fingerprint_is_computed_once_for_all_processes(own_package, monkeypatch):
+    first = disk_cache._fingerprint.__wrapped__()
+    monkeypatch.setattr(importlib.util, "MAGIC_NUMBER", b"not read")
+    assert disk_cache._fingerprint.__wrapped__() == first
+
+
+@pytest.mark.parametrize("name", ["rewriting/rewriter.py", "rewriting/forms/guarded.py", "rewriting/new.py"])
+@pytest.mark.parametrize("text", ["2", "1 "])
+def test_C2_a_cached_fingerprint_is_not_used_after_an_edit_with_the_same_times(own_package, name, text):
+    first = disk_cache._fingerprint.__wrapped__()
+    before = (own_package / "rewriting" / "rewriter.py").stat()
+    time.sleep(0.05)  # file systems may count time in steps of hundredths of seconds
+    (own_package / name).write_text(text)
+    os.utime(own_package / name, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert disk_cache._fingerprint.__wrapped__() != first
+
+
+def test_C2_a_fingerprint_is_not_cached_while_files_are_being_edited(own_package, monkeypatch):
+    monkeypatch.setattr(disk_cache, "_SETTLED", 2.0)
+    disk_cache._fingerprint.__wrapped__()
+    assert not os.path.exists(disk_cache._location_of_fingerprint())
+
+
+@pytest.mark.parametrize("length", [0, 8, 23, 24, 30])
+def test_C4_a_damaged_cached_fingerprint_is_computed_again(own_package, length):
+    first = disk_cache._fingerprint.__wrapped__()
+    path = disk_cache._location_of_fingerprint()
+    data = Path(path).read_bytes()
+    Path(path).write_bytes((data * 2)[:length] if length != len(data) else data[:8] + b"8 others" + data[16:])
+    assert disk_cache._fingerprint.__wrapped__() == first
 
 
 def test_C3_an_edit_is_detected_without_a_change_of_times(source):
