@@ -133,11 +133,10 @@ def call_untracked(ctx: Any, f: Any, arguments: Sequence[Any], keywords: dict[st
     """Make the program's call if no argument has metadata of this context."""
     if keywords.get("out") is not None:
         check_out(ctx, f, keywords["out"])
-    given = (*arguments, *keywords.values())
-    unusual = [value for value in given if type(value) not in _ORDINARY]
-    if unusual:
+    if keywords or not _ORDINARY.issuperset(map(type, arguments)):
+        unusual = [value for value in (*arguments, *keywords.values()) if type(value) not in _ORDINARY]
         own_tag: Any = tag_of(ctx)
-        if holds_metadata(unusual, own_tag):
+        if unusual and holds_metadata(unusual, own_tag):
             raise ctx.refuse(no_rule_error(f))
     if ctx.memory.known:
         arguments = split_metadata(ctx, arguments)[1]
@@ -151,6 +150,15 @@ def check_out(ctx: Any, f: Any, out: Any) -> None:
         isinstance(plain(one), Array) and ctx.memory.knows(plain(one)) for one in places
     ):
         raise ctx.refuse(no_rule_error(f))
+
+
+def check_others(ctx: Any, f: Any, others: Iterable[Any], value: Any = None) -> None:
+    """Refuse a call that depends on numbers that its rule does not consider, or writes into an argument."""
+    for other in others:
+        if type(other) is Tagged and may_have_derivative(plain(other)) and split_array_metadata(ctx, (other,))[2]:
+            raise ctx.refuse(no_rule_error(f))
+        if isinstance(plain(other), Array) and plain(other) is plain(value):
+            raise ctx.refuse(no_rule_error(f))
 
 
 def split_array_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:

@@ -15,6 +15,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     as_array,
     call_natively,
     call_untracked,
+    check_others,
     differentiate_call,
     handles,
     no_rule_error,
@@ -66,6 +67,7 @@ def differentiate_composition(
     count = len(given)
     value = call_natively(f, values[:count], dict(zip(options, values[count:], strict=True)))
 
+    check_others(ctx, f, map(plain, arguments), value)
     try:
         with numpy.errstate(all="ignore"):
             composed = function(functools.partial(differentiate_call, ctx), *given, **options)

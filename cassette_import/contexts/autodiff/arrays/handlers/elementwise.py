@@ -6,7 +6,7 @@ imports NumPy.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy
 
@@ -26,6 +26,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
 )
 from cassette_import.contexts.autodiff.arrays.rules.elementwise import NUMPY_FUNCTION, PARTIALS, PIECEWISE_CONSTANT
 from cassette_import.contexts.autodiff.modes import split_metadata
+from cassette_import.runtime.tagging.wrappers import plain
 
 
 @handles(*PARTIALS, *(function for function, same in NUMPY_FUNCTION.items() if same in PARTIALS))
@@ -36,17 +37,25 @@ def elementwise(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     own_tag, values, found = split_array_metadata(ctx, given)
     if not found:
         return call_untracked(ctx, f, arguments, keywords)
-    if "where" in keywords or keywords.get("out") is not None:
+    if "where" in keywords or keywords.get("out") is not None or len(arguments) > len(partials):
         raise ctx.refuse(no_rule_error(f))
     value = call_natively(f, values, keywords)
     terms = []
+    values = [numpy.asarray(one) if type(one) in _ROWS else one for one in values]
     with numpy.errstate(all="ignore"):
         for number, metadata in found:
-            partial = partials[number](value, *values)
+            try:
+                partial = partials[number](value, *values)
+            except TypeError:  # of truth values
+                partial = partials[number](value, *(numpy.add(plain(one), 0.0) for one in values))
             if any(partial is one for one in (value, *values)):
                 partial = ctx.saved(partial)
             terms.append((scaling(partial, shape_of(values[number])), metadata))
         return with_derivative(ctx, own_tag, value, terms)
+
+
+_ROWS: Final = frozenset({list, tuple})
+"""Types of arguments that partial derivatives cannot compute with."""
 
 
 @handles(numpy.float64, numpy.float32, numpy.longdouble)
@@ -64,4 +73,6 @@ def step(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of functions whose derivative is zero."""
     if keywords.get("out") is not None:
         check_out(ctx, f, keywords["out"])
-    return call_natively(f, split_metadata(ctx, arguments)[1], keywords)
+    value = call_natively(f, split_metadata(ctx, arguments)[1], keywords)
+    check_out(ctx, f, tuple(argument for argument in arguments[1:] if plain(argument) is plain(value)))
+    return value

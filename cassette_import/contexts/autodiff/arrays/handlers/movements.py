@@ -7,7 +7,7 @@ NumPy.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy
@@ -16,6 +16,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     Array,
     call_natively,
     call_untracked,
+    check_others,
     handles,
     may_have_derivative,
     no_rule_error,
@@ -60,10 +61,12 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     value = _moved_value(ctx, f, arguments, keywords, trees, values)
     if not may_have_derivative(plain(value)):
         return without_derivative(value, own_tag)
+    check_others(ctx, f, _not_moved(keys, arguments, keywords), value)
     if not movements.only_moves(f, arguments, keywords) or _holds_objects(plain(value)):
         raise ctx.refuse(no_rule_error(f))
     rearranged = movements.rearrangement(f, arguments, keywords)
-    if len(found) == len(sources) == 1 and trees.get(0) == 0 and movements.is_view(f, arguments, keywords):
+    is_array = isinstance(plain(values[0]), Array)
+    if is_array and len(found) == len(sources) == 1 and trees.get(0) == 0 and movements.is_view(f, arguments, keywords):
         record_view(ctx, plain(value), [(plain(values[0]), found[0][1])])
         return with_derivative(
             ctx, own_tag, value, [(_view(f, rearranged, arguments, shape_of(values[0])), found[0][1])]
@@ -127,6 +130,13 @@ def _first_of(value: Any) -> Any:
 
 _JOINERS: Final = tuple(map(type, (numpy.r_, numpy.c_, numpy.mgrid, numpy.ogrid)))
 """The types of objects that make arrays from subscripts."""
+
+
+def _not_moved(keys: Iterable[Any], arguments: Sequence[Any], keywords: dict[str, Any]) -> Iterator[Any]:
+    """The arguments that are not moved, among which the result may be; conditions have derivative zero."""
+    for key, argument in (*enumerate(arguments), *keywords.items()):
+        if key not in keys:
+            yield plain(argument)
 
 
 def _numbers_in_subscript(key: Any) -> Iterator[Any]:

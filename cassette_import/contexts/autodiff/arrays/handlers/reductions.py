@@ -14,6 +14,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     as_array,
     call_natively,
     call_untracked,
+    check_others,
     handles,
     no_rule_error,
     reject,
@@ -41,6 +42,7 @@ def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return call_untracked(ctx, f, arguments, keywords)
     value = call_natively(f, (x, *given[1:]), keywords)
     names, weigh = rules.REDUCTIONS[f]
+    check_others(ctx, f, (*given[1:], *keywords.values()))
     options = {**dict(zip(names, map(plain, given[1:]), strict=False)), **keywords}
     unusual = (options.get(name, numpy._NoValue) for name in ("initial", "where", "out", "correction", "mean"))
     if any(option is not numpy._NoValue and option is not None for option in unusual):
@@ -70,8 +72,9 @@ def reduce_by(ctx: Any, f: Any, /, ufunc: Any, *arguments: Any, **keywords: Any)
 
 
 @handles(numpy.cumsum, numpy.ndarray.cumsum)
-def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, **keywords: Any) -> Any:
+def accumulate(ctx: Any, f: Any, /, x: Any, axis: Any = None, *rest: Any, **keywords: Any) -> Any:
     """Handler of `cumsum`."""
+    keywords = {**dict(zip(("dtype", "out"), rest, strict=False)), **keywords}
     x = as_array(ctx, x)
     own_tag, (bare,), found = split_array_metadata(ctx, (x,))
     if not found:

@@ -212,7 +212,7 @@ def _nan_to_num(do: Do, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any =
     if not copy:
         raise NotImplementedError
     bare = plain(x)
-    found = do(numpy.where, numpy.isfinite(bare), x, numpy.nan_to_num(bare, True, 0.0, plain(posinf), plain(neginf)))
+    found = do(numpy.where, numpy.isfinite(bare), x, numpy.nan_to_num(bare))
     found = do(numpy.where, numpy.isnan(bare), nan, found)
     for infinite, replacement in ((numpy.isposinf, posinf), (numpy.isneginf, neginf)):
         if replacement is not None:

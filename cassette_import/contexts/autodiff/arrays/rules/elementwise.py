@@ -86,7 +86,7 @@ PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
     numpy.conjugate: (_ONE,), numpy.ndarray.conj: (_ONE,), numpy.ndarray.conjugate: (_ONE,),  # of real numbers
     numpy.absolute: (lambda v, x: sign(x),),
     numpy.fabs: (lambda v, x: sign(x),),
-    numpy.copysign: (lambda v, x, y: sign(x) * sign(y), constant(0.0)),
+    numpy.copysign: (lambda v, x, y: sign(x) * numpy.where(numpy.signbit(plain(y)), -1.0, 1.0), constant(0.0)),
     numpy.exp: (lambda v, x: v,),
     numpy.exp2: (lambda v, x: v * _LN2,),
     numpy.expm1: (lambda v, x: v + 1.0,),

@@ -31,7 +31,7 @@ MOVED_ARGUMENTS: Final[dict[Any, tuple[int, ...]]] = {
             "reshape", "ravel", "flatten", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis",
             "rollaxis", "expand_dims", "squeeze", "broadcast_to", "tile", "repeat", "take", "diag", "diagonal",
             "diagflat", "flip", "fliplr", "flipud", "roll", "rot90", "tril", "triu", "delete", "compress",
-            "atleast_1d", "atleast_2d", "atleast_3d", "ascontiguousarray", "asfortranarray", "copy", "tolist",
+            "ascontiguousarray", "asfortranarray", "copy", "tolist",
             "concatenate", "concat", "stack", "hstack", "vstack", "dstack", "row_stack", "column_stack", "block",
             "real", "real_if_close", "pad", "take_along_axis", "split", "array_split", "hsplit", "vsplit", "dsplit",
             "unstack", "__copy__", "__deepcopy__", "__getitem__",
@@ -40,7 +40,9 @@ MOVED_ARGUMENTS: Final[dict[Any, tuple[int, ...]]] = {
     ),
     **dict.fromkeys([operator.getitem, numpy.resize, *_TYPED], (0,)),
     **dict.fromkeys(functions_named("append"), (0, 1)),
-    **dict.fromkeys(functions_named("broadcast_arrays", "meshgrid"), tuple(range(32))),
+    **dict.fromkeys(
+        functions_named("broadcast_arrays", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d"), tuple(range(32))
+    ),
     **dict.fromkeys(functions_named("insert"), (0, 2)),
     **dict.fromkeys(functions_named("where"), (1, 2)),
     **dict.fromkeys([*_FILLED, *functions_named("choose", "extract")], (1,)),
@@ -50,6 +52,8 @@ MOVED_ARGUMENTS: Final[dict[Any, tuple[int, ...]]] = {
 
 for _function in functions_named("compress"):
     MOVED_ARGUMENTS[_function] = (0,) if _function is numpy.ndarray.compress else (1,)
+
+MOVED_ARGUMENTS[numpy.ndarray.choose] = tuple(range(1, 32))
 
 _KEYWORDS: Final = frozenset({
     "a", "m", "arr", "x", "v", "ary", "A", "tup", "arrays", "object", "array", "fill_value", "values", "choicelist",
