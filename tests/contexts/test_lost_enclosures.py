@@ -11,10 +11,9 @@ pytest.importorskip("flint")
 
 from cassette_import import CassetteError, NotOverdubbable
 from cassette_import.contexts.intervals import Interval, NotEnclosed, enclosure
-from tests.contexts.autodiff.test_lost_derivatives import UNFOLLOWED
+from tests.contexts.autodiff.test_lost_derivatives import PROGRAMS, UNFOLLOWED
 from tests.contexts.autodiff.test_number_rules import OF_NUMBERS
 from tests.programs import binding_numbers, deciding_numbers
-from tests.programs.moving_numbers import PROGRAMS
 
 BOX = Interval(3.0 - 1 / 16, 3.0 + 1 / 16)
 POINTS = [BOX.low + BOX.width * n / 20 for n in range(21)]

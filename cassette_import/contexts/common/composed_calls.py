@@ -10,10 +10,9 @@ from typing import Any
 
 from cassette_import.contexts.common.compositions import COMPOSITIONS, NoComposition
 from cassette_import.contexts.common.plain_calls import call_without_overload
-from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.iterator_metadata import is_iterable, items_outside
 from cassette_import.runtime.tagging.tag_scopes import active_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, wrapped
 
@@ -61,7 +60,7 @@ class _Items(list[Any]):
 
 def _with_items(argument: Any) -> Any:
     bare = plain(argument)
-    if isinstance(bare, (numbers.Number, str, bytes, type)) or lookup(type(bare), "__iter__") is None:
+    if isinstance(bare, (numbers.Number, str, bytes, type)) or not is_iterable(bare):
         return argument
     return _Items(items_outside(argument))
 

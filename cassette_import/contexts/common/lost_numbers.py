@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numbers
 import operator
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.activation.tagging import NO_METADATA, metadata
+from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata
 from cassette_import.contexts.common.compositions import IDENTITIES
 from cassette_import.errors import CassetteError
 from cassette_import.runtime.tagging.wrappers import plain
@@ -39,6 +40,9 @@ INDEPENDENT: Final = (isinstance, issubclass, callable, hasattr, id, type, opera
 _IDENTITIES: Final = frozenset(map(id, IDENTITIES))
 
 
+_CALLBACKS: Final = (FunctionType, MethodType, BuiltinFunctionType)
+
+
 class LosesNothing(Context, tagging=True):
     """The base of contexts for which a number without its metadata is an error, also if the program catches it."""
 
@@ -55,6 +59,13 @@ class LosesNothing(Context, tagging=True):
     def checked(self) -> Checked:
         """A block that runs the program: at its end, the error is raised that the program has caught, if any."""
         return Checked(self)
+
+    def is_called_later(self, value: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether a leaf that returned an object may call a function later with numbers that it got."""
+        given = (*arguments, *keywords.values())
+        if isinstance(value, (str, bytes)) or not any(isinstance(plain(one), _CALLBACKS) for one in given):
+            return False
+        return bool(allmetadata(self, *given))
 
     def converted(self, f: Any, arguments: tuple[Any, ...]) -> Any:
         """The metadata of a number that was converted to another type; `NO_METADATA` if `f` is no conversion."""

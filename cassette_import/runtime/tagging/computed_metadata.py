@@ -28,7 +28,7 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, buffer_of
 from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.lost_metadata import cannot_lose, lose
@@ -53,7 +53,7 @@ _BUFFERS: Final = (io.StringIO, io.BytesIO, bytearray, array.array)
 
 def has_contents(store: Store, owner: Any) -> bool:
     """Whether values with metadata were written into a buffer."""
-    entry = store.attributes.of(owner) if store.attributes.entries else None
+    entry = store.attributes.of(buffer_of(owner)) if store.attributes.entries else None
     return entry is not None and CONTENTS in entry.slots
 
 
@@ -62,6 +62,7 @@ def add_to_contents(call: Any, owner: Any) -> None:
     """Add the metadata that is computed of a leaf's arguments to that of the contents of a buffer."""
     found = metas_of(call.with_computed_metadata(owner))
     if found is not None:
+        owner = buffer_of(owner)
         slots = call.store.attributes.make(owner).slots
         slots[CONTENTS] = owner, {**slots.get(CONTENTS, (owner, {}))[1], **found}
 
@@ -91,7 +92,7 @@ def metadata_in(values: Any, own: Tag) -> Iterator[Any]:
                 continue
             value = value._tagged_value
         if own.store is not None and own.store.attributes.entries:
-            entry = own.store.attributes.of(value)
+            entry = own.store.attributes.of(buffer_of(value))
             metas = entry.slots.get(CONTENTS) if entry is not None else None
             if metas is not None and own in metas[1]:
                 yield metas[1][own]

@@ -38,6 +38,20 @@ def has(owner: Any, key: Any) -> bool:
 
 
 @hidden
+def buffer_of(owner: Any) -> Any:
+    """The object whose memory a view or a part of a C structure shares; any other object itself."""
+    while True:
+        base: Any = None
+        if type(owner) is memoryview:
+            base = owner.obj
+        elif type(type(owner)).__module__ == "_ctypes":
+            base = owner._b_base_
+        if base is None:
+            return owner
+        owner = base
+
+
+@hidden
 def attributes_of(owner: Any) -> dict[str, Any]:
     """The `__dict__` of an object, unless its class computes another one."""
     if is_a(owner, type):

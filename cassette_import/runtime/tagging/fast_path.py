@@ -38,6 +38,9 @@ The condition holds for arguments with which the plain call does the same as lon
 RULED_WHILE_TAGGED: Final[set[int]] = set()
 """Functions, by identity, whose rules apply as soon as there is metadata anywhere: their callbacks may return it."""
 
+TYPES_RULED_WHILE_TAGGED: Final[set[int]] = set()
+"""Types of callables, by identity, for which the same holds."""
+
 _names_in_c: Final[set[str]] = set()
 """The names of those functions that are written in C: most other functions are excluded at once by their names."""
 

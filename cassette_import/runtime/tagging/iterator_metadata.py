@@ -32,6 +32,15 @@ CURSORS: Final[dict[int, Callable[[Any], Cursor | None]]] = {}
 """For sources of further types, by the identity of the type: a function that makes a cursor, or returns None.
 `contexts.autodiff.arrays.modes` adds arrays; this table is empty otherwise."""
 
+
+class _Indexed:
+    """An object of the old protocol of sequences, which has no `__iter__`."""
+
+    def __getitem__(self, index: int) -> Any: ...
+
+    def __len__(self) -> int: ...  # type: ignore[empty-body]
+
+
 LAZY_TYPES: Final = tuple(
     kind
     for kind in (
@@ -39,7 +48,7 @@ LAZY_TYPES: Final = tuple(
         itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate, itertools.compress,
         itertools.zip_longest, itertools.pairwise, itertools.groupby, getattr(itertools, "batched", None),
         itertools.product, itertools.permutations, itertools.combinations, itertools.combinations_with_replacement,
-        itertools.cycle, itertools.repeat, type(iter(int, 1)),
+        itertools.cycle, itertools.repeat, type(iter(int, 1)), type(iter(_Indexed())), reversed,
     )
     if kind is not None
 )  # fmt: skip
@@ -172,6 +181,13 @@ def _is_item_of_dict(store: Store, iterator: Any, value: tuple[Any, ...]) -> boo
     return id(type(iterator)) in _ITEMS_ITERATORS and len(value) == 2 and store.items.of(value) is None
 
 
+@hidden
+def is_iterable(source: Any) -> bool:
+    """Whether an object has `__iter__`, or `__getitem__` of the old protocol of sequences."""
+    kind = type(source)
+    return lookup(kind, "__iter__") is not None or lookup(kind, "__getitem__") is not None
+
+
 def may_have_tagged_items(store: Store, source: Any) -> bool:
     """Whether items of a source may have metadata."""
     if type(source) is Tagged:
@@ -182,7 +198,8 @@ def may_have_tagged_items(store: Store, source: Any) -> bool:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
         return True
-    return type(lookup(type(source), "__iter__")) is FunctionType or has_contents(store, source)
+    method = lookup(type(source), "__iter__") or lookup(type(source), "__getitem__")
+    return type(method) is FunctionType or has_contents(store, source)
 
 
 @hidden

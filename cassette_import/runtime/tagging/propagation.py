@@ -26,6 +26,7 @@ from cassette_import.runtime.tagging.fast_path import (
     RULED_ALWAYS,
     RULED_WHILE_TAGGED,
     SIMPLE,
+    TYPES_RULED_WHILE_TAGGED,
     any_arguments,
     call_plainly,
     is_plain_while_untagged,
@@ -124,7 +125,9 @@ def propagate(
         if wants_wrapped:
             LOCAL.wants_wrapped = False
         store = store_of(activation)
-        if store is None or not (tagged or store or key in RULED_WHILE_TAGGED):
+        if store is None or not (
+            tagged or store or key in RULED_WHILE_TAGGED or id(type(function)) in TYPES_RULED_WHILE_TAGGED
+        ):
             if tagged:
                 return callee(*map(plain, arguments), **without_wrappers(keywords))
             value = callee(*arguments, **keywords)

@@ -6,12 +6,14 @@ namespaces that `eval` gets. Knows wrappers and the shadow store; must not know 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
@@ -80,12 +82,22 @@ def _set_slots(container: Any, slots: Any) -> None:
 
 
 @hidden
+def is_python_mapping(value: Any) -> bool:
+    """Whether the interpreter gets the items of a mapping from a method of the program."""
+    kind = type(value)
+    return type(lookup(kind, "__getitem__")) is FunctionType and not is_a(value, dict) and hasattr(kind, "keys")
+
+
+@hidden
 def mapping(value: Any) -> Any:
     """The mapping after `**`: a dict is copied with its values wrapped where they have metadata."""
     if not NAMES[METADATA_EXISTS]:
         return value
     value = plain(value)
     store = active_store()
+    if store is not None and is_python_mapping(value):
+        getitem = ACTIVE.get().variant.runners[int(Events.OPERATORS)].event  # type: ignore[union-attr]
+        return {key: getitem(operator.getitem, value, key) for key in value.keys()}  # noqa: SIM118
     if store is None or type(value) is not dict or not store.items.entries:
         return value
     slots = store.slots_by_key(value)

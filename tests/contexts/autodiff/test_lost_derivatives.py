@@ -9,8 +9,9 @@ import pytest
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient
-from tests.programs import binding_numbers
-from tests.programs.moving_numbers import PROGRAMS
+from tests.programs import binding_numbers, holding_numbers, moving_numbers, sequence_numbers
+
+PROGRAMS = {**moving_numbers.PROGRAMS, **sequence_numbers.PROGRAMS, **holding_numbers.PROGRAMS}
 
 UNFOLLOWED = {"class body computes"}
 FOLLOWED = [name for name in PROGRAMS if name not in UNFOLLOWED]

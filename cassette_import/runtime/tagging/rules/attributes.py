@@ -12,7 +12,13 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.tagging.computed_metadata import BOUND_METHODS, call_loaded, is_computed_from
+from cassette_import.runtime.tagging.computed_metadata import (
+    BOUND_METHODS,
+    add_to_contents,
+    call_loaded,
+    has_contents,
+    is_computed_from,
+)
 from cassette_import.runtime.tagging.container_contents import attributes_of
 from cassette_import.runtime.tagging.fast_path import nothing_watched
 from cassette_import.runtime.tagging.leaf_call import LeafCall
@@ -81,7 +87,7 @@ def _load_with_metadata(call: LeafCall) -> Any:
         fields = getattr(type(owner), "_fields", ())
         if call.arguments[1] in fields:
             return store.load_part(store.items, owner, fields.index(call.arguments[1]), value)
-    if type(value) is not Tagged and is_computed_from(call.arguments[0]):
+    if type(value) is not Tagged and (is_computed_from(call.arguments[0]) or has_contents(store, owner)):
         return call.with_computed_metadata(value)
     return value
 
@@ -96,6 +102,16 @@ def store_attribute(call: LeafCall) -> Any:
             return call.call_method(method, owner, name, value)
         if is_a(descriptor, property) and type(descriptor.fset) is FunctionType:
             return call.call_method(descriptor.fset, owner, value)
+        setter = lookup(type(descriptor), "__set__")
+        if type(setter) is FunctionType:
+            return call.call_method(setter, descriptor, owner, value)
+        if setter is not None:
+            call.native()
+            if descriptor.__get__(owner, type(owner)) is plain(value):
+                call.store.store_part(call.store.attributes, owner, name, value)
+            else:
+                add_to_contents(call, owner)  # a part of a C structure, for example
+            return None
     call.native()
     if name == "__dict__" and attributes_of(owner) is plain(value):
         call.store.attributes.drop(owner)

@@ -16,9 +16,11 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.c_callers import TestedCallback, bare_callback
+from cassette_import.runtime.tagging.fast_path import TYPES_RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code, rule_of_python_function, rule_of_type
 from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple, new_named_tuple
+from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
@@ -51,22 +53,37 @@ def call_python_function(call: LeafCall) -> Any:
 # ---- `functools.lru_cache`
 
 
-@rule_of_type(type(functools.lru_cache(lambda: None)))
+_CACHED: Final = type(functools.lru_cache(lambda: None))
+TYPES_RULED_WHILE_TAGGED.add(id(_CACHED))
+
+
+@rule_of_type(_CACHED)
 @hidden
 def call_cached(call: LeafCall) -> Any:
-    """A call with metadata goes past the cache, whose results belong to values without metadata, to one of its own."""
-    cached, function = call.callee, getattr(call.callee, "__wrapped__", None)
-    given = (*call.given, *call.keywords.values())
-    if function is None or not any(type(value) is Tagged for value in given):
+    """A call with metadata goes past the cache, whose results belong to values without metadata, to one of its own.
+
+    The metadata of a result that depends on variables of the function is kept beside the cache.
+    """
+    cached, function = call.function, getattr(call.function, "__wrapped__", None)
+    given = (*call.arguments, *call.keywords.values())
+    if function is None:
         return without_rule(call)
     keywords, is_typed = call.plain_keywords, cached.cache_parameters()["typed"]
     metas = tuple(_comparable(value) for value in given)
-    key = (functools._make_key(tuple(map(plain, call.given)), keywords, is_typed), metas)
+    plain_key = functools._make_key(tuple(map(plain, call.arguments)), keywords, is_typed)
     entry = call.store.views.make(cached)
     results = entry.extra = entry.extra if entry.extra is not None else {}
-    if key not in results:
-        results[key] = call.forward(function, *call.given, **call.keywords), given
-    return results[key][0]
+    if any(type(value) is Tagged for value in given):
+        if (plain_key, metas) not in results:
+            results[plain_key, metas] = call.forward(function, *call.arguments, **call.keywords), given
+        return results[plain_key, metas][0]
+    LOCAL.returned = None
+    value = without_rule(call)
+    found = value if type(value) is Tagged else LOCAL.returned
+    if found is not None and found._tagged_value is plain(value):
+        results[plain_key] = found
+    found = results.get(plain_key)
+    return found if found is not None and found._tagged_value is plain(value) else value
 
 
 def _comparable(value: Any) -> Any:

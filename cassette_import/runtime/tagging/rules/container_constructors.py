@@ -7,6 +7,7 @@ the items of an iterable; must not know where the items get their metadata from.
 from __future__ import annotations
 
 import gc
+import operator
 from collections import deque
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +19,7 @@ from cassette_import.runtime.tagging.container_contents import size_of
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.rewritten_code import is_python_mapping
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -90,7 +92,7 @@ def _is_dict(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
 @hidden
 def from_pairs(call: LeafCall) -> Any:
     store = call.store
-    source = plain(call.given[0]) if call.given else ()
+    source: Any = plain(call.given[0]) if call.given else ()
     if type(source) is MappingProxyType:
         source = gc.get_referents(source)[0]
     pairs: list[Any] = []
@@ -98,6 +100,9 @@ def from_pairs(call: LeafCall) -> Any:
         slots = store.slots_by_key(source)
         pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
         made = call.native()
+    elif is_python_mapping(source):
+        pairs = [(key, call.event(operator.getitem, source, key)) for key in source.keys()]  # noqa: SIM118
+        made = dict([tuple(map(plain, pair)) for pair in pairs], **call.plain_keywords)
     elif call.given and not hasattr(source, "keys"):
         add_pairs(call, source, pairs)
         made = dict([tuple(map(plain, pair)) for pair in pairs], **call.plain_keywords)

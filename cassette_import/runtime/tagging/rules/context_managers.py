@@ -6,12 +6,13 @@ Knows which value a manager hands to the program; must not know how bodies are r
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any
 
 from cassette_import.interpreter.callables import special
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
-from cassette_import.runtime.tagging.bound_names import KEPT_BY_MANAGERS
+from cassette_import.runtime.tagging.bound_names import KEPT_BY_MANAGERS, entering
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
 from cassette_import.runtime.tagging.rules.callables import enclosing_variable
@@ -39,7 +40,28 @@ def enter_generator(call: LeafCall) -> Any:
     LOCAL.returned = None
     value = call.native()
     found = LOCAL.returned
+    if found is None and len(call.arguments) > 1:
+        entering(call.arguments[1])
+        found = LOCAL.returned
     return found if found is not None and found._tagged_value is value else value
+
+
+@rule_of_code("contextlib", "_BaseExitStack.callback")
+@hidden
+def call_at_exit(call: LeafCall) -> Any:
+    """The function gets its arguments wrapped when the stack is left."""
+    if len(call.arguments) < 2:
+        return call.native()
+    stack, function, *given = call.arguments
+    keywords = call.keywords
+
+    @hidden
+    def run() -> Any:
+        return plain(call.forward(function, *given, **keywords))
+
+    functools.update_wrapper(run, plain(function), updated=())
+    plain(stack).callback(run)
+    return function
 
 
 @hidden

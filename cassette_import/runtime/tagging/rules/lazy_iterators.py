@@ -10,7 +10,6 @@ import functools
 import itertools
 from typing import Any
 
-from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.c_callers import (
@@ -24,7 +23,12 @@ from cassette_import.runtime.tagging.c_callers import (
 )
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
-from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items, start_iterator
+from cassette_import.runtime.tagging.iterator_metadata import (
+    is_iterable,
+    iterate_wrapped,
+    may_have_tagged_items,
+    start_iterator,
+)
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -59,7 +63,7 @@ def from_selectors(call: LeafCall) -> Any:
 
 
 def _is_source(item: Any) -> bool:
-    return not is_a(item, (str, bytes, int)) and lookup(type(plain(item)), "__iter__") is not None
+    return not is_a(item, (str, bytes, int)) and is_iterable(plain(item))
 
 
 @rule(vars(itertools.chain)["from_iterable"])

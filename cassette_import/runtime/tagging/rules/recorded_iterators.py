@@ -14,11 +14,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.tagging.c_callers import EventCallback
-from cassette_import.runtime.tagging.iterator_metadata import may_have_tagged_items, next_item, start_iterator
+from cassette_import.runtime.tagging.iterator_metadata import (
+    is_iterable,
+    may_have_tagged_items,
+    next_item,
+    start_iterator,
+)
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.shadow_store import Store
@@ -136,7 +140,7 @@ def run_twice(call: LeafCall) -> Any:
     moved = call.keywords.get("fillvalue")
     if type(moved) is not Tagged and not any(may_have_tagged_items(call.store, source) for source in sources):
         return call.native()
-    if any(lookup(type(plain(source)), "__iter__") is None for source in sources):
+    if any(not is_iterable(plain(source)) for source in sources):
         return call.native()
     feeds = [Feed(call.store, source) for source in sources]
     rest, keywords = call.given[count:], dict(call.keywords)
@@ -191,7 +195,7 @@ def group(call: LeafCall) -> Any:
     """The item that was taken last is the next one of the current group."""
     source = call.given[0] if call.given else call.keywords.get("iterable")
     function = plain(call.given[1] if len(call.given) > 1 else call.keywords.get("key"))
-    if lookup(type(plain(source)), "__iter__") is None or len(call.given) > 2:
+    if not is_iterable(plain(source)) or len(call.given) > 2:
         return call.native()
     store = call.store
     feed = Feed(store, source, recorded=False, compare=call.compare if function is None else None)
@@ -239,7 +243,7 @@ class _Total:
 def accumulate(call: LeafCall) -> Any:
     source = call.given[0] if call.given else call.keywords.get("iterable")
     given = call.given[1] if len(call.given) > 1 else call.keywords.get("func")
-    if lookup(type(plain(source)), "__iter__") is None or len(call.given) > 2:
+    if not is_iterable(plain(source)) or len(call.given) > 2:
         return call.native()
     initial = call.keywords.get("initial")
     function = plain(given)

@@ -15,7 +15,7 @@ from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import add_to_contents, has_contents, is_computed_from
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_of
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.lost_metadata import lose_key
@@ -103,7 +103,7 @@ def store_item(call: LeafCall) -> Any:
         call.native()
         if is_a(owner, dict):
             store.store_part(store.items, owner, key, value)
-        elif type(value) is Tagged:
+        elif type(value) is Tagged or is_a(value, CONTAINERS):
             add_to_contents(call, owner)
     return None
 
