@@ -298,6 +298,15 @@ class Context:
         """
         raise NotImplementedError
 
+    def follow_call(self, code: CodeType) -> FollowedBody | None:
+        """Called when a function begins that may have been entered without a call event, if `follows_bodies`.
+
+        Returns
+        -------
+        As `follow_body`; None if there was a call event of the function.
+        """
+        raise NotImplementedError
+
     def _variant_key(self) -> VariantKey:
         """What decides how functions are specialised for this context."""
         defaults, is_unchanged = self._type_defaults, not self._is_changed

@@ -26,6 +26,10 @@ class Surroundings(NamedTuple):
     """The names that its module assigns."""
     variables: frozenset[str] = frozenset()
     """Its variables that no other code can assign."""
+    passed: frozenset[str] = frozenset()
+    """Where bodies are followed: the names of functions that its module may pass to other functions."""
+    is_nested: bool = False
+    """Whether it is a function in another function."""
 
 
 class Entry:

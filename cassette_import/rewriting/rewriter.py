@@ -15,7 +15,14 @@ from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.callee import CalleeForm
-from cassette_import.rewriting.forms.followed_bodies import follow_body, follow_expression, follow_module
+from cassette_import.rewriting.forms.followed_bodies import (
+    follow_body,
+    follow_call,
+    follow_expression,
+    follow_lambda,
+    follow_module,
+    is_entered_otherwise,
+)
 from cassette_import.rewriting.forms.guarded import GuardedForm
 from cassette_import.rewriting.forms.hooked_event import Variables
 from cassette_import.rewriting.forms.inlined import InlinedForm
@@ -181,18 +188,25 @@ class _Rewriter:
         """Rewrite a function in the function, in place."""
         outer, self._variables.names = self._variables.names, frozenset()
         try:
-            return self.function(node, self._nested_bodies(node))
+            return self.function(node, self._nested_bodies(node), is_nested=True)
         finally:
             self._variables.names = outer
 
-    def function(self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({})) -> Function:
+    def _is_entered_otherwise(self, node: Function, is_nested: bool) -> bool:
+        around = self.surroundings
+        return is_entered_otherwise(node, around.passed, is_nested or around.is_nested)
+
+    def function(
+        self, node: Function, bodies: Mapping[str, Function] = MappingProxyType({}), is_nested: bool = False
+    ) -> Function:
         """Rewrite a function in place; `bodies` are those that passes made of it."""
         if not self.shapes:
             return node
-        if self.kept is not None and not _has_events(node) and not (self.follows_bodies and is_suspendable(node)):
+        follows = self.follows_bodies and (is_suspendable(node) or self._is_entered_otherwise(node, is_nested))
+        if self.kept is not None and not _has_events(node) and not follows:
             return node
         if isinstance(node, ast.Lambda):
-            return self._lambda(node, bodies)
+            return self._lambda(node, bodies, follows)
         docstring, body = split_docstring(node.body)
         names = free_names(node, self.surroundings.free_names) if self.is_tagging else frozenset()
         declarations = hoist_declarations(node, body) if survey(node).declares else []
@@ -207,7 +221,7 @@ class _Rewriter:
                 blocks = {prefix: _with_unwrapping(at, node, block, self.shapes) for prefix, block in blocks.items()}
             rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
         else:
-            rewritten = self._branches(node, at, body, blocks, bare, names)
+            rewritten = self._branches(node, at, body, blocks, bare, names, follows)
         node.body = [*docstring, *declarations, *rewritten]
         return node
 
@@ -235,6 +249,7 @@ class _Rewriter:
         blocks: dict[str, list[ast.stmt]],
         bare: bool,
         names: frozenset[str],
+        follows: bool,
     ) -> list[ast.stmt]:
         copies: list[Any] = [
             blocks[shape.prefix] if shape.prefix in blocks else [clone(statement, self.kept) for statement in body]
@@ -251,7 +266,11 @@ class _Rewriter:
                 unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.read_by_handlers))]
                 branch = [at.put(ast.Assign(unbound, at.constant(None))), self._with_handler(at, branch, shape)]
             if not bare:
-                branch = [*self._prologue(at, shape, branch), *branch]
+                prologue = self._prologue(at, shape, branch)
+                if follows and shape.follows_bodies:
+                    is_alone = len(shape.contexts) == 1 and bool(prologue)
+                    branch = follow_call(branch, temporaries.context(0) if is_alone else None)
+                branch = [*prologue, *branch]
             chain = [
                 at.put(
                     ast.If(
@@ -280,7 +299,7 @@ class _Rewriter:
         contexts = at.attribute(at.load(temporaries.ACTIVATION), "contexts")
         return at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))
 
-    def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function]) -> ast.Lambda:
+    def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function], follows: bool) -> ast.Lambda:
         at = At(node.body)
         if is_suspendable(node):
             if self.is_tagging:
@@ -306,6 +325,8 @@ class _Rewriter:
                     [*rest, returned(insert_unwrapping(copies[number], [shape], VARIABLES))], len(rest)
                 )
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
+            if not bare and follows and shape.follows_bodies:
+                branch = follow_lambda(branch)
             if not bare and shape.everything:
                 lets = [
                     at.let(temporaries.context(index), self._context(at, index)) for index in range(len(shape.contexts))

@@ -446,6 +446,22 @@ class _Unfollowed(_NotFollowed):
 
 
 @hidden
+def followed_call() -> FollowedBody:
+    """The run of a function that begins here, for the contexts that follow bodies and have no call event of it."""
+    contexts = ACTIVE.get().contexts
+    bodies = []
+    code = _frame(1).f_code
+    for context in contexts:
+        if context.follows_bodies:
+            body = context.follow_call(code)
+            if body is not None:
+                bodies.append(body)
+    if not bodies:
+        return NOT_FOLLOWED
+    return bodies[0] if len(bodies) == 1 else _FollowedByAll(bodies)
+
+
+@hidden
 def followed_module() -> None:
     """Note that a module level begins. It ends with the call or import in which it began."""
     followed_body_of(_frame(1).f_code)
@@ -479,6 +495,7 @@ _IMPORTS: Final = _SOME_CODE.replace(co_filename="~", co_firstlineno=0, co_name=
 BINDINGS: Final[dict[str, Any]] = {
     symbols.FOLLOWED_BODY: followed_body,
     symbols.FOLLOWED_EXPRESSION: followed_expression,
+    symbols.FOLLOWED_CALL: followed_call,
     symbols.FOLLOWED_MODULE: followed_module,
     symbols.FOLLOWED_IMPORTS: _Imports,
 }

@@ -47,6 +47,8 @@ class BodyCompiler:
 
     def __init__(self, cache: ModuleCache | None) -> None:
         self.cache = cache
+        self.seconds = 0.0
+        """The seconds of which listeners have been notified."""
 
     def body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
         """The unit's code with a branch for each variant.
@@ -65,6 +67,7 @@ class BodyCompiler:
     def _note(self, known: int, seconds: float) -> None:
         """Note that code was made, before which so many functions had been compiled."""
         functions = PROGRESS.end(seconds) - known
+        self.seconds += seconds
         for listener in list(LISTENERS):
             listener.code_made(functions, seconds)
 
@@ -126,7 +129,16 @@ class BodyCompiler:
         digest = symbols.file_digest(unit.record.filename)
         objects = names.assigned | _not_modules(imported, unit.some_function())
         variables = frozenset(plain.co_varnames).difference(plain.co_cellvars)
-        surroundings = entry_test.Surroundings(place.class_name, plain.co_freevars, digest, objects, variables)
+        follows = any(variant.shape.follows_bodies for variant in variants)
+        surroundings = entry_test.Surroundings(
+            place.class_name,
+            plain.co_freevars,
+            digest,
+            objects,
+            variables,
+            passed=source.names_passed() if follows else frozenset(),
+            is_nested="<locals>" in plain.co_qualname,
+        )
         rewriter.overdub_function(
             function, [_shape(unit.record, variant) for variant in variants], entry, bodies, surroundings
         )

@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import io
 import linecache
+import re
 import sys
 import textwrap
 import tokenize
@@ -315,6 +316,11 @@ class SourceFile:
         first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
         return textwrap.dedent("".join(text.splitlines(keepends=True)[first - 1 : node.end_lineno]))
 
+    def names_passed(self) -> frozenset[str]:
+        """The names that stand where a value is passed on: as an argument, in a display, behind `=` or `return`."""
+        source = self._read() or ""
+        return _names_passed(self, source)
+
     def compile(self, tree: ast.Module, flags: int) -> CodeType:
         """Compile a rewritten tree with the `__future__` features of the plain code (C16)."""
         with warnings.catch_warnings():
@@ -330,6 +336,15 @@ def _index_of_statement(source: SourceFile, lines: FunctionLines, first: int, la
         return places.Index(source.parse("\n" * (first - 1) + "\n".join(lines.lines[first - 1 : last])))
     except (SyntaxError, ValueError):
         return None
+
+
+@functools.lru_cache(maxsize=8)
+def _names_passed(source: SourceFile, text: bytes | str) -> frozenset[str]:
+    """The names that a module passes on, found without parsing it; some of them are in comments or strings."""
+    return frozenset(_PASSED.findall(text if isinstance(text, str) else _decode(text)))
+
+
+_PASSED: Final = re.compile(r"(?:[=(,\[:.]|\breturn)\s*([^\W\d]\w*)(?=\s*(?:[,)\]}#]|$))", re.MULTILINE)
 
 
 @functools.lru_cache(maxsize=2)

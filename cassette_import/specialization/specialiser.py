@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.interpreter import code_flags
+from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.observers import pause_observers
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import NAMES
@@ -20,6 +21,7 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.code_consumers import patch_readers, update_keepers
 from cassette_import.specialization.code_index import CodeIndex
+from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.fresh_stack import on_a_fresh_stack
 from cassette_import.specialization.function_lookup import FunctionLookup, function_in, has_environment
 from cassette_import.specialization.function_unit import Unit
@@ -70,6 +72,7 @@ class Specialiser:
                 return function_in(environment, self._index.outer_code_of(unit))
         token = ACTIVE.set(INACTIVE)
         resume_observers = pause_observers()
+        began, known = perf_counter(), body_compiler.seconds
         try:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
             if SPECIALISING.now:
@@ -84,6 +87,10 @@ class Specialiser:
         finally:
             resume_observers()
             ACTIVE.reset(token)
+            if LISTENERS:  # finding the live functions is specialising as well
+                rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))
+                for listener in list(LISTENERS):
+                    listener.code_made(0, rest)
 
     def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:
         """The unit of the function that was called: not that of the trampoline, if `types.coroutine` has copied it."""

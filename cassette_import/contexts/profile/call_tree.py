@@ -23,8 +23,10 @@ __all__ = [
     "SiteTotals",
     "ThreadTree",
     "UncorrectedThreadTree",
+    "count_call",
     "folded_node",
     "kind_of",
+    "leave_bodies",
     "site_totals",
     "walk",
 ]
@@ -54,14 +56,15 @@ class Node:
     - `start` is when the call in progress began, if there is one.
     - `latest` is the child that was called last. `successor` is the sibling that was called after this node when
       this node was last called; the hooks try it first, since programs repeat themselves.
+    - `announces` is whether the body of the function asks if there was a call event of it.
     - `folded_time` is the part of `total` that was spent in folded nodes (see `folded_node`).
 
     All times are in seconds of the thread's clock, see `ThreadTree`.
     """
 
     __slots__ = (
-        "calls", "children", "folded_time", "key", "kind", "label", "latest", "parent", "place", "site", "sites",
-        "start", "successor", "total",
+        "announces", "calls", "children", "folded_time", "key", "kind", "label", "latest", "parent", "place", "site",
+        "sites", "start", "successor", "total",
     )  # fmt: skip
 
     def __init__(self, label: Label, parent: Node | None, kind: str) -> None:
@@ -73,6 +76,7 @@ class Node:
         self.key: Any = NO_KEY
         self.latest: Any = _NO_NODE
         self.successor: Any = _NO_NODE
+        self.announces = False
         self.calls = 0
         self.start = self.total = self.folded_time = 0.0
         self.sites: dict[Any, Any] = NO_CHILDREN
@@ -226,6 +230,24 @@ def kind_of(function: Any) -> str:
     if issubclass(kind, type):
         return "class in Python" if type(function.__init__) is FunctionType else "class"
     return "method in C"
+
+
+def leave_bodies(thread: ThreadTree, outermost: Node, end: float) -> None:
+    """Count the bodies that ended unnoticed inside of a call: generator expressions that raised."""
+    node = thread.node
+    while node is not outermost:
+        if node.kind == BODY:
+            count_call(node, end)
+        node = node.parent
+
+
+def count_call(node: Node, end: float) -> None:
+    """Count a call of a node that ends now."""
+    node.calls += 1
+    node.total += end - node.start
+    parent = node.parent
+    if parent.children.get(node.place) is not node:
+        parent.folded_time += end - node.start
 
 
 def folded_node(thread: ThreadTree, label: Label, kind: str) -> Node:

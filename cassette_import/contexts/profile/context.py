@@ -29,8 +29,10 @@ from cassette_import.contexts.profile.call_tree import (
     Node,
     ThreadTree,
     UncorrectedThreadTree,
+    count_call,
     folded_node,
     kind_of,
+    leave_bodies,
     site_totals,
 )
 from cassette_import.contexts.profile.profiled_body import ProfiledBody
@@ -110,6 +112,8 @@ class Profile(Context, events=Events.CALLS):
         self.subtracts_overhead = overhead
         self._threads: dict[int, ThreadTree] = {}
         LISTENERS.add(self)
+        self.announced = False
+        """Whether the latest event is the call of a function whose body asks for that (`follow_call`)."""
         # Nodes refer to functions and code by id(), which is valid as long as these are alive.
         self._known: dict[int, KnownFunction] = {}
         self._bodies: dict[int, KnownFunction] = {}
@@ -136,7 +140,7 @@ class Profile(Context, events=Events.CALLS):
             thread.entered -= 1
             if not thread.entered:
                 end = perf_counter() - thread.measured_overhead
-                _leave_bodies(thread, thread.root, end)
+                leave_bodies(thread, thread.root, end)
                 thread.node = thread.root
                 thread.root.total += end - thread.root.start
         super().__exit__(*exception)
@@ -165,6 +169,8 @@ class Profile(Context, events=Events.CALLS):
                 parent.latest.successor = node
         parent.latest = node
         thread.node = node
+        if node.announces:
+            self.announced = True
         start = node.start = began - thread.measured_overhead
         thread.measured_overhead = perf_counter() - start
 
@@ -187,6 +193,7 @@ class Profile(Context, events=Events.CALLS):
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock of a call that raised."""
+        self.announced = False  # the function may not have begun
         try:
             self._end(None, f)
         except RecursionError:  # the program's own exception goes on; `_leave` mends the tree
@@ -196,6 +203,16 @@ class Profile(Context, events=Events.CALLS):
 
     def follow_body(self, code: CodeType) -> ProfiledBody:
         """Called when the body of a generator, coroutine or generator expression begins."""
+        return ProfiledBody(self, self._threads, code)
+
+    def follow_call(self, code: CodeType) -> ProfiledBody | None:
+        """Called when a function begins that may have been entered without a call event: as a callback, for example."""
+        thread = self._threads.get(get_ident())
+        if thread is not None:
+            node = thread.node
+            if node.label is self._body(code).label and node.kind != BODY:
+                node.announces = True
+                return None
         return ProfiledBody(self, self._threads, code)
 
     def tree_of_this_thread(self) -> ThreadTree:
@@ -253,11 +270,7 @@ class Profile(Context, events=Events.CALLS):
 
     def node_of_body(self, thread: ThreadTree, code: CodeType) -> Node:
         """The node for the body of a generator or coroutine that the parent node does not have yet."""
-        known = self._bodies.get(id(code))
-        if known is None:
-            label = code.co_filename, code.co_firstlineno, code.co_name
-            label = self._labels.setdefault(label, label)
-            known = self._bodies[id(code)] = KnownFunction(code, label, BODY)
+        known = self._body(code)
         if self._paths <= 0:
             node = thread.node.children.get(known.label) or folded_node(thread, known.label, BODY)
         else:
@@ -265,15 +278,24 @@ class Profile(Context, events=Events.CALLS):
             thread.node.children[~id(code)] = node
         return node
 
+    def _body(self, code: CodeType) -> KnownFunction:
+        """What nodes need to know of the body of a function with this code."""
+        known = self._bodies.get(id(code))
+        if known is None:
+            label = code.co_filename, code.co_firstlineno, code.co_name
+            label = self._labels.setdefault(label, label)
+            known = self._bodies[id(code)] = KnownFunction(code, label, BODY)
+        return known
+
     def leave_body(self, thread: ThreadTree, node: Node, end: float) -> None:
         """End the run of a body, and the calls in it that an interrupt has cut off."""
         above = thread.node
         while above is not thread.root and above is not node:
             above = above.parent
         if above is node:
-            _leave_bodies(thread, node, end)
+            leave_bodies(thread, node, end)
             thread.node = node.parent
-            _count(node, end)
+            count_call(node, end)
 
     def _leave(self, thread: ThreadTree, function: Any, end: float) -> None:
         """End a call whose node is not the current one, or whose key is not the function itself."""
@@ -283,9 +305,9 @@ class Profile(Context, events=Events.CALLS):
             node = node.parent
         if node is thread.root:  # the prehook of this call did not run
             return
-        _leave_bodies(thread, node, end)
+        leave_bodies(thread, node, end)
         thread.node = node.parent
-        _count(node, end)
+        count_call(node, end)
         if type(node.key) is int:
             node.key = NO_KEY
 
@@ -330,24 +352,6 @@ class Profile(Context, events=Events.CALLS):
             ".html": functools.partial(_write_flamegraph, self),
             ".txt": text_writer(lambda: table(self, self._sort)),
         }
-
-
-def _leave_bodies(thread: ThreadTree, outermost: Node, end: float) -> None:
-    """Count the bodies that ended unnoticed inside of a call: generator expressions that raised."""
-    node = thread.node
-    while node is not outermost:
-        if node.kind == BODY:
-            _count(node, end)
-        node = node.parent
-
-
-def _count(node: Node, end: float) -> None:
-    """Count a call of a node that ends now."""
-    node.calls += 1
-    node.total += end - node.start
-    parent = node.parent
-    if parent.children.get(node.place) is not node:
-        parent.folded_time += end - node.start
 
 
 def _export(writer: str, profile: Profile, path: str) -> None:

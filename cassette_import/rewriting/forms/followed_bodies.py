@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import FUNCTIONS, split_docstring
+from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, split_docstring
 from cassette_import.rewriting.trees.traversal import children, parts, rebuild
 
 FOLLOWED: Final[frozenset[type[ast.AST]]] = frozenset(
-    {ast.GeneratorExp, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFunctionDef}
+    {ast.GeneratorExp, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda}
 )
 """The kinds of nodes that rewriting changes, or whose functions it changes, if bodies are followed."""
 
@@ -32,6 +32,65 @@ def follow_body(body: list[ast.stmt]) -> list[ast.stmt]:
     at = At(body[0])
     begun = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.load(symbols.FOLLOWED_BODY), [])))
     return [begun, nowhere.put(ast.Try(body, [], [], [nowhere.report("ended")]))]
+
+
+def is_entered_otherwise(node: Function, passed: frozenset[str], is_nested: bool) -> bool:
+    """Whether a function may well be entered without a call event: by C code, by syntax, or by a decorator.
+
+    The others are called where a program calls them. Following them as well would cost each of these calls.
+
+    Parameters
+    ----------
+    node:
+        The function.
+    passed:
+        The names of functions that the module may pass to other functions.
+    is_nested:
+        Whether it is a function in another function.
+    """
+    if isinstance(node, ast.Lambda) or is_nested or node.name in passed:
+        return True
+    if node.name[:2] == "__" == node.name[-2:] and node.name not in _CALLED_BY_EVENTS:
+        return True
+    return any(not (isinstance(part, ast.Name) and part.id in _PLAIN_DECORATORS) for part in node.decorator_list)
+
+
+_CALLED_BY_EVENTS: Final = frozenset({"__init__", "__new__", "__call__"})
+_PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod", "override"})
+
+
+def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
+    """Add reports to the rewritten branch of a function that may be entered without a call event.
+
+    Parameters
+    ----------
+    body:
+        The branch.
+    context:
+        The variable that holds the only context of the stack, which knows by `announced` whether there was a call
+        event of this function just before; None if there are several contexts.
+    """
+    nowhere = _Nowhere()
+    at = At(body[0])
+    body_runs = nowhere.load(temporaries.BODY)
+    begun: ast.stmt = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.load(symbols.FOLLOWED_CALL), [])))
+    if context is not None:
+        announced = ast.Attribute(at.load(context), "announced", ast.Store())
+        known: list[ast.stmt] = [
+            at.put(ast.Assign([at.put(announced)], at.constant(False))),
+            at.put(ast.Assign([at.store(temporaries.BODY)], at.constant(None))),
+        ]
+        begun = at.put(ast.If(at.attribute(at.load(context), "announced"), known, [begun]))
+    is_followed = nowhere.put(ast.Compare(body_runs, [ast.IsNot()], [nowhere.constant(None)]))
+    ended = nowhere.put(ast.If(is_followed, [nowhere.report("ended")], []))
+    return [begun, nowhere.put(ast.Try(body, [], [], [ended]))]
+
+
+def follow_lambda(value: ast.expr) -> ast.expr:
+    """The same for the rewritten value of a lambda, which has no place to report an exception."""
+    at = At(value)
+    begun = at.let(temporaries.BODY, at.call(at.load(symbols.FOLLOWED_CALL), []))
+    return at.pick([begun, _reported("suspended", value)], 1)
 
 
 def follow_expression(node: ast.GeneratorExp) -> ast.GeneratorExp:
