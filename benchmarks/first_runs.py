@@ -52,11 +52,11 @@ class Run(NamedTuple):
 class Bench:
     """Runs one program."""
 
-    def __init__(self, python: str, name: str, folder: Path) -> None:
+    def __init__(self, python: str, packages: list[str], text: str, folder: Path) -> None:
         self._python = python
         self._folder = folder
-        self._packages = ",".join(PROGRAMS[name]["packages"])
-        folder.joinpath("program.py").write_text(PROGRAMS[name]["text"], encoding="utf-8")
+        self._packages = ",".join(packages)
+        folder.joinpath("program.py").write_text(text, encoding="utf-8")
         folder.joinpath("nothing_context.py").write_text(NOTHING, encoding="utf-8")
         self._run("-c", "import cassette_import")
 
@@ -95,7 +95,7 @@ def measured(python: str, name: str, contexts: list[str], rounds: int) -> dict[s
     least: dict[str, float] = {}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as place:
-            bench = Bench(python, name, Path(place))
+            bench = Bench(python, PROGRAMS[name]["packages"], PROGRAMS[name]["text"], Path(place))
             runs = {"cold": bench.plain("none at all"), "plain": min(bench.plain(), bench.plain())}
             bench.overdubbed("none")
             runs["none"] = bench.overdubbed("none")
