@@ -25,6 +25,7 @@ from cassette_import.importing.decision import Decision, decide, title_of
 from cassette_import.importing.other_finders import OtherFinders
 from cassette_import.importing.selection import Selection
 from cassette_import.importing.temporary_loader import TemporaryLoader
+from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
@@ -149,7 +150,7 @@ class Finder:
         except Exception:  # the program's own error: it is raised again when importlib calls `plain`
             return plain
         try:
-            code = registry.module_code(name, filename, source, code)
+            code = registry.module_code(name, filename, source, with_settled_sets(code))
         except Exception as error:  # a defect of cassette_import: the module does not run yet (S5)
             self._warn(decision._replace(reason=f"its module level is left alone: {_describe(error)}"))
         return lambda fullname: code if fullname == name else plain(fullname)

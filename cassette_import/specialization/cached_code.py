@@ -20,6 +20,7 @@ from typing import Final
 from zlib import compress, decompress  # by name: the interpreter empties modules when it ends
 
 from cassette_import.interpreter.code_copies import changed_copy
+from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import functions_in, key_of, replace_functions
@@ -75,6 +76,7 @@ class CachedModule(Record):
     def functions(self) -> Iterator[tuple[CodeType, CodeType]]:
         """Each function: the code that it has in the module, and its plain code."""
         plain: tuple[CodeType, ...] = loads(decompress(self.plain))
+        plain = tuple(map(with_settled_sets, plain))
         filename = self.code.co_filename
         for code in plain:
             if code.co_filename != filename:  # the folders have been moved since (C5)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from cassette_import.interpreter.constant_sets import has_sets, with_settled_sets
 from cassette_import.interpreter.records import Record
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import disk_cache
@@ -126,9 +127,9 @@ class ModuleCache:
 class _Entry:
     """The cached code of one file for one tuple of shapes.
 
-    Its values on disk are tuples: the name of a body, or whether the level of a module is overdubbed, and the fields of
-    the `CachedBody` or `CachedModule`. An empty tuple says that all bodies before it are in modules, as far as these
-    have their functions.
+    Its values on disk are tuples: the name of a body, or whether the level of a module is overdubbed; the fields of the
+    `CachedBody` or `CachedModule`; and a mark if `marshal` may change the order of a set in its code. An empty tuple
+    says that all bodies before it are in modules, as far as these have their functions.
     """
 
     def __init__(self, record: FileRecord, key: _Key) -> None:
@@ -154,9 +155,9 @@ class _Entry:
             if name is None:
                 self._is_complete = True
             elif isinstance(name, bool):
-                self.modules[name] = CachedModule(*fields)
+                self.modules[name] = _unpacked(CachedModule, fields)
             else:
-                self._loose[name] = CachedBody(*fields)
+                self._loose[name] = _unpacked(CachedBody, fields)
                 self._is_complete = False
         return values
 
@@ -185,7 +186,7 @@ class _Entry:
         """Add a body, also on disk."""
         self._loose[name] = body
         self._is_complete = False
-        self._append((name, *body))
+        self._append(_packed(name, body))
 
     def add_module(self, is_level_overdubbed: bool, module: CachedModule) -> None:
         """Add a module, also on disk; bodies of an older one are preserved."""
@@ -195,7 +196,7 @@ class _Entry:
         self.modules[is_level_overdubbed] = module
         self._in_modules = None
         self._is_complete = self._is_complete and not self._loose
-        self._append((is_level_overdubbed, *module))
+        self._append(_packed(is_level_overdubbed, module))
 
     def _append(self, value: tuple[Any, ...]) -> None:
         digest = self._digest()
@@ -248,14 +249,32 @@ class _Entry:
         for is_level_overdubbed, module in self.modules.items():
             self.modules[is_level_overdubbed], names = module.with_bodies(self._loose)
             inside |= names
-        values: list[Any] = [(is_level_overdubbed, *module) for is_level_overdubbed, module in self.modules.items()]
-        values += [(name, *body) for name, body in self._loose.items() if name not in inside]
+        values: list[Any] = [
+            _packed(is_level_overdubbed, module) for is_level_overdubbed, module in self.modules.items()
+        ]
+        values += [_packed(name, body) for name, body in self._loose.items() if name not in inside]
         self._write(digest, [*values, ()])
         self._is_complete = True
 
 
 _UNWRITABLE: Final = -1
 """The size of a file that could not be written. No further attempt is made."""
+
+
+_Cached = TypeVar("_Cached", CachedBody, CachedModule)
+
+
+def _packed(name: object, cached: CachedBody | CachedModule) -> tuple[Any, ...]:
+    """A body or module as it is on disk."""
+    return (name, *cached, True) if has_sets(cached.code) else (name, *cached)
+
+
+def _unpacked(kind: type[_Cached], fields: list[Any]) -> _Cached:
+    """A body or module from disk. Its sets get the order that they had when the code was compiled."""
+    if len(fields) == len(kind._fields):
+        return kind(*fields)
+    made = kind(*fields[:-1])
+    return made._replace(code=with_settled_sets(made.code))
 
 
 def _fits(code: CodeType, plain: CodeType) -> bool:

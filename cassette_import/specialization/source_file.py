@@ -19,6 +19,7 @@ import warnings
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
+from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.rewriting.trees.code_matching import nested_functions
@@ -326,7 +327,7 @@ class SourceFile:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             code: CodeType = compile(tree, self.filename, "exec", flags=flags & _FUTURES, dont_inherit=True)
-            return code
+            return with_settled_sets(code)
 
 
 @functools.lru_cache(maxsize=2)
