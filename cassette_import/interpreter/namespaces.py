@@ -15,9 +15,16 @@ class_namespace: Final[Callable[[type], Mapping[str, Any]]] = vars(type)["__dict
 bases_of: Final[Callable[[type], tuple[type, ...] | None]] = vars(type)["__mro__"].__get__
 """The method resolution order of a class; None for a class that is being made."""
 
+_OF_TYPE: Final = vars(type)
+
 flags_of: Final[Callable[[type], int]] = vars(type)["__flags__"].__get__
 IMMUTABLE: Final = 1 << 8
 """The flag `Py_TPFLAGS_IMMUTABLETYPE`: a class that C code defines, and no program changes."""
+
+
+def class_attribute(kind: type, name: str) -> Any:
+    """An attribute that each class has from `type`, such as `__module__`, even if a metaclass defines another one."""
+    return _OF_TYPE[name].__get__(kind)
 
 
 def is_a(value: Any, kinds: Any) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from cassette_import import overdub
-from cassette_import.contexts import CallGraph, Profile
+from cassette_import.contexts import CallGraph, CallTypes, Profile, Trace
 from cassette_import.contexts.common.function_names import described, display, module_of
 
 
@@ -19,7 +19,23 @@ class RaisingHash(type):
         raise AssertionError("no comparison is needed")
 
 
-@pytest.fixture(params=[WithoutHash, RaisingHash])
+class OwnAttributes(type):
+    """A metaclass whose classes have other attributes than `type` gives them."""
+
+    @property
+    def __dict__(cls):
+        raise AssertionError("the namespace is read without it")
+
+    @property
+    def __mro__(cls):
+        raise AssertionError("the base classes are read without it")
+
+    @property
+    def __module__(cls):
+        raise AssertionError("the module is read without it")
+
+
+@pytest.fixture(params=[WithoutHash, RaisingHash, OwnAttributes])
 def odd(request):
     class Odd(metaclass=request.param):
         def __call__(self):
@@ -31,15 +47,15 @@ def odd(request):
     return Odd
 
 
-def test_classes_are_named_without_their_hash(odd):
+def test_classes_are_named_without_their_hash_and_attributes_of_their_metaclass(odd):
     for called in odd, odd(), odd().method:
         assert described(called).label
         assert display(called)
         assert isinstance(module_of(called), str)
 
 
-@pytest.mark.parametrize("kind", [Profile, CallGraph])
-def test_calls_of_classes_without_a_hash_are_reported(odd, kind):
+@pytest.mark.parametrize("kind", [Profile, CallGraph, CallTypes, Trace])
+def test_calls_of_odd_classes_are_reported(odd, kind):
     ctx = kind()
     assert overdub(ctx, lambda: (odd()(), odd().method())) == (1, 2)
     assert ctx.summary()

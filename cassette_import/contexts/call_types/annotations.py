@@ -21,6 +21,7 @@ from types import (
 from typing import Any, Final
 
 from cassette_import.contexts.call_types.sites import TypeShape
+from cassette_import.interpreter.namespaces import class_attribute
 
 __all__ = ["Annotations"]
 
@@ -43,7 +44,11 @@ _BY_TYPE: Final[dict[type, str]] = {
     type({}.values()): "collections.abc.ValuesView[typing.Any]",
     type({}.items()): "collections.abc.ItemsView[typing.Any, typing.Any]",
 }
-_type_attribute: Final = type.__getattribute__  # a metaclass of the program may override it
+
+
+def _is_one_of(kind: type | None, *kinds: type) -> bool:
+    """Whether it is one of these classes; a metaclass of the program is not asked."""
+    return any(kind is one for one in kinds)
 
 
 class Annotations:
@@ -91,7 +96,7 @@ class Annotations:
             kind = self._types[shape[0]] if isinstance(shape, tuple) else None
             if kind is tuple:
                 tuples[shape] = None
-            elif kind in (list, set, frozenset, dict):
+            elif kind is dict or _is_one_of(kind, list, set, frozenset):
                 known = merged.get(shape[0], (shape[0], *(frozenset() for _ in shape[1:])))
                 merged[shape[0]] = (shape[0], *(one | other for one, other in zip(known[1:], shape[1:], strict=True)))
             else:
@@ -106,7 +111,7 @@ class Annotations:
             kind = self._types[shape]
             if kind is tuple:
                 return f"tuple[{self._any}, ...]"
-            if kind in (list, set, frozenset):
+            if _is_one_of(kind, list, set, frozenset):
                 return f"{kind.__name__}[{self._any}]"
             return f"dict[{self._any}, {self._any}]" if kind is dict else self.type(kind)
         kind = self._types[shape[0]]
@@ -118,10 +123,11 @@ class Annotations:
 
     def type(self, kind: type) -> str:
         """The name of a class, or of its nearest base class that can be imported."""
-        if kind in _BY_TYPE:
-            return self._imported(_BY_TYPE[kind])
-        for base in _type_attribute(kind, "__mro__"):
-            module, name = _type_attribute(base, "__module__"), _type_attribute(base, "__qualname__")
+        for known, text in _BY_TYPE.items():
+            if kind is known:
+                return self._imported(text)
+        for base in class_attribute(kind, "__mro__"):
+            module, name = class_attribute(base, "__module__"), class_attribute(base, "__qualname__")
             if not isinstance(module, str) or base is object:
                 continue
             if self._module is None:

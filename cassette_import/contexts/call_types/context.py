@@ -27,7 +27,7 @@ from cassette_import.runtime.module_imports import ModuleImport, importer
 
 __all__ = ["CallTypes"]
 
-_ONE_SHAPE: Final = frozenset({list, set, frozenset})
+_ONE_SHAPE: Final = frozenset(map(id, (list, set, frozenset)))  # a class of the program may have no hash
 """Containers whose elements share one annotation."""
 _ELEMENTS: Final = 10
 _DEPTH: Final = 3
@@ -146,7 +146,7 @@ class CallTypes(Context, events=Events.CALLS):
             return identity
         self.types[identity] = kind
         try:
-            if kind in _ONE_SHAPE:
+            if identity in _ONE_SHAPE:
                 return (identity, frozenset(self._shapes(islice(value, _ELEMENTS), depth - 1))) if depth else identity
             if kind is dict:
                 if not depth:

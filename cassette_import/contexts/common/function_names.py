@@ -12,6 +12,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.activation.inheritance import DIVERTED
+from cassette_import.interpreter.namespaces import bases_of, class_attribute, class_namespace
 from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = ["Described", "Label", "described", "display", "module_of", "parameter_names", "thread_name"]
@@ -25,7 +26,6 @@ _DESCRIPTORS: Final = frozenset(map(id, (type(list.append), type(object.__repr__
 """The types of methods, slots and class methods in C, as they are in the `__dict__` of a class."""
 _SYSTEM: Final = os.getpid.__module__
 """The C module behind `os`, such as `posix`."""
-_type_attribute: Final = type.__getattribute__  # a metaclass of the program may override it
 
 
 class Described(NamedTuple):
@@ -79,7 +79,7 @@ def _filename(function: FunctionType) -> str:
 
 def _described_class(called: type) -> Described:
     """The label of the `__init__` or `__new__` that runs, if that is written in Python; else of the class."""
-    is_long_lived = "<" not in _type_attribute(called, "__qualname__")
+    is_long_lived = "<" not in class_attribute(called, "__qualname__")
     for name in ("__init__", "__new__"):
         method = _found(called, name)
         method = getattr(method, "__func__", method) if type(method) is staticmethod else method
@@ -108,7 +108,7 @@ def display(function: Any) -> str:
     if kind is _LRU_CACHE:
         return _wrapped_name(function)
     if issubclass(kind, type):
-        return str(_type_attribute(function, "__qualname__"))
+        return str(class_attribute(function, "__qualname__"))
     return f"<{_class_name(kind)} object>"
 
 
@@ -124,9 +124,9 @@ def module_of(function: Any) -> str:
     elif kind is ModuleImport:
         found = function.name
     elif id(kind) in _DESCRIPTORS:
-        found = _type_attribute(function.__objclass__, "__module__")
+        found = class_attribute(function.__objclass__, "__module__")
     else:
-        found = _type_attribute(function if issubclass(kind, type) else kind, "__module__")
+        found = class_attribute(function if issubclass(kind, type) else kind, "__module__")
     return found if isinstance(found, str) else "builtins"
 
 
@@ -152,14 +152,14 @@ def _wrapped_name(function: Any) -> str:
 
 
 def _class_name(kind: type) -> str:
-    module, name = _type_attribute(kind, "__module__"), _type_attribute(kind, "__qualname__")
+    module, name = class_attribute(kind, "__module__"), class_attribute(kind, "__qualname__")
     return str(name) if module == "builtins" else f"{module}.{name}"
 
 
 def _found(kind: type, name: str) -> Any:
     """The attribute from the `__dict__` of the class or a base class, not bound."""
-    for base in type.mro(kind) if type(kind) is type else _type_attribute(kind, "__mro__"):
-        namespace = _type_attribute(base, "__dict__")
+    for base in type.mro(kind) if type(kind) is type else bases_of(kind) or ():
+        namespace = class_namespace(base)
         if name in namespace:
             return namespace[name]
     return None
