@@ -385,11 +385,11 @@ class _Rewriter:
             _make_names_global(node)
             return node
         if isinstance(node, ast.GeneratorExp) and self.follows_bodies:
-            return follow_expression(_replaced(node, form, depth))
+            return follow_expression(replaced(node, form, depth))
         if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.has_errorhooks:
             # The errorhook runs before the program catches the exception or cleans up.
             node.body = [self._with_handler(At(node.body[0]), node.body, inlined.shape)]
-        return _replaced(node, form, depth)
+        return replaced(node, form, depth)
 
 
 def _has_events(function: Function) -> bool:
@@ -418,7 +418,7 @@ def _plain_branch(at: At, body: list[ast.stmt], names: frozenset[str]) -> list[a
     return body if made is None else [at.put(ast.If(at.load(symbols.METADATA_EXISTS), made, body))]
 
 
-def _replaced(node: ast.AST, form: Form, depth: int) -> Any:
+def replaced(node: ast.AST, form: Form, depth: int) -> Any:
     """What replaces a node whose parts are rewritten. Expressions carry the depth of their temporaries."""
     if isinstance(node, _SPLATTING):
         splats(node)

@@ -12,6 +12,7 @@ from typing import Any
 
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.protocols import Protocol
+from cassette_import.rewriting.event_notation import in_event_notation
 from cassette_import.rewriting.readable_source import readable
 from cassette_import.rewriting.rewriter import overdub_function
 from cassette_import.rewriting.trees.scopes import Function, clone
@@ -97,6 +98,36 @@ class Reflection:
         prefix = variant.shape.prefix
         bodies = {} if made is None else {prefix: made}
         return readable(overdub_function(self._copy(), [variant.shape], bodies=bodies), {prefix: variant.name})
+
+    def events(self, context: HasVariant | type[HasVariant]) -> str:
+        """The function with a mark at each event of a context: which functions its hooks and overloads get.
+
+        Parameters
+        ----------
+        context:
+            A context or a context type. Its passes are applied.
+
+        Returns
+        -------
+        The text of the function. ``@f(x)`` is an event of `f`, and ``?f(x)`` one if `f` is among the functions that
+        the context has chosen. Python cannot parse it; `overdubbed` returns what is compiled.
+
+        Raises
+        ------
+        PassError
+            If a pass of the context raises, or returns what does not compile.
+
+        >>> import colorsys, cassette_import
+        >>> from cassette_import.contexts import Noop
+        >>> text = cassette_import.reflect(colorsys.rgb_to_yiq).events(Noop(events="calls+operators"))
+        >>> print(text.splitlines()[1].strip())
+        y = @operator.add(@operator.add(@operator.mul(0.3, r), @operator.mul(0.59, g)), @operator.mul(0.11, b))
+        """
+        variant = (context.__new__(context) if isinstance(context, type) else context)._variant_alone()
+        made = variant.apply_passes(self.function, self._copy(), self.source)
+        if made is not None and (failure := failure_of(made)) is not None:
+            raise failure
+        return in_event_notation(self._copy() if made is None else made, variant.shape)
 
     def _copy(self) -> Function:
         copied: Any = clone(self._untouched)

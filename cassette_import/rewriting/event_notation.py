@@ -1,0 +1,109 @@
+"""The event notation of a function: its source, with a mark at each callee that a context gets. It is for readers.
+
+``@max(a, b)`` is an event whose function is `max`; ``@operator.add(a, b)`` is that of ``a + b``. ``?max(a, b)`` is an
+event only if `max` is one of the functions that the context has chosen. What has no mark runs as it is written.
+
+Knows trees and which events a shape wants; must not know how events are compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Final
+
+from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.primitives import EVENT_OF
+from cassette_import.rewriting.modes import Inside, Mode, modes_inside
+from cassette_import.rewriting.rewriter import replaced
+from cassette_import.rewriting.shape import Interest, Shape
+from cassette_import.rewriting.syntax.expressions import is_own_callee
+from cassette_import.rewriting.syntax.operation import Operation, Slot
+from cassette_import.rewriting.trees.annotations import NOOVERDUB, annotate
+from cassette_import.rewriting.trees.node_builder import At, is_plain_super
+from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function
+from cassette_import.rewriting.trees.traversal import rebuild
+
+__all__ = ["in_event_notation"]
+
+_MARKS: Final = {Interest.EVERYTHING: "@", Interest.TARGETS: "?"}
+
+
+def in_event_notation(function: Function, shape: Shape) -> str:
+    """The text of a function in which each event of a shape is marked; the node is changed in place."""
+    annotate(function)
+    form = _Notation(shape)
+
+    def block(owner: Any) -> None:
+        """Mark the events in the body of a function."""
+        if isinstance(owner, ast.Lambda):
+            owner.body = marked(owner.body)
+            return
+        statements: list[ast.stmt] = []
+        for statement in owner.body:
+            made = marked(statement)
+            statements += made if isinstance(made, list) else [made]
+        owner.body = statements
+
+    def marked(node: ast.AST) -> Any:
+        return rebuild(node, Mode.INLINED, enter, leave)
+
+    def enter(node: ast.AST, mode: Mode) -> list[Inside]:
+        return [] if NOOVERDUB in node.__dict__ else modes_inside(node, mode)
+
+    def leave(node: Any, mode: Mode, depth: int) -> Any:
+        if NOOVERDUB in node.__dict__:
+            return node
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            if not isinstance(node, ast.Lambda):
+                node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
+            if isinstance(node, FUNCTIONS):
+                block(node)
+            return node
+        return replaced(node, form, depth)
+
+    block(function)
+    return ast.unparse(ast.fix_missing_locations(function))
+
+
+class _Notation:
+    """Builds events for readers: calls of marked names, which no compiler would accept."""
+
+    temporaries = False
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+
+    @property
+    def bare(self) -> _Notation:
+        """Itself: there are no temporaries."""
+        return self
+
+    def wanted(self, name: str) -> bool:
+        """Whether the primitive `name` is an event."""
+        return self._shape.interest(EVENT_OF[name], name) is not Interest.NOTHING
+
+    def is_argument_free(self, name: str) -> bool:
+        """Whether hooks read operands makes no difference for readers."""
+        return False
+
+    def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
+        """An operation as a call of its marked primitive."""
+        at, name = operation.place, operation.name
+        mark = _MARKS[self._shape.interest(EVENT_OF[name], name)]
+        values = [slot.get() for slot in operation.slots]
+        return at.call(at.load(mark + name), operation.arguments(values))
+
+    def call(self, node: ast.Call, depth: int) -> ast.expr:
+        """A call with a marked callee."""
+        if not (is_own_callee(node.func) or is_plain_super(node)):
+            node.func = self.decorator(node.func)
+        return node
+
+    def decorator(self, node: ast.expr) -> ast.expr:
+        """A marked callee."""
+        mark = _MARKS.get(self._shape.interest(Events.CALLS))
+        return node if mark is None or is_own_callee(node) else At(node).load(mark + ast.unparse(node))
+
+    def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> Any:
+        """Nothing: statements are shown like expressions."""
+        return None
