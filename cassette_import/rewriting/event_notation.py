@@ -11,9 +11,10 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.modes import Inside, Mode, modes_inside
+from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.rewriter import replaced
 from cassette_import.rewriting.shape import Interest, Shape
 from cassette_import.rewriting.syntax.expressions import is_own_callee
@@ -25,6 +26,11 @@ from cassette_import.rewriting.trees.traversal import rebuild
 
 __all__ = ["in_event_notation"]
 
+_ITERATED: Final = dict.fromkeys(
+    (symbols.LOOP, symbols.UNPACK, symbols.DELEGATE, symbols.SPLAT, symbols.SPLAT_IN_CALL), "@iter"
+)
+_READ_AS: Final = {**_ITERATED, symbols.LOOP_ASYNC: "@aiter", symbols.GLOBALS: "globals", symbols.SLICE: "slice"}
+"""How helpers of rewritten code are shown; those that iterate have further arguments, which readers do not need."""
 _MARKS: Final = {Interest.EVERYTHING: "@", Interest.TARGETS: "?"}
 
 
@@ -62,7 +68,17 @@ def in_event_notation(function: Function, shape: Shape) -> str:
         return replaced(node, form, depth)
 
     block(function)
-    return ast.unparse(ast.fix_missing_locations(function))
+    return _text(function)
+
+
+def _text(tree: ast.AST) -> str:
+    """The text of a tree, in which helpers have names for readers."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READ_AS:
+            if node.func.id in _ITERATED:
+                del node.args[1:]
+            node.func = ast.Name(_READ_AS[node.func.id], node.func.ctx)  # the node itself may be shared
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 class _Notation:
@@ -102,7 +118,10 @@ class _Notation:
     def decorator(self, node: ast.expr) -> ast.expr:
         """A marked callee."""
         mark = _MARKS.get(self._shape.interest(Events.CALLS))
-        return node if mark is None or is_own_callee(node) else At(node).load(mark + ast.unparse(node))
+        if mark is None or is_own_callee(node):
+            return node
+        text = _text(node)
+        return At(node).load(f"{mark}({text})" if text[0] in _MARKS.values() else mark + text)
 
     def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> Any:
         """Nothing: statements are shown like expressions."""

@@ -688,8 +688,17 @@ def test_settings_are_found_in_the_nearest_folder_above(tmp_path):
 def test_show_prints_a_function_as_it_runs_in_a_context(folder):
     done = cassette("show", "beside:double", "-c", "noop:events=operators", folder=folder)
     assert (done.status, done.stderr) == (0, "")
+    assert done.stdout == "def double(x):\n    return @operator.add(x, x)\n"
+
+
+def test_show_prints_what_is_compiled_with_raw(folder):
+    done = cassette("show", "beside:double", "-c", "noop:events=operators", "--raw", folder=folder)
     assert done.stdout.startswith("def double(x):\n")
     assert "_Noop" in done.stdout
+
+
+def test_show_without_a_context_prints_the_function_itself(folder):
+    assert cassette("show", "beside:double", "-c", "none", folder=folder).stdout == "def double(x):\n    return x + x\n"
 
 
 def test_show_can_print_the_differences(folder):

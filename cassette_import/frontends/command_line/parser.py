@@ -69,9 +69,14 @@ def build_parser() -> argparse.ArgumentParser:
     replay = commands.add_parser("replay", help="run a recorded program again, with the recorded external calls")
     replay.add_argument("file", metavar="FILE", help="a recording, written by `run -c record -o FILE`")
 
-    show = commands.add_parser("show", help="print a function as it runs in a context")
+    show = commands.add_parser(
+        "show",
+        help="print a function with its events in a context",
+        description="Prints a function with its events: @f(x) is an event of f, ?f(x) one if f is a target.",
+    )
     show.add_argument("target", metavar="MODULE:FUNCTION")
     show.add_argument("-c", "--context", action="append", help=CONTEXT_HELP)
+    show.add_argument("--raw", action="store_true", help="print the source that is compiled")
     show.add_argument("--diff", action="store_true", help="print the differences from the original source")
 
     contexts = commands.add_parser("contexts", help="list the contexts, or describe the options of one")

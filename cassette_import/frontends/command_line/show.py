@@ -1,4 +1,4 @@
-"""The command `show`: prints a function as it runs in a context.
+"""The command `show`: prints a function with its events in a context, or as it is compiled for the context.
 
 Knows reflections; must not know how they are made.
 """
@@ -19,14 +19,17 @@ __all__ = ["show"]
 
 
 def show(given: argparse.Namespace) -> int:
-    """Print the rewritten source of a function, or its differences from the original; return the exit status."""
+    """Print a function with its events marked, or its differences from the original; return the exit status."""
     reflection = reflect(_function(given.target))
     if reflection is None:
         raise UsageError(f"{given.target} has no Python source that could be overdubbed")
+    contexts = contexts_named(settings_of(given).contexts)
+    if not contexts:  # `-c none`
+        return print_lines([] if given.diff else [ast.unparse(reflection.tree)])
     texts = []
-    for context in contexts_named(settings_of(given).contexts):
-        overdubbed = reflection.overdubbed(context).rstrip("\n")
-        texts.append(_differences(given.target, reflection.tree, overdubbed, context) if given.diff else overdubbed)
+    for context in contexts:
+        shown = (reflection.overdubbed(context) if given.raw else reflection.events(context)).rstrip("\n")
+        texts.append(_differences(given.target, reflection.tree, shown, context) if given.diff else shown)
     return print_lines(texts)
 
 
