@@ -21,9 +21,9 @@ def with_everything(path, names, *rest, **more):
         return [y for y in x if y]
 
     with open(path) as file:
-        for index, name in enumerate(names):
+        for _index, name in enumerate(names):
             a, *b = file.read(), name
-    return inner(*rest, **more), a[0], b[index].lower()
+    return inner(*rest, **more), a[0], b[-1].lower()
 
 
 def shown(function, events):
@@ -33,9 +33,9 @@ def shown(function, events):
 def test_calls_are_marked_at_the_callee():
     text = shown(with_everything, "calls")
     assert "with @open(path) as file:" in text
-    assert "enumerate" in text and "@enumerate(names)" in text
+    assert "@enumerate(names)" in text
     assert "a, *b = (@file.read(), name)" in text
-    assert "@inner(*rest, **more), a[0], @b[index].lower()" in text
+    assert "@inner(*rest, **more), a[0], @b[-1].lower()" in text
 
 
 def test_decorators_are_marked():
