@@ -139,6 +139,7 @@ CASES = {
         (A, ROW),
     ),
     "inv": (lambda x: np.linalg.inv(x), (SQUARE,)),
+    "pinv": (lambda x: np.linalg.pinv(x), (A,)),
     "inv of a stack": (lambda x: np.linalg.inv(x), (STACK,)),
     "det": (lambda x: np.linalg.det(x), (SQUARE,)),
     "slogdet": (lambda x: np.linalg.slogdet(x)[1], (SQUARE,)),
@@ -151,7 +152,6 @@ CASES = {
 }
 
 WITHOUT_RULES = {
-    "pinv": (lambda x: np.linalg.pinv(x), (A,)),
     "eigh": (lambda x: np.linalg.eigh(x)[0], (DEFINITE,)),
     "eig": (lambda x: np.linalg.eig(x)[0], (DEFINITE,)),
     "svd": (lambda x: np.linalg.svd(x)[1], (A,)),

@@ -168,7 +168,7 @@ def programs(name, function, most=5):
             yield Program(function, before, template, positions, {"out": np.zeros_like(value)}), False
 
 
-MOST_ARGUMENTS = {"numpy.nan_to_num": 1}
+MOST_ARGUMENTS = {"numpy.nan_to_num": 1, "numpy.unique": 1}
 """Functions whose other arguments are options, which have no derivative."""
 
 

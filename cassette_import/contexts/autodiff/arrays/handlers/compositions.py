@@ -45,13 +45,22 @@ _DOUBLE: Final = 8
 @handles(*COMPOSITIONS)
 def compose(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of functions with a composition."""
-    return differentiate_composition(ctx, f, COMPOSITIONS[f], arguments, keywords)
+    return differentiate_composition(ctx, f, COMPOSITIONS[f], arguments, keywords, f in OF_SEQUENCES)
 
 
 def differentiate_composition(
-    ctx: Any, f: Any, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+    ctx: Any,
+    f: Any,
+    function: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    of_sequences: bool = False,
 ) -> Any:
-    if f in OF_SEQUENCES:
+    """Make a call of a function whose derivative is that of a composition.
+
+    `of_sequences` says that arguments may be sequences of arrays, which remain what they are.
+    """
+    if of_sequences:
         given, options = list(arguments), dict(keywords)
         own_tag, values, found = split_array_metadata(ctx, [*parts_of((*given, *options.values()))])
         found = found and [(0, None)]

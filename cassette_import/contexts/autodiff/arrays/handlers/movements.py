@@ -31,6 +31,7 @@ from cassette_import.contexts.autodiff.arrays.element_positions import (
     numbered_arrays,
     scatter_elements,
 )
+from cassette_import.contexts.autodiff.arrays.handlers.compositions import differentiate_composition
 from cassette_import.contexts.autodiff.arrays.linear_maps import (
     LinearMap,
     gathering,
@@ -39,6 +40,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
     viewing,
 )
 from cassette_import.contexts.autodiff.arrays.rules import movements
+from cassette_import.contexts.autodiff.arrays.rules.compositions import joined
 from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
@@ -50,7 +52,7 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     if f is operator.getitem and not isinstance(plain(arguments[0]), Array):
         joiner = plain(arguments[0])
         if isinstance(joiner, _JOINERS) and split_array_metadata(ctx, [*_numbers_in_subscript(arguments[1])])[2]:
-            raise ctx.refuse(no_rule_error(type(joiner)))
+            return differentiate_composition(ctx, f, joined, tuple(arguments), keywords, of_sequences=True)
         return call_without_overload(f, arguments, keywords)
     sources: list[Any] = []
     keys = movements.moved_arguments(f, arguments, keywords)

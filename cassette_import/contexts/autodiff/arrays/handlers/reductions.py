@@ -21,6 +21,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     split_array_metadata,
     with_derivative,
 )
+from cassette_import.contexts.autodiff.arrays.handlers.compositions import differentiate_composition
 from cassette_import.contexts.autodiff.arrays.linear_maps import (
     call,
     cumulative_sum,
@@ -29,6 +30,7 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
 )
 from cassette_import.contexts.autodiff.arrays.rules import movements
 from cassette_import.contexts.autodiff.arrays.rules import reductions as rules
+from cassette_import.contexts.autodiff.arrays.rules.statistics import MASKED
 from cassette_import.runtime.tagging.wrappers import plain
 
 
@@ -36,6 +38,9 @@ from cassette_import.runtime.tagging.wrappers import plain
 def reduce(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Handler of reductions, whose derivative is a weighted sum."""
     arguments, keywords = movements.first_by_position(arguments, keywords)
+    masked = MASKED.get(f.__name__) if not {"where", "initial"}.isdisjoint(keywords) else None
+    if masked is not None:
+        return differentiate_composition(ctx, f, masked, arguments, keywords)
     given = (as_array(ctx, arguments[0]), *arguments[1:])
     own_tag, (x,), found = split_array_metadata(ctx, given[:1])
     if not found:

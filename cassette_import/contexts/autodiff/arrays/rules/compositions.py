@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import numpy
 
+from cassette_import.contexts.autodiff.arrays.rules.polynomials import POLYNOMIALS
+from cassette_import.contexts.autodiff.arrays.rules.statistics import STATISTICS
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
@@ -174,6 +176,24 @@ def _multi_dot(do: Do, arrays: Any, *, out: Any = None) -> Any:
     return functools.reduce(functools.partial(do, numpy.dot), items_outside(arrays))
 
 
+def joined(do: Do, joiner: Any, key: Any) -> Any:
+    """The subscript of `r_` and `c_`: numbers and arrays, one after the other."""
+    if isinstance(plain(joiner), _GRIDS):
+        raise NotImplementedError
+    parts = []
+    for part in items_outside(key) if isinstance(plain(key), tuple) else (key,):
+        if isinstance(plain(part), (slice, str)):
+            parts.append(plain(joiner)[part])
+        else:
+            parts.append(do(numpy.atleast_1d, part))
+    if isinstance(plain(joiner), type(numpy.c_)):
+        return do(numpy.column_stack, parts)
+    return do(numpy.concatenate, parts)
+
+
+_GRIDS: Final = tuple(map(type, (numpy.mgrid, numpy.ogrid)))
+
+
 def _cumprod(do: Do, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     if axis is None:
         a, axis = do(numpy.ravel, a), 0
@@ -271,6 +291,7 @@ COMPOSITIONS: Final[dict[Any, Callable[..., Any]]] = {
     numpy.sort: _sort, numpy.partition: _partition, numpy.median: _median,
     numpy.diff: _diff, numpy.ptp: _ptp, numpy.average: _average, numpy.linspace: _linspace, numpy.interp: _interp,
     numpy.cumprod: _cumprod, numpy.ndarray.cumprod: _cumprod,
+    **STATISTICS, **POLYNOMIALS,
     numpy.linalg.matrix_power: _matrix_power, numpy.linalg.multi_dot: _multi_dot,
     numpy.nan_to_num: _nan_to_num, numpy.gradient: _gradient,
 }  # fmt: skip
