@@ -207,7 +207,7 @@ def _subscript(node: ast.Subscript, names: Names) -> ast.expr:
     if isinstance(index, ast.Tuple) and any(isinstance(part, ast.Slice) for part in index.elts):
         for number, part in enumerate(index.elts):
             if not isinstance(part, (ast.Slice, ast.Constant, ast.Starred)):
-                index.elts[number] = _call(At(part), symbols.PLAIN, part)
+                index.elts[number] = _call(At(part), symbols.PLAIN_BOUND, part)
     return node
 
 

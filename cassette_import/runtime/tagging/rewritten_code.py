@@ -228,16 +228,22 @@ def snapshot(function: Any, found: Any) -> Any:
     return tidy(found) if function in (locals, vars) else found
 
 
+_FRACTIONS: Final = frozenset("fc")
+"""The kinds of arrays of numbers that are no integers."""
+
+
 @hidden
 def plain_bound(value: Any) -> Any:
-    """A bound or step of a slice, without its wrapper.
+    """A bound or step of a slice, or an index beside slices, without its wrapper.
 
-    Integers count items. From other numbers, NumPy makes grids: there the metadata is lost.
+    Integers count items. From other numbers and arrays of these, NumPy makes arrays: there the metadata is lost.
     """
     if type(value) is not Tagged:
         return value
     bare = value._tagged_value
-    if lookup(type(bare), "__index__") is None:
+    if is_a(bare, (str, bytes)):
+        return bare
+    if lookup(type(bare), "__index__") is None or getattr(getattr(bare, "dtype", None), "kind", "") in _FRACTIONS:
         lose_number(value._tagged_metas, "a slice")
     return bare
 

@@ -25,6 +25,7 @@ PROGRAMS = {
         lambda a, ax: np.sum(a, ax, keepdims=True) * x, M, [0, 1]
     ).sum(),
     "piecewise": lambda x: np.piecewise(x * V, [V < 1, V >= 1], [lambda t: t * t, lambda t: 2 * t]).sum(),
+    "piecewise closure": lambda x: np.piecewise(V, [V < 1, V >= 1], [lambda t: t * x, lambda t: 2 * t]).sum(),
     "piecewise value": lambda x: np.piecewise(V, [V < 1, V >= 1], [x, 2.0]).sum(),
     "piecewise args": lambda x: np.piecewise(V, [V < 1, V >= 1], [lambda t, k: t * k, 1.0], x).sum(),
     "fromfunction": lambda x: np.fromfunction(lambda i, j: i * x + j, (3, 3)).sum(),
@@ -37,6 +38,7 @@ PROGRAMS = {
     "mgrid2": lambda x: np.mgrid[x : x + 2 : 5j].sum(),
     "ogrid": lambda x: np.ogrid[x : x + 2 : 5j].sum(),
     "r_": lambda x: np.r_[x, 1.0].sum(),
+    "r_ beside a range": lambda x: np.r_[x, x * V, 0:3].sum(),
     "r_ array": lambda x: np.r_[x * V, 1.0].sum(),
     "r_ range": lambda x: np.r_[x : x + 2 : 5j].sum(),
     "c_": lambda x: np.c_[x * V, V].sum(),

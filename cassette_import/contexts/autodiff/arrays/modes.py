@@ -33,7 +33,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     reject,
     split_array_metadata,
 )
-from cassette_import.contexts.autodiff.arrays.handlers import movements
+from cassette_import.contexts.autodiff.arrays.handlers import movements, samples
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff.rules import LOCALLY_CONSTANT
@@ -270,5 +270,7 @@ for _function, _handler in HANDLERS.items():
         _BY_HANDLER.setdefault(_handler, []).append(_function)
 for _handler, _functions in _BY_HANDLER.items():
     Arrays.overdub.register(*_functions)(_handler)
+
+Arrays.overdub.register(divmod)(samples.divide)
 
 __all__ = ["ArrayForward", "ArrayReverse", "is_number"]

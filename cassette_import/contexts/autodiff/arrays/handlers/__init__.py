@@ -5,12 +5,14 @@ modes.
 """
 
 from cassette_import.contexts.autodiff.arrays.handlers import (
+    callbacks,
     compositions,
     elementwise,
     movements,
     mutations,
     products,
     reductions,
+    samples,
 )
 
-__all__ = ["compositions", "elementwise", "movements", "mutations", "products", "reductions"]
+__all__ = ["callbacks", "compositions", "elementwise", "movements", "mutations", "products", "reductions", "samples"]

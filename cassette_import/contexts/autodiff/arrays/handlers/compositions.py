@@ -29,7 +29,7 @@ from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.tagging.wrappers import plain
 
 
-def _are_close(value: Any, composed: Any) -> bool:
+def are_close(value: Any, composed: Any) -> bool:
     """Whether a composition has the value of the function, up to rounding: else it does not have its derivative."""
     value, composed = numpy.asarray(value), numpy.asarray(composed)
     if value.shape != composed.shape:
@@ -80,7 +80,7 @@ def differentiate_composition(
     try:
         with numpy.errstate(all="ignore"):
             composed = function(functools.partial(differentiate_call, ctx), *given, **options)
-            if not _are_close(plain(value), plain(composed)):
+            if not are_close(plain(value), plain(composed)):
                 raise NotImplementedError
     except NotOverdubbable:
         raise
