@@ -58,7 +58,10 @@ class Finder:
 
     def covers(self, module_name: str) -> bool:
         """Whether a selection covers the module."""
-        return any(selection.covers(module_name) for selection in self.selections)
+        for selection in self.selections:  # noqa: SIM110 - no generator: each import calls this up to four times
+            if selection.covers(module_name):
+                return True
+        return False
 
     def find_spec(self, fullname: str, path: _Path = None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Return the spec that the finders behind this one make; only its loader may be replaced (F1, F4)."""

@@ -279,6 +279,7 @@ def _rename(value: object, old: str, new: str) -> None:
             work += item
 
 
+@functools.cache
 def _version() -> str:
     """cassette_import's version as part of file names: versions used in turn do not overwrite each other's files."""
     version = getattr(sys.modules["cassette_import"], "__version__", "")

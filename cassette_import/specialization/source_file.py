@@ -11,9 +11,9 @@ import functools
 import importlib.util
 import io
 import linecache
+import os.path
 import re
 import sys
-import textwrap
 import tokenize
 import warnings
 from types import CodeType
@@ -315,7 +315,7 @@ class SourceFile:
         node = place.node
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-        return textwrap.dedent("".join(text.splitlines(keepends=True)[first - 1 : node.end_lineno]))
+        return dedented("".join(text.splitlines(keepends=True)[first - 1 : node.end_lineno]))
 
     def names_passed(self) -> frozenset[str]:
         """The names that stand where a value is passed on: as an argument, in a display, behind `=` or `return`."""
@@ -352,6 +352,15 @@ _PASSED: Final = re.compile(r"(?:[=(,\[:.]|\breturn)\s*([^\W\d]\w*)(?=\s*(?:[,)\
 def _index_of_module(source: SourceFile, text: bytes | str) -> Index:
     """The functions of a module."""
     return places.Index(source.module(text))
+
+
+def dedented(text: str) -> str:
+    """What `textwrap.dedent` returns. Importing `textwrap` takes as long as four modules of cassette_import."""
+    lines = text.split("\n")
+    words = [line.lstrip(" \t") for line in lines]
+    indents = [line[: -len(rest)] for line, rest in zip(lines, words, strict=True) if rest]
+    margin = len(os.path.commonprefix(indents))  # noqa: RUF071 - it is meant to compare characters
+    return "\n".join([line[margin:] if rest else "" for line, rest in zip(lines, words, strict=True)])
 
 
 def _is_import(statement: ast.stmt) -> bool:

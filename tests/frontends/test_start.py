@@ -162,6 +162,49 @@ def test_a_second_run_in_a_context_imports_nothing_that_rewrites_code(folder, wr
     }
 
 
+def test_a_second_run_in_a_context_executes_no_late_module(folder, write):
+    write("clock.py", CONTEXT)
+    write("app.py", LATE_MODULES)
+    words = ["run", "-p", "beside", "-c", "clock:Clock", "app.py"]
+    first, second = (cassette(*words, folder=folder, PYTHONDONTWRITEBYTECODE="") for _ in range(2))
+    assert "cassette_import.rewriting.rewriter" in first.stdout.split()
+    assert (second.stdout, second.stderr) == ("1\n", "")
+
+
+LATE_MODULES = """
+    import sys
+    import beside
+    from cassette_import.interpreter import late_modules
+
+    names = {module.__name__ for module in late_modules._late}
+    print(beside.one(), *sorted(names & set(sys.modules)))
+"""
+
+
+def test_a_second_run_in_a_context_reads_no_source_of_cassette_import(folder, write):
+    write("clock.py", NOTING_FILES + CONTEXT)
+    write("app.py", FILES_READ)
+    words = ["run", "-p", "beside", "-c", "clock:Clock", "app.py"]
+    environment = {"folder": folder, "PYTHONPYCACHEPREFIX": str(folder / "caches"), "PYTHONDONTWRITEBYTECODE": ""}
+    for _ in range(3):  # the fingerprint is cached in a folder that Python has made for its own files
+        outcome = cassette(*words, **environment)
+    assert (outcome.stdout, outcome.stderr) == ("1 0\n", "")
+
+
+NOTING_FILES = """
+    import sys
+
+    opened = []
+    sys.addaudithook(lambda event, arguments: opened.append(arguments[0]) if event == "open" else None)
+"""
+FILES_READ = """
+    import beside
+    from clock import opened
+
+    print(beside.one(), len([name for name in opened if "cassette_import" in str(name) and str(name).endswith(".py")]))
+"""
+
+
 @pytest.mark.parametrize("name", ["ast", "dis", "tokenize", "inspect"])
 def test_code_is_rewritten_if_the_program_hides_modules_that_this_needs(folder, write, name):
     write("clock.py", CONTEXT)

@@ -2,8 +2,12 @@
 
 import importlib
 import math
+import textwrap
+
+import pytest
 
 from cassette_import import Context, install, overdub
+from cassette_import.specialization.source_file import dedented
 
 TEXT = """\
 import math
@@ -21,6 +25,24 @@ class Sines(Context):
 @Sines.overdub.register(math.sin)
 def _(ctx, f, x):
     return "replaced"
+
+
+TEXTS = [
+    "",
+    "\n",
+    "def f():\n    return 1\n",
+    "    def f():\n\n        return 1\n   \n    # end",
+    "\t\tdef f():\n\t\t\treturn 1\n\t  pass\n",
+    '    def f():\n        """Text\n  less\n        """\r\n        x = 1\r\n',
+    "    a\n\tb\n",
+    "        a\n      b\n  \n    c\n      ",
+    "    a\\\n  \f b\n    c\v\n",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_dedented_as_by_textwrap(text):
+    assert dedented(text) == textwrap.dedent(text)
 
 
 def test_a_function_that_was_compiled_without_the_imports_of_its_file_is_overdubbed(tmp_path):

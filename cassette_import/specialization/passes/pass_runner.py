@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any, Final
@@ -33,6 +32,7 @@ from cassette_import.specialization.passes.function_nodes import (
 from cassette_import.specialization.passes.reflection import Reflection
 from cassette_import.specialization.passes.results import function_of
 from cassette_import.specialization.passes.validation import Unfit, check, compiled
+from cassette_import.specialization.source_file import dedented
 
 _DEEP: Final = 200
 """From this stack depth on, a `RecursionError` may be the program's, and specialising is repeated on a fresh stack."""
@@ -210,7 +210,7 @@ def _nested_functions(
             delattr(tree, ORIGIN)
         first = code.co_firstlineno - function.__code__.co_firstlineno
         last = written.end_lineno - function.__code__.co_firstlineno + 1
-        text = textwrap.dedent("".join(source.splitlines(keepends=True)[first:last]))
+        text = dedented("".join(source.splitlines(keepends=True)[first:last]))
         yield inner, _like(function, path, code), tree, text
 
 
