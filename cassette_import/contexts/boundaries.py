@@ -5,6 +5,12 @@ they are defined; must not know what is done with the calls.
 """
 
 from cassette_import.contexts.recording.boundary_watcher import boundary
-from cassette_import.contexts.recording.external_functions import BOUNDARY, ENVIRONMENT, GROUPS, leading_outside
+from cassette_import.contexts.recording.external_functions import (
+    BOUNDARY,
+    CALLBACK_TAKERS,
+    ENVIRONMENT,
+    GROUPS,
+    leading_outside,
+)
 
-__all__ = ["BOUNDARY", "ENVIRONMENT", "GROUPS", "boundary", "leading_outside"]
+__all__ = ["BOUNDARY", "CALLBACK_TAKERS", "ENVIRONMENT", "GROUPS", "boundary", "leading_outside"]

@@ -9,7 +9,7 @@ import fnmatch
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["BOUNDARY", "ENVIRONMENT", "GENERATOR", "GROUPS", "STARTING_FUNCTIONS", "leading_outside"]
+__all__ = ["BOUNDARY", "CALLBACK_TAKERS", "ENVIRONMENT", "GENERATOR", "GROUPS", "STARTING_FUNCTIONS", "leading_outside"]
 
 
 def _in(module: str, names: str) -> list[str]:
@@ -52,6 +52,11 @@ GROUPS: Final[dict[str, list[str]]] = {
         *_in("os", "open read write close lseek fstat fsync pipe stat lstat listdir scandir walk access chmod chown"),
         *_in("os", "mkdir makedirs remove unlink rename renames replace rmdir removedirs symlink readlink truncate"),
         *_in("os", "link utime statvfs chdir umask getcwd getcwdb"),
+        *_in("os", "fdopen pipe2 dup dup2 pread pwrite readv writev preadv pwritev sendfile copy_file_range ftruncate"),
+        *_in("os", "fdatasync fchmod fchown fchdir fstatvfs openpty memfd_create eventfd eventfd_read eventfd_write"),
+        *_in("os", "get_inheritable set_inheritable get_blocking set_blocking lockf ttyname"),
+        *_in("fcntl", "fcntl ioctl flock lockf"),
+        *_in("termios", "tcgetattr tcsetattr"),
         *_in("os.path", "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime realpath"),
         *_in("os.path", "abspath expanduser"),
         *_in("posixpath", "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime realpath"),
@@ -83,6 +88,7 @@ GROUPS: Final[dict[str, list[str]]] = {
     ],
     "network": [
         *_in("socket", "socket create_connection create_server socketpair getaddrinfo gethostbyname getnameinfo"),
+        *_in("socket", "fromfd close send_fds recv_fds"),
         *_in("select", "select poll epoll kqueue"),
         *_in("selectors", "DefaultSelector"),
         *_in("http.client", "HTTPConnection HTTPSConnection"),
@@ -147,6 +153,22 @@ STARTING_FUNCTIONS: Final[dict[str, int]] = {
     "asyncio.threads.to_thread": 0,
 }
 """Functions that start a thread or job, and the index of the argument that it calls."""
+
+CALLBACK_TAKERS: Final[list[str]] = [
+    *_in("collections", "defaultdict"),
+    *_in("dataclasses", "field"),
+    *_in("threading", "Timer"),
+    *_in("functools", "cached_property lru_cache cache singledispatch"),
+    *_in("sched", "scheduler"),
+    *_in("attr", "ib field attrib Factory"),
+    *_in("attr._make", "attrib Factory"),
+    *_in("attr._next_gen", "field"),
+    *_in("pydantic.fields", "Field PrivateAttr"),
+    *_in("sqlalchemy", "Column"),
+    *_in("sqlalchemy.orm", "mapped_column"),
+]
+"""Functions that keep the functions which they get as arguments, and call them later, outside of overdubbed code. If
+such an argument is a function of the boundary, its calls are external all the same. Append to it like to `BOUNDARY`."""
 
 
 def leading_outside(without: Iterable[str] = ()) -> list[str]:

@@ -6,6 +6,7 @@ Knows how calls are intercepted and arguments encoded; must not know files.
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import sys
@@ -23,13 +24,14 @@ from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction
 from cassette_import.contexts.recording.call_sequences import job
 from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.external_functions import (
+    CALLBACK_TAKERS,
     ENVIRONMENT,
     GENERATOR,
     STARTING_FUNCTIONS,
     leading_outside,
 )
 from cassette_import.contexts.recording.masking import Mask
-from cassette_import.interpreter.callables import underlying
+from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
@@ -42,6 +44,9 @@ IN_EXTERNAL_CALL: Final[ContextVar[bool]] = ContextVar("cassette_import.in_exter
 
 _STANDARD_INPUT: Final = ("io.TextIOWrapper.read", "io.TextIOWrapper.readline", "io.TextIOWrapper.readlines")
 """Methods that are external calls for the standard input alone: all other files have proxies."""
+
+_NOT_EXTERNAL: Final = frozenset((*CALLBACK_TAKERS, *STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR))
+"""Functions that are intercepted, although their own calls are not external."""
 
 _registered: Final[dict[int, Any]] = {}
 """The functions that have the overload `_intercept`, by identity. They are kept alive, so that identities stay."""
@@ -84,7 +89,8 @@ class RecordingContext(Context, events=Events.NONE):
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
         self.is_paused = False
-        names = [*leading_outside(self._without), *STARTING_FUNCTIONS, *_STANDARD_INPUT, *self._boundary]
+        takers = [*STARTING_FUNCTIONS, *CALLBACK_TAKERS]
+        names = [*leading_outside(self._without), *takers, *_STANDARD_INPUT, *self._boundary]
         self._watcher = BoundaryWatcher(names, self._register)
         self.intercepts_environment = ENVIRONMENT not in self._without
         if self.intercepts_environment:
@@ -223,7 +229,15 @@ class RecordingContext(Context, events=Events.NONE):
         finally:
             self._thread.is_starting = False
 
+    def as_callback(self, value: Any) -> Any:
+        """A proxy of a function in the boundary, for code that is not overdubbed; any other value itself."""
+        if not callable(value) or type(value) is ExternalCallback:
+            return value
+        name = self._names.get(id(split(value)[0]))
+        return value if name is None or name in _NOT_EXTERNAL else ExternalCallback(self, value)
+
     def _in_this_context(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        function = self.as_callback(function)
         with self._lock:
             origin = self.new_origin()
 
@@ -240,6 +254,28 @@ class RecordingContext(Context, events=Events.NONE):
         return run
 
 
+class ExternalCallback:
+    """A function of the boundary that code outside of the overdubbed packages calls for the program."""
+
+    def __init__(self, context: RecordingContext, function: Callable[..., Any]) -> None:
+        self._context = context
+        self._function = function
+        functools.update_wrapper(self, function, updated=())
+
+    @hidden
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if any(context is self._context for context in ACTIVE.get().contexts):
+            return overdub(self._context, self._function, *arguments, **keywords)
+        return self._function(*arguments, **keywords)
+
+    def __reduce__(self) -> Any:
+        return _itself, (self._function,)
+
+
+def _itself(function: Any) -> Any:
+    return function
+
+
 @hidden
 def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The overload of all functions in the boundary."""
@@ -248,6 +284,9 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
         return fallback(ctx, f, *args, **kwargs)
     if name in STARTING_FUNCTIONS:
         return ctx.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
+    if name in CALLBACK_TAKERS:
+        keywords = {key: ctx.as_callback(value) for key, value in kwargs.items()}
+        return fallback(ctx, f, *map(ctx.as_callback, args), **keywords)
     if name == GENERATOR:
         made = fallback(ctx, f, *args, **kwargs)
         if any(seed is not None for seed in (*args, *kwargs.values())):
