@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from threading import get_ident
 from types import CodeType, CoroutineType, GeneratorType
 from typing import Any, Final
 
@@ -497,6 +498,7 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.FOLLOWED_EXPRESSION: followed_expression,
     symbols.FOLLOWED_CALL: followed_call,
     symbols.FOLLOWED_MODULE: followed_module,
+    symbols.THREAD: get_ident,
     symbols.FOLLOWED_IMPORTS: _Imports,
 }
 """The names that rewritten code finds in `builtins`, see `runtime.bindings`."""

@@ -14,9 +14,11 @@ from cassette_import.interpreter import code_flags
 
 __all__ = [
     "BODY",
+    "CALLBACK",
     "CREATION",
     "NO_CHILDREN",
     "NO_KEY",
+    "SUSPENDABLE",
     "CallTrees",
     "KnownFunction",
     "Node",
@@ -34,10 +36,13 @@ __all__ = [
 BODY: Final = "body"
 """The kind of the nodes of bodies of generators and coroutines: each resumption of the body is a call."""
 
+CALLBACK: Final = "callback"
+"""The kind of the nodes of functions that were entered without a call event."""
+
 CREATION: Final = "creation"
 """The kind of the nodes of calls that create a generator or coroutine, and run nothing of its body."""
 
-_SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
+SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
 
 NO_CHILDREN: Final[dict[Any, Any]] = {}
 """Shared by all nodes without children, and by all nodes without call sites; never written to."""
@@ -50,7 +55,8 @@ class Node:
 
     - `key` is how the hooks recognise the function: the function itself if it is long-lived (see `described`), else
       its `id()` while the call is in progress.
-    - `kind` is the kind of callee, see `kind_of`; of the body of a generator or coroutine, it is `BODY`.
+    - `kind` is the kind of callee, see `kind_of`; of the body of a generator or coroutine, it is `BODY`;
+      of a function that was entered without a call event, `CALLBACK`.
     - `place` is the key under which the parent has the node, unless the node is a folded one. It is the label, except
       for calls that create a generator or coroutine: these calls, and its body, are different nodes with one label.
     - `start` is when the call in progress began, if there is one.
@@ -222,7 +228,7 @@ def kind_of(function: Any) -> str:
     """
     kind = type(function)
     if kind is FunctionType:
-        if function.__code__.co_flags & _SUSPENDABLE:
+        if function.__code__.co_flags & SUSPENDABLE:
             return CREATION
         return "method" if "." in function.__qualname__.rpartition("<locals>.")[2] else "function"
     if kind is BuiltinFunctionType:
@@ -236,7 +242,7 @@ def leave_bodies(thread: ThreadTree, outermost: Node, end: float) -> None:
     """Count the bodies that ended unnoticed inside of a call: generator expressions that raised."""
     node = thread.node
     while node is not outermost:
-        if node.kind == BODY:
+        if node.kind in (BODY, CALLBACK):
             count_call(node, end)
         node = node.parent
 

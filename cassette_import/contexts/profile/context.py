@@ -22,9 +22,11 @@ from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
 from cassette_import.contexts.profile.call_tree import (
     BODY,
+    CALLBACK,
     CREATION,
     NO_CHILDREN,
     NO_KEY,
+    SUSPENDABLE,
     KnownFunction,
     Node,
     ThreadTree,
@@ -112,8 +114,8 @@ class Profile(Context, events=Events.CALLS):
         self.subtracts_overhead = overhead
         self._threads: dict[int, ThreadTree] = {}
         LISTENERS.add(self)
-        self.announced = False
-        """Whether the latest event is the call of a function whose body asks for that (`follow_call`)."""
+        self.announced = 0
+        """The thread in which the latest event is the call of a function whose body asks for that (`follow_call`)."""
         # Nodes refer to functions and code by id(), which is valid as long as these are alive.
         self._known: dict[int, KnownFunction] = {}
         self._bodies: dict[int, KnownFunction] = {}
@@ -151,8 +153,9 @@ class Profile(Context, events=Events.CALLS):
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Descend to the function's node and start its clock."""
         began = perf_counter()
+        ident = get_ident()
         try:
-            thread = self._threads[get_ident()]
+            thread = self._threads[ident]
         except KeyError:
             thread = self.tree_of_this_thread()
         parent = thread.node
@@ -170,7 +173,7 @@ class Profile(Context, events=Events.CALLS):
         parent.latest = node
         thread.node = node
         if node.announces:
-            self.announced = True
+            self.announced = ident
         start = node.start = began - thread.measured_overhead
         thread.measured_overhead = perf_counter() - start
 
@@ -193,7 +196,7 @@ class Profile(Context, events=Events.CALLS):
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Stop the clock of a call that raised."""
-        self.announced = False  # the function may not have begun
+        self.announced = 0  # the function may not have begun
         try:
             self._end(None, f)
         except RecursionError:  # the program's own exception goes on; `_leave` mends the tree
@@ -210,7 +213,7 @@ class Profile(Context, events=Events.CALLS):
         thread = self._threads.get(get_ident())
         if thread is not None:
             node = thread.node
-            if node.label is self._body(code).label and node.kind != BODY:
+            if node.label is self._body(code).label and node.kind != CALLBACK:
                 node.announces = True
                 return None
         return ProfiledBody(self, self._threads, code)
@@ -272,7 +275,7 @@ class Profile(Context, events=Events.CALLS):
         """The node for the body of a generator or coroutine that the parent node does not have yet."""
         known = self._body(code)
         if self._paths <= 0:
-            node = thread.node.children.get(known.label) or folded_node(thread, known.label, BODY)
+            node = thread.node.children.get(known.label) or folded_node(thread, known.label, known.kind)
         else:
             node = thread.node.children.get(known.label) or self._new_node(thread, known)
             thread.node.children[~id(code)] = node
@@ -284,7 +287,8 @@ class Profile(Context, events=Events.CALLS):
         if known is None:
             label = code.co_filename, code.co_firstlineno, code.co_name
             label = self._labels.setdefault(label, label)
-            known = self._bodies[id(code)] = KnownFunction(code, label, BODY)
+            is_callback = (not code.co_flags & SUSPENDABLE and code.co_name[0] != "<") or code.co_name == "<lambda>"
+            known = self._bodies[id(code)] = KnownFunction(code, label, CALLBACK if is_callback else BODY)
         return known
 
     def leave_body(self, thread: ThreadTree, node: Node, end: float) -> None:

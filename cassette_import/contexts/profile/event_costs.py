@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from cassette_import.contexts.profile.call_tree import BODY, CREATION, Node
+from cassette_import.contexts.profile.call_tree import BODY, CALLBACK, CREATION, Node
 
-__all__ = ["NO_COST", "NO_COSTS", "Cost", "Costs", "ProfileType", "estimated"]
+__all__ = ["IN_BODIES", "NO_COST", "NO_COSTS", "Cost", "Costs", "ProfileType", "estimated"]
 
 _ROUNDS: Final = 5
 _CALLS: Final = 20
@@ -61,10 +61,14 @@ _TYPICAL: Final = {
     "class in Python": (-0.27, 0.33),
     CREATION: (-0.27, -0.15),
     BODY: (-0.27, -0.25),
+    CALLBACK: (-0.27, -0.25),
 }
 """By how much the calibration finds larger costs inside and outside a call, by kind of callee, than direct calls of the
 hooks have. The unit is the time of two calls of an empty function. The numbers hold for profiles with and without call
 sites, for slow and for fast clocks, and for CPython 3.11, 3.12 and 3.13."""
+
+IN_BODIES: Final = Cost(0.6, 2.5)
+"""What an event costs in addition in a body that can be suspended, where the call site looks up the active context."""
 
 _IN_PROGRAMS: Final = 1.05
 """How much more an event costs in an ordinary program than in a loop, times the share of it that is subtracted."""

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.profile import overhead_workloads
-from cassette_import.contexts.profile.call_tree import BODY, CREATION, CallTrees, walk
+from cassette_import.contexts.profile.call_tree import BODY, CALLBACK, CREATION, CallTrees, walk
 from cassette_import.contexts.profile.event_costs import NO_COST, Cost, Costs, ProfileType
 from cassette_import.specialization.progress import PROGRESS
 
@@ -52,7 +52,7 @@ def _calibrated(profile_type: ProfileType) -> Costs:
             kind: _cost_in(workload, profile_type, numbers, namespace["no_calls"])
             for kind, workload in workloads.items()
         }
-        known[CREATION] = known[BODY] = known["function"]
+        known[CREATION] = known[BODY] = known[CALLBACK] = known["function"]
         # A loop around a few calls is cheaper than a program, whose branches are harder to predict.
         factor, hooks = _mixed_factor(profile_type, namespace["mixed"], numbers[:_CALLS_OF_MIXED], known)
         factor *= _CAUTION

@@ -11,8 +11,8 @@ import functools
 import operator
 from typing import Final, NamedTuple
 
-from cassette_import.contexts.profile.call_tree import CallTrees, Node, SiteTotals, ThreadTree
-from cassette_import.contexts.profile.event_costs import NO_COST, NO_COSTS, Costs
+from cassette_import.contexts.profile.call_tree import BODY, CallTrees, Node, SiteTotals, ThreadTree
+from cassette_import.contexts.profile.event_costs import IN_BODIES, NO_COST, NO_COSTS, Costs
 from cassette_import.contexts.profile.known_costs import costs_for
 from cassette_import.interpreter.clock import perf_counter
 
@@ -107,10 +107,14 @@ class ThreadTimes:
         totals_below, costs_below = [0.0] * (len(self.nodes) + 1), [0.0] * (len(self.nodes) + 1)
         most_calls = [*self.calls, 0]
         calls_of, totals, parents, by_kind = self.calls, self._totals, self.parents, costs.by_kind
+        nodes = self.nodes
         own_costs = [by_kind.get(node.kind, NO_COST) for node in self.nodes]
         for position in range(len(self.nodes) - 1, 0, -1):
             parent, calls = parents[position], calls_of[position]
             inside, outside = own_costs[position]
+            if nodes[parent].kind == BODY and parent >= 0 and by_kind:
+                inside += IN_BODIES.inside
+                outside += IN_BODIES.outside
             totals_below[parent] += totals[position]
             costs_below[parent] += calls * outside
             costs_below[position] += calls * inside

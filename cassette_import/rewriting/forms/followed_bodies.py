@@ -67,8 +67,8 @@ def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
     body:
         The branch.
     context:
-        The variable that holds the only context of the stack, which knows by `announced` whether there was a call
-        event of this function just before; None if there are several contexts.
+        The variable that holds the only context of the stack; None if there are several. Its attribute `announced`
+        is the thread in which the latest event is a call of this function.
     """
     nowhere = _Nowhere()
     at = At(body[0])
@@ -77,10 +77,12 @@ def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
     if context is not None:
         announced = ast.Attribute(at.load(context), "announced", ast.Store())
         known: list[ast.stmt] = [
-            at.put(ast.Assign([at.put(announced)], at.constant(False))),
+            at.put(ast.Assign([at.put(announced)], at.constant(0))),
             at.put(ast.Assign([at.store(temporaries.BODY)], at.constant(None))),
         ]
-        begun = at.put(ast.If(at.attribute(at.load(context), "announced"), known, [begun]))
+        here = at.call(at.load(symbols.THREAD), [])
+        test = ast.Compare(at.attribute(at.load(context), "announced"), [ast.Eq()], [here])
+        begun = at.put(ast.If(at.put(test), known, [begun]))
     is_followed = nowhere.put(ast.Compare(body_runs, [ast.IsNot()], [nowhere.constant(None)]))
     ended = nowhere.put(ast.If(is_followed, [nowhere.report("ended")], []))
     return [begun, nowhere.put(ast.Try(body, [], [], [ended]))]
