@@ -1,21 +1,30 @@
 """Programs that hand an untrusted text from `given` to `taken`, each by another way."""
 
 import asyncio
+import base64
+import codecs
 import collections
 import contextlib
 import contextvars
 import copy
 import csv
 import dataclasses
+import difflib
 import functools
 import io
 import itertools
 import json
+import os
+import pathlib
+import pprint
 import queue
 import re
+import shlex
 import string
 import textwrap
 import threading
+import traceback
+import urllib.parse
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 FLOWS = {}
@@ -517,3 +526,93 @@ def encoded():
 def iterated():
     for letter in given():
         taken(letter)
+
+
+# ---- text of objects, exceptions and files
+
+
+@dataclasses.dataclass
+class Named:
+    name: object
+
+
+class Shown:
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return "<" + self.text + ">"
+
+    def __format__(self, specification):
+        return self.text
+
+
+def _from_exception(raising, reading):
+    def program():
+        try:
+            raising(given())
+        except Exception as error:
+            taken(reading(error))
+
+    return program
+
+
+def _raise(text):
+    raise ValueError(text)
+
+
+def _text_of(function):
+    return lambda: taken(function(given()))
+
+
+def _traceback_in_a_file(error):
+    file = io.StringIO()
+    traceback.print_exc(file=file)
+    return file.getvalue()
+
+
+def _written(text):
+    memory = io.BytesIO()
+    file = io.TextIOWrapper(memory)
+    file.write(text)
+    file.flush()
+    return memory.getvalue()
+
+
+def _in_a_loop(text):
+    async def program():
+        return text
+
+    return asyncio.run(program())
+
+
+FLOWS.update(
+    {
+        "f-string of a list": _text_of(lambda text: f"{[text]}"),
+        "f-string of a dataclass": _text_of(lambda text: f"{Named(text)}"),
+        "text of a list of objects": _text_of(lambda text: str([Shown(text)])),
+        "text of a dataclass": _text_of(lambda text: repr([Named(text)])),
+        "% of an object": _text_of(lambda text: "%s" % [Shown(text)]),
+        "format of an object": _text_of(lambda text: "{}".format(Shown(text))),
+        "format of a nested object": _text_of(lambda text: "{!r}".format([Shown(text)])),
+        "pformat": _text_of(lambda text: pprint.pformat({"a": [text]})),
+        "Template": _text_of(lambda text: string.Template("$a").substitute(a=text)),
+        "json with a default": _text_of(lambda text: json.dumps([Named(text)], default=lambda made: made.name)),
+        "urlencode": _text_of(lambda text: urllib.parse.urlencode({"a": [text]}, doseq=True)),
+        "urljoin": _text_of(lambda text: urllib.parse.urljoin("http://a/", text)),
+        "shlex.join": _text_of(lambda text: shlex.join(["a", text])),
+        "joined path": _text_of(lambda text: os.path.join("/a", text)),
+        "path": _text_of(lambda text: f"{pathlib.Path('/a') / text}"),
+        "base64": _text_of(lambda text: base64.b64decode(base64.b64encode(text.encode()))),
+        "codecs": _text_of(lambda text: codecs.encode(text, "rot13")),
+        "ndiff": _text_of(lambda text: next(difflib.ndiff([text], ["b"]))),
+        "TextIOWrapper": _text_of(_written),
+        "coroutine in a loop": _text_of(_in_a_loop),
+        "format_exc": _from_exception(_raise, lambda error: traceback.format_exc()),
+        "print_exc": _from_exception(_raise, _traceback_in_a_file),
+        "format_exception": _from_exception(_raise, lambda error: "".join(traceback.format_exception(error))),
+        "message of int": _from_exception(int, str),
+        "message of a missing key": _from_exception(lambda text: {}[text], lambda error: error.args[0]),
+        "message of a missing attribute": _from_exception(lambda text: getattr(1, text), str),
+    }
+)

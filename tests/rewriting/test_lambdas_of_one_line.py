@@ -72,3 +72,34 @@ def test_a_call_in_a_lambda_beside_one_without_events_is_an_event(make_program):
     with Counts() as counts:
         program.side_by_side()
     assert counts.calls == 1
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        ("f'{str(a)}'", "f'{repr(a)}'"),
+        ("f'{str(a)}'", "f'x{repr(a)}'"),
+        ("1 and f'{str(a)}'", "f'{repr(a)}' if 1 else 0"),
+        ("(lambda: f'{str(a)}')()", "(lambda: f'{repr(a)}')()"),
+        ("str(a)", "f'{repr(a)}'"),
+    ],
+    ids=["f-strings", "begun by text", "after constants", "in lambdas", "one f-string"],
+)
+def test_lambdas_side_by_side_are_overdubbed(make_package, import_fresh, bodies):
+    name = make_package(f"a = 5\nfunctions = [lambda: {bodies[0]}, lambda: {bodies[1]}]\n")
+    install([name])
+    functions = import_fresh(name).functions
+
+    class Named(Context):
+        def __init__(self):
+            super().__init__()
+            self.names = []
+
+        def prehook(self, f, *args):
+            if f in (str, repr):
+                self.names.append(f.__name__)
+
+    for function, called in zip(functions, ["str", "repr"], strict=True):
+        with Named() as context:
+            function()
+        assert context.names == [called]

@@ -9,7 +9,7 @@ import ast
 from types import CodeType
 from typing import Final, NamedTuple
 
-from cassette_import.rewriting.trees.code_matching import key_of, parameter_names
+from cassette_import.rewriting.trees.code_matching import key_of, parameter_names, span_of
 from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS, Function
 from cassette_import.rewriting.trees.traversal import children
 
@@ -74,7 +74,8 @@ class Index:
             arguments = parameter_names(code)
             candidates = [place for place in candidates if _parameters(place.node) == arguments]
         if len(candidates) > 1 and start is not None:
-            candidates = [place for place in candidates if _body_start(place.node) == start]
+            exact = [place for place in candidates if _body_start(place.node) == start]
+            candidates = exact or _innermost_around(code, candidates)
         return candidates[0] if len(candidates) == 1 else None
 
     def _places(self, name: str) -> _Places:
@@ -135,6 +136,33 @@ def fits(node: Function, code: CodeType) -> bool:
 def _parameters(node: Function) -> tuple[str, ...]:
     arguments = node.args
     return tuple(argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs])
+
+
+def _innermost_around(code: CodeType, places: list[Place]) -> list[Place]:
+    """The lambda around the instructions of a code object: they may begin later than its body, as in an f-string."""
+    span = span_of(code)
+    if span is None:
+        return places
+    around = [place for place in places if _contains(place.node, span)]
+    return [place for place in around if not any(_is_inside(other.node, place.node) for other in around)]
+
+
+def _contains(node: Function, span: tuple[tuple[int, int], tuple[int, int]]) -> bool:
+    start, end = _body_start(node), _body_end(node)
+    return start is not None and end is not None and start <= span[0] and span[1] <= end
+
+
+def _is_inside(node: Function, around: Function) -> bool:
+    """Whether a lambda is in the body of another one, both on one line."""
+    starts = _body_start(node), _body_start(around)
+    return node is not around and starts[0] is not None and starts[1] is not None and starts[1] < starts[0]
+
+
+def _body_end(node: Function) -> tuple[int, int] | None:
+    end = node.body if isinstance(node, ast.Lambda) else None
+    if end is None or end.end_lineno is None or end.end_col_offset is None:
+        return None
+    return end.end_lineno, end.end_col_offset
 
 
 def _body_start(node: Function) -> tuple[int, int] | None:

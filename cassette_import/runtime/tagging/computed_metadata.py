@@ -196,6 +196,8 @@ def _is_given_metadata(function: Any, values: Any, tag: Tag, thoroughly: bool) -
         return next(metadata_in(values, tag), None) is not None or (
             not calls_special_method(function) and holds_metadata(values, tag)
         )
+    if tag.computed is not None:
+        return next(metadata_in(values, tag), None) is not None
     items = tag.store.items if tag.store.items.entries else None
     for value in values:
         if type(value) is Tagged:

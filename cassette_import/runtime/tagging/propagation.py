@@ -20,7 +20,11 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import Activation
 from cassette_import.runtime.tagging import bound_names, rewritten_code
-from cassette_import.runtime.tagging.callback_metadata import CALLBACKS, with_metadata_of_callback
+from cassette_import.runtime.tagging.callback_metadata import (
+    CALLBACKS,
+    keep_metadata_of_error,
+    with_metadata_of_callback,
+)
 from cassette_import.runtime.tagging.defaults import DEFAULTS, with_defaults
 from cassette_import.runtime.tagging.fast_path import (
     RULED_ALWAYS,
@@ -142,6 +146,10 @@ def propagate(
         else:
             rule_function = RULES_OF_TYPES.get(id(type(function)), without_rule)
         return rule_function(LeafCall(activation, store, callee, function, leading, arguments, keywords))
+    except Exception as error:
+        if tagged and store is not None and error.args:
+            keep_metadata_of_error(activation, function, (*leading, *arguments), keywords, error)
+        raise
     finally:
         LOCAL.returned, LOCAL.wants_wrapped = returned, wants_wrapped
 

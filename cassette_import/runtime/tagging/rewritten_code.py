@@ -177,7 +177,8 @@ def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
     found = LOCAL.returned
     if found is not None and found._tagged_value is text:
         return found  # a `__str__` or `__format__` of the program
-    return with_computed_metadata_here(format, (value, specification), text) if ACTIVE.get().tags else text
+    given = (value, specification) if found is None else (value, specification, found)
+    return with_computed_metadata_here(format, given, text) if ACTIVE.get().tags else text
 
 
 _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}

@@ -13,22 +13,25 @@ import sys
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import add_to_contents
 from cassette_import.runtime.tagging.leaf_call import LeafCall
-from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
 from cassette_import.runtime.tagging.wrappers import plain
 
 
 @rule(
     io.StringIO.write, io.StringIO.writelines, io.BytesIO.write, io.BytesIO.writelines,
     bytearray.append, bytearray.extend, bytearray.insert, array.array.append, array.array.extend, array.array.insert,
-    array.array.fromlist, contextvars.ContextVar.set,
+    array.array.fromlist, contextvars.ContextVar.set, io.TextIOWrapper.write,
 )  # fmt: skip
 @hidden
 def write(call: LeafCall) -> Any:
     """The metadata computed for the buffer is added to that of its contents."""
     owner, result = call.owner, call.native()
     add_to_contents(call, owner)
+    if is_a(owner, io.TextIOWrapper) and not owner.closed and isinstance(owner.buffer, _BUFFERS):
+        add_to_contents(call, owner.buffer)
     return result
 
 
@@ -42,7 +45,21 @@ def write_text(call: LeafCall) -> Any:
         add_to_contents(call, file)
 
 
-_BUFFERS: Final = (io.StringIO, io.BytesIO)
+_BUFFERS: Final = (io.StringIO, io.BytesIO, io.TextIOWrapper)
+
+
+# ---- the text of the exception that is being handled
+
+
+@rule_of_code("traceback", "format_exc", "print_exc")
+@hidden
+def describe_exception(call: LeafCall) -> Any:
+    call.arguments = (*call.arguments, sys.exception())
+    value, file = call.native(), plain(call.keywords.get("file"))
+    if isinstance(file, _BUFFERS):
+        add_to_contents(call, file)
+    return call.with_computed_metadata(value) if isinstance(value, str) else value
+
 
 # ---- CSV: a writer belongs to a buffer
 
@@ -59,6 +76,16 @@ def make_writer(call: LeafCall) -> Any:
     return made
 
 
+@rule_of_code("csv", "DictWriter.__init__")
+@hidden
+def initialise_dict_writer(call: LeafCall) -> Any:
+    result, file = call.native(), plain(call.arguments[1]) if len(call.arguments) > 1 else None
+    if isinstance(file, _BUFFERS):
+        call.store.attributes.make(call.owner).slots[_FILE] = file, {}
+    return result
+
+
+@rule_of_code("csv", "DictWriter.writerow", "DictWriter.writerows")
 @rule(_WRITER.writerow, _WRITER.writerows)
 @hidden
 def write_row(call: LeafCall) -> Any:
@@ -66,3 +93,12 @@ def write_row(call: LeafCall) -> Any:
     if entry is not None and _FILE in entry.slots:
         add_to_contents(call, entry.slots[_FILE][0])
     return result
+
+
+@rule_of_code("csv", "DictWriter.writerow", "DictWriter.writerows")
+@hidden
+def write_dict(call: LeafCall) -> Any:
+    entry = call.store.attributes.of(call.owner)
+    if entry is None or _FILE not in entry.slots:
+        call.with_computed_metadata(None)  # the buffer is not known, so the loss is reported
+    return write_row(call)

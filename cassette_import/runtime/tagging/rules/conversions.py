@@ -9,6 +9,7 @@ from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
+from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.metadata_types import converted
 from cassette_import.runtime.tagging.rule_table import rule
@@ -27,7 +28,11 @@ def convert(call: LeafCall) -> Any:
     if found is not None and found._tagged_value is value:
         return found  # a special method of the program
     if len(call.given) != 1 or type(call.given[0]) is not Tagged:
-        return call.with_computed_metadata(value)
+        value = call.with_computed_metadata(value)
+        if found is None or type(value) is Tagged:
+            return value
+        LOCAL.returned = found  # a special method of the program has made a part of the text
+        return with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
     metas, before = call.given[0]._tagged_metas, plain(call.given[0])
     if value is before:
         return wrapped(value, metas)

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.driven_generators import DrivenGenerator
+from cassette_import.runtime.tagging.computed_metadata import is_computed_from
 from cassette_import.runtime.tagging.fast_path import STEPPED_TYPES
-from cassette_import.runtime.tagging.iterator_metadata import LAZY_TYPES, keep_returned_value, next_item
+from cassette_import.runtime.tagging.iterator_metadata import LAZY_TYPES, keep_returned_value, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.overdubbed_calls import is_overdubbed_file, runs_overdubbed
 from cassette_import.runtime.tagging.rule_table import rule
@@ -33,7 +34,11 @@ _OF_GENERATORS: Final = (GeneratorType.__next__, GeneratorType.throw, *_RETURNIN
 )  # fmt: skip
 @hidden
 def advance(call: LeafCall) -> Any:
-    return next_item(call.store, call.owner, call.native) if call.arguments else call.native()
+    if not call.arguments:
+        return call.native()
+    if is_computed_from(call.arguments[0]):
+        start_iterator(call.store, call.arguments[0])
+    return next_item(call.store, call.owner, call.native)
 
 
 @rule(GeneratorType.send, returns_method_result=True)

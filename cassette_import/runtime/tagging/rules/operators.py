@@ -16,6 +16,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, is_a
+from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
 from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
@@ -60,7 +61,13 @@ def operate(call: LeafCall) -> Any:
     if keep_metas is not None:
         keep_metas(value)
         return value
-    return value if type(value) in CONTAINERS else call.with_computed_metadata(value)
+    if type(value) in CONTAINERS:
+        return value
+    value = call.with_computed_metadata(value)
+    if found is None or type(value) is Tagged:
+        return value
+    LOCAL.returned = found  # a special method of the program has made a part of the value
+    return with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
 
 
 @hidden
