@@ -39,7 +39,7 @@ from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KIND
 from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
 from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
@@ -353,7 +353,7 @@ class Context:
         try:
             family.active += 1
             IN_USE.entered[made] = None
-            NAMES[IS_ANY_ACTIVE] = True
+            FLAGS[IS_ANY_ACTIVE] = True
             is_current = not variant.is_superseded and variant.instrumented_at.get(roots) == registry.generation
         except BaseException:
             made.end()

@@ -19,7 +19,7 @@ from cassette_import.activation.activations import (
 from cassette_import.activation.tagging_modules import tag_scopes
 from cassette_import.activation.variant_registry import variants
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
 from cassette_import.specialization.registry import registry
 
@@ -74,7 +74,7 @@ def enter(activation: Activation) -> None:
         else:  # the same, without a frame for each step
             variant.family.active += 1
             IN_USE.entered[activation] = None
-            NAMES[IS_ANY_ACTIVE] = True
+            FLAGS[IS_ANY_ACTIVE] = True
             is_current = variants.by_keys.get(variant.keys) is variant
             if not is_current or variant.instrumented_at.get(activation.roots) != registry.generation:
                 refresh(activation)
@@ -108,7 +108,7 @@ def leave(activation: Activation, result: Any = None) -> None:
         activation.left = True
         IN_USE.entered.pop(activation, None)
         if not IN_USE.entered and not IN_USE.held:
-            NAMES[IS_ANY_ACTIVE] = False
+            FLAGS[IS_ANY_ACTIVE] = False
         activation.inherited = activation.variant = None
         family, activation.family = activation.family, None  # another thread may have given it another one meanwhile
         if family is not None:

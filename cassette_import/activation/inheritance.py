@@ -24,8 +24,6 @@ from typing import Any, Final
 from cassette_import.activation.activations import inherited_activation
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden, hide, unmonitored
-from cassette_import.rewriting import symbols
-from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 
 DIVERTED: Final = "<cassette_import>"
@@ -175,10 +173,10 @@ def _divert_to_thread(module: Any) -> None:
 
 
 def _diverted(*arguments: Any, **keywords: Any) -> Any:
-    return handler(*arguments, **keywords)  # type: ignore[name-defined]  # noqa: F821
+    return ("handler" if True else None)(*arguments, **keywords)  # type: ignore[operator,redundant-expr]
 
 
-def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str) -> None:
+def _divert(handler: Callable[..., Any], owner: type, attribute: str) -> None:
     """Make a method call `handler(original, ...)`, where `original` is a function with the method's own code."""
     method: Any = vars(owner)[attribute]
     while hasattr(method, "__wrapped__"):
@@ -191,14 +189,14 @@ def _divert(name: str, handler: Callable[..., Any], owner: type, attribute: str)
     original.__kwdefaults__ = method.__kwdefaults__
     for copied in ("__qualname__", "__doc__", "__module__"):
         setattr(original, copied, getattr(method, copied))
-    NAMES[name] = functools.partial(handler, original)
     method.__wrapped__ = original  # type: ignore[attr-defined]  # for its signature and its source
-    method.__code__ = _code(name, original.__code__)
+    method.__code__ = _code(functools.partial(handler, original), original.__code__)
 
 
-def _code(name: str, original: CodeType) -> CodeType:
-    code = hide(_diverted.__code__).replace(
-        co_names=(name,),
+def _code(handler: Callable[..., Any], original: CodeType) -> CodeType:
+    diverted = _diverted.__code__
+    code = hide(diverted).replace(
+        co_consts=tuple([handler if const == "handler" else const for const in diverted.co_consts]),
         co_name=original.co_name,
         co_qualname=original.co_qualname,
         co_filename=DIVERTED,
@@ -208,22 +206,22 @@ def _code(name: str, original: CodeType) -> CodeType:
 
 
 def _divert_threads(module: Any) -> None:
-    _divert(symbols.START_THREAD, start_thread, module.Thread, "start")
-    _divert(symbols.RUN_THREAD, run_thread, module.Thread, "_bootstrap_inner")
+    _divert(start_thread, module.Thread, "start")
+    _divert(run_thread, module.Thread, "_bootstrap_inner")
 
 
 def _divert_thread_pools(module: Any) -> None:
-    _divert(symbols.SUBMIT_TO_THREADS, submit_to_threads, module.ThreadPoolExecutor, "submit")
+    _divert(submit_to_threads, module.ThreadPoolExecutor, "submit")
 
 
 def _divert_process_pools(module: Any) -> None:
-    _divert(symbols.SUBMIT_TO_PROCESSES, submit_to_processes, module.ProcessPoolExecutor, "submit")
+    _divert(submit_to_processes, module.ProcessPoolExecutor, "submit")
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_after_fork)
 
 
 def _divert_tasks(module: Any) -> None:
-    _divert(symbols.CREATE_TASK, create_task, module.BaseEventLoop, "create_task")
+    _divert(create_task, module.BaseEventLoop, "create_task")
 
 
 # ---- when

@@ -40,7 +40,7 @@ from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_analysis import passing_value_through, touches_only_context
 from cassette_import.runtime.dispatch.splitting_hooks import splitting
 from cassette_import.runtime.dispatch.suspension import with_arity
-from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.names import NAMES, make_cell
 from cassette_import.runtime.variant import Family
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class StackVariant:
         self.runners: dict[int, EventRunner] = {}
         self.argument_free_hooks: dict[tuple[str, int], list[tuple[int, Callable[..., Any]]]] = {}
         self._import_events: dict[tuple[int, ...], Callable[..., Any]] = {}
+        make_cell(symbols.cell_of(self.prefix))
         self.guards = Guards(self.prefix)
         self.names = VariantNames(self.prefix)
         self._derived_hooks: list[str] = []
@@ -73,7 +74,6 @@ class StackVariant:
         self._superseded_shape: Shape | None = None
         self.refresh()
         NAMES[self.prefix] = family
-        PROVIDED.show()
 
     def __repr__(self) -> str:
         return f"<Variant {self.prefix}: {self.name}>"
@@ -256,9 +256,10 @@ class StackVariant:
     # ---- the names that rewritten code uses
 
     def bind_names(self, names: Iterable[str]) -> None:
-        """Bind names of the variant that code uses, before it runs: those of guards, and of hooks with their arity."""
-        for name in names:
-            if name not in NAMES and not self.guards.provide(name):
+        """Bind attributes of the cell that code reads, before it runs: guards, and forms of hooks for call sites."""
+        for attribute in names:
+            name = self.names.of(attribute)
+            if name not in NAMES and not self.guards.provide(attribute):
                 made = self._hook_of_name(name)
                 if made is not None:
                     self._derived_hooks.append(name)
@@ -268,9 +269,11 @@ class StackVariant:
         """The form of a hook that call sites of a kind load by a name; None if it is another name."""
         hook = self.names.splitting_hook(name)
         if hook is not None:
+            if hook.name not in NAMES:
+                return None  # it is a hook of another variant of the code
             return splitting(NAMES[hook.name], 1 if hook.when == "pre" else 2, hook.arity)
         found = self.names.hook_with_arity(name)
-        return None if found is None else with_arity(NAMES[found[0]], found[1])
+        return None if found is None or found[0] not in NAMES else with_arity(NAMES[found[0]], found[1])
 
 
 def _union(kinds: Iterable[Events]) -> Events:

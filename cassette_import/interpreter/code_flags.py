@@ -5,6 +5,7 @@ Knows numbers; must not know what they are used for.
 
 from typing import Final
 
+OPTIMIZED: Final = 0x01
 NEWLOCALS: Final = 0x02
 VARARGS: Final = 0x04
 VARKEYWORDS: Final = 0x08

@@ -62,8 +62,8 @@ class Entry:
             Whether the activation and its family may be kept in variables.
         """
         if is_only and shape.guarded and self.root is None:
-            return at.load(symbols.IS_ANY_ACTIVE)
-        activation: ast.expr = at.call(at.load(symbols.GET_ACTIVATION), [])
+            return at.symbol(symbols.IS_ANY_ACTIVE)
+        activation: ast.expr = at.call(at.symbol(symbols.GET_ACTIVATION), [])
         if in_variables:
             activation = at.let(temporaries.ACTIVATION, activation)
         family: ast.expr = at.attribute(activation, "family")
@@ -71,13 +71,13 @@ class Entry:
         if in_variables and not is_only:
             read: ast.expr = at.load(temporaries.FAMILY)
             if is_first:
-                known = at.put(ast.BoolOp(ast.And(), [at.load(symbols.IS_ANY_ACTIVE), family]))
+                known = at.put(ast.BoolOp(ast.And(), [at.symbol(symbols.IS_ANY_ACTIVE), family]))
                 read = at.let(temporaries.FAMILY, known)
             family = read
         else:
-            tests.append(at.load(symbols.IS_ANY_ACTIVE))
-        tests.append(at.same(family, at.load(shape.prefix)))
+            tests.append(at.symbol(symbols.IS_ANY_ACTIVE))
+        tests.append(at.same(family, at.symbol(shape.prefix)))
         if self.root is not None:
-            roots = at.attribute(at.call(at.load(symbols.GET_ACTIVATION), []), "roots")
+            roots = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "roots")
             tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))
         return at.put(ast.BoolOp(ast.And(), tests)) if len(tests) > 1 else tests[0]

@@ -53,7 +53,7 @@ from cassette_import.rewriting.trees.scopes import (
     split_docstring,
     survey,
 )
-from cassette_import.rewriting.trees.traversal import DEPTH, children, parts, rebuild
+from cassette_import.rewriting.trees.traversal import DEPTH, rebuild
 
 PASSED = "_passed"
 """The attribute of a nested function's node, in a body that passes made, that holds the body they made of it."""
@@ -315,7 +315,7 @@ class _Rewriter:
         if self.is_tagging:
             names = free_names(node, self.surroundings.free_names)
             made = with_plain_reads_of(value, names) if names else None
-            value = value if made is None else at.either(at.load(symbols.METADATA_EXISTS), made, value)
+            value = value if made is None else at.either(at.symbol(symbols.METADATA_EXISTS), made, value)
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             plain = bare or shape.has_errorhooks  # there is no `try` in an expression
@@ -382,7 +382,6 @@ class _Rewriter:
             return made
         if isinstance(node, ast.ClassDef):
             node.decorator_list = [form.decorator(decorator) for decorator in node.decorator_list]
-            _make_names_global(node)
             return node
         if isinstance(node, ast.GeneratorExp) and self.follows_bodies:
             return follow_expression(replaced(node, form, depth))
@@ -415,7 +414,7 @@ def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: 
 def _plain_branch(at: At, body: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
     """The branch without any context. A closure reads these names without wrappers, if any value may be tagged."""
     made = with_plain_reads(body, names) if names else None
-    return body if made is None else [at.put(ast.If(at.load(symbols.METADATA_EXISTS), made, body))]
+    return body if made is None else [at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), made, body))]
 
 
 def replaced(node: ast.AST, form: Form, depth: int) -> Any:
@@ -435,31 +434,6 @@ def replaced(node: ast.AST, form: Form, depth: int) -> Any:
 
 _SPLATTING = (ast.Call, ast.List, ast.Tuple, ast.Set)
 _CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)
-
-
-_WITH_BODIES = frozenset((*FUNCTIONS, ast.ClassDef))
-
-
-def _make_names_global(node: ast.ClassDef) -> None:
-    """Declare the names of cassette_import in a class body `global`.
-
-    A class body would look them up in its namespace, which may be a mapping of the program's own.
-    """
-    names: set[str] = set()
-    work: list[ast.AST] = list(node.body)
-    while work:
-        part = work.pop()
-        kind = part.__class__
-        if kind is ast.Name:
-            if symbols.is_symbol(part.id):  # type: ignore[attr-defined]
-                names.add(part.id)  # type: ignore[attr-defined]
-        elif kind in _WITH_BODIES:
-            work += [child for _, _, child in children(part, ("body",))]
-        elif kind is not ast.Constant:
-            work += parts(part)
-    if names:
-        docstring, body = split_docstring(node.body)
-        node.body = [*docstring, At(body[0]).put(ast.Global(sorted(names))), *body]
 
 
 def _place(node: ast.AST) -> tuple[object, ...]:

@@ -1,9 +1,13 @@
-"""The names under which rewritten code finds what it needs: the one place that builds them and takes them apart.
+"""Symbols: the names of what rewritten code needs, and the one place that builds them and takes them apart.
 
 All of them start with ``@``, so that no program can have such a name of its own. There are two kinds:
 
-* names that the runtime provides for all contexts (`GET_ACTIVATION`, `primitive`, ...);
-* names of one variant, which start with its prefix (`VariantNames`), those of its guards among them (`Guard`).
+* symbols that the runtime provides for all contexts (`GET_ACTIVATION`, `primitive`, ...);
+* symbols of one variant, which start with its prefix (`VariantNames`), those of its guards among them (`Guard`).
+
+No namespace has these names. A symbol whose value never changes is a constant of the code. All others are attributes of
+a *cell*, which is a constant: there is one cell for the flags, and one for each variant (`place_of`). The compiler gets
+a placeholder for each constant (`placeholder`).
 
 Variables of rewritten functions have names of the same form, see `temporaries`. Knows how names are spelled; must not
 know what they hold.
@@ -12,10 +16,11 @@ know what they hold.
 from __future__ import annotations
 
 import enum
+import functools
 import importlib.util
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -23,7 +28,6 @@ from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
 
 _MARK: Final = "@"
-_PYTEST: Final = "@py"
 _PYTEST_VALUE: Final = "@py_assert"
 
 
@@ -31,11 +35,6 @@ _PYTEST_VALUE: Final = "@py_assert"
 def is_symbol(name: str) -> bool:
     """Whether no program can have this name: it is one of cassette_import's, or of pytest's assertion rewriting."""
     return name[:1] == _MARK
-
-
-def any_is_own(names: Iterable[str]) -> bool:
-    """Whether one of several names is cassette_import's; those of pytest's assertion rewriting are not (P1)."""
-    return _MARK in "".join(names) and any(name[:1] == _MARK and not name.startswith(_PYTEST) for name in names)
 
 
 def is_pytest_value(name: str) -> bool:
@@ -49,8 +48,6 @@ IS_ANY_ACTIVE: Final = "@on"
 """Whether any context is active, in any thread."""
 GET_ACTIVATION: Final = "@get"
 """Returns what is active in this thread and task."""
-ENTER_FUNCTION: Final = "@enter"
-"""Returns the instrumented function when a trampoline is called."""
 ONLY_ARGUMENT_FREE: Final = "@only_free"
 """True as long as no active context has hooks of calls that read arguments."""
 PASS_FAILED: Final = "@pass_failed"
@@ -110,8 +107,6 @@ TYPE: Final = "@type"
 ID: Final = "@id"
 GLOBALS: Final = "@globals"
 LOCALS: Final = "@locals"
-TYPES: Final = "@types"
-"""Types of callees (`node_builder.KINDS`)."""
 SPLIT: Final = "@split"
 """Splits a callee into its function and the arguments that it carries."""
 
@@ -181,12 +176,7 @@ CLASS_READ: Final = "@class.read"
 SETTLED: Final = "@settled"
 """The same for an operation whose result is never tagged."""
 
-# ---- threads, executors and tasks (`activation.inheritance`)
-START_THREAD: Final = "@start_thread"
-RUN_THREAD: Final = "@run_thread"
-SUBMIT_TO_THREADS: Final = "@submit_to_threads"
-SUBMIT_TO_PROCESSES: Final = "@submit_to_processes"
-CREATE_TASK: Final = "@create_task"
+_WHOLE: Final = "@whole."
 
 
 def primitive(name: str) -> str:
@@ -206,7 +196,12 @@ def argument_free_hooks_anywhere(when: When, kind: Events) -> str:
 
 def whole_types(name: str) -> str:
     """The types of right operands with which a primitive (``operator.iadd``) runs no code of the program."""
-    return f"@whole.{name}"
+    return f"{_WHOLE}{name}"
+
+
+def kind(name: str) -> str:
+    """A type of callees, one of `node_builder.KINDS`."""
+    return f"@kind.{name}"
 
 
 @hidden
@@ -231,17 +226,6 @@ def wildcard_prefix(events: Events) -> str:
     return f"@any{int(events)}"
 
 
-def cached_prefix(number: int) -> str:
-    """The prefix of the variant of that number in a body, as the disk cache has it: the real one differs by process."""
-    return f"@~{number}"
-
-
-def with_prefix(name: str, prefixes: Mapping[str, str]) -> str:
-    """A name of one variant as that of another one: ``@7.pre0.1`` becomes ``@~0.pre0.1``; others stay as they are."""
-    prefix, dot, rest = name.partition(".")
-    return f"{prefixes[prefix]}{dot}{rest}" if prefix in prefixes else name
-
-
 class SplittingHook(Record):
     """What the name of a splitting hook says."""
 
@@ -256,6 +240,10 @@ class VariantNames(Record):
     """Builds and parses the names of one variant. The prefix itself is the name of its family."""
 
     prefix: str
+
+    def of(self, attribute: str) -> str:
+        """The symbol of an attribute of the variant's cell."""
+        return f"{self.prefix}.{attribute}"
 
     @property
     def failed(self) -> str:
@@ -332,11 +320,6 @@ class VariantNames(Record):
         """The name of a guard."""
         return f"{self.prefix}.{guard.key}"
 
-    def guard_kind_of(self, name: str) -> GuardKind | None:
-        """The kind of the guard with this name; None if it is another name of the variant."""
-        kind, _, path = name.removeprefix(f"{self.prefix}.").partition(".")
-        return _GUARD_KINDS.get(kind[:1]) if path and kind[1:] in _GUARD_FLAGS else None
-
 
 _FAILED: Final = ".failed"
 _SPLIT: Final = "split"
@@ -379,6 +362,12 @@ class GuardKind(enum.Enum):
     TYPES_OF_SUPER = "u"  # types of instances whose method is looked up by `super()`
 
 
+def guard_kind_of(key: str) -> GuardKind | None:
+    """The kind of the guard that has a key; None if no guard has it."""
+    kind, _, path = key.partition(".")
+    return _GUARD_KINDS.get(kind[:1]) if path and kind[1:] in _GUARD_FLAGS else None
+
+
 _GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
 
 
@@ -400,7 +389,7 @@ class Guard(Record):
 
     @property
     def key(self) -> str:
-        """The guard's name without the prefix of its variant: what rewritten code passes to `learn`."""
+        """The attribute of its variant's cell that holds the guard: what rewritten code passes to `learn`."""
         flags = f"{_KEYWORDS if self.keywords else ''}{_ANYWHERE if self.anywhere else ''}"
         return f"{self.kind.value}{flags}.{self.file_digest}.{'.'.join(self.path)}"
 
@@ -433,6 +422,55 @@ _GUARD_FLAGS: Final = ("", _KEYWORDS, _ANYWHERE, _KEYWORDS + _ANYWHERE)
 def file_digest(filename: str) -> str:
     """A digest of the name of a file, for the names of its guards."""
     return importlib.util.source_hash(filename.encode(errors="surrogatepass")).hex()[:6]
+
+
+# ---- where rewritten code finds the value of a symbol
+
+FLAGS: Final = "@flags"
+"""The cell of the flags: what is true of the whole process at the moment."""
+
+_IN_FLAGS: Final = frozenset({IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, ATTRIBUTES_WATCHED})
+_OF_VARIANT: Final = re.compile(r"(@(?:any)?\d+)\.(.+)")
+
+
+@functools.lru_cache(4096)
+def place_of(symbol: str) -> tuple[str, str] | None:
+    """The cell that a symbol is in, and the name of its attribute; None if the value is a constant of the code."""
+    if symbol in _IN_FLAGS or symbol.startswith(_WHOLE):
+        return FLAGS, symbol
+    found = _OF_VARIANT.fullmatch(symbol)
+    return (cell_of(found[1]), found[2]) if found is not None else None
+
+
+def cell_of(prefix: str) -> str:
+    """The symbol of the cell of a variant."""
+    return f"{prefix}."
+
+
+Placeholder = tuple[frozenset[str]]
+
+
+@functools.cache
+def placeholder(symbol: str) -> Placeholder:
+    """What code has for a constant that cannot be serialised, before it goes live.
+
+    The compiler makes no tuple with a set in it from the source of a program.
+    """
+    return (frozenset((symbol,)),)
+
+
+def is_placeholder(const: object) -> bool:
+    """Whether a constant stands for a symbol."""
+    return type(const) is tuple and symbol_in(const) is not None
+
+
+@hidden
+def symbol_in(const: tuple[object, ...]) -> str | None:
+    """The symbol that a tuple is the placeholder of; None if it is none."""
+    if len(const) == 1 and type(const[0]) is frozenset and len(const[0]) == 1:
+        symbol: str = next(iter(const[0]))
+        return symbol
+    return None
 
 
 # ---- names that no code loads

@@ -1,45 +1,104 @@
-"""The names that rewritten code uses, and when they are in `builtins`.
+"""What the symbols of rewritten code mean: constants, and cells.
 
-Knows no name itself: each module adds those that it defines. Must not know what is active.
+No namespace shows a symbol (N1, V5). A value that never changes is a constant of the code. The others are attributes of
+*cells*, which are constants themselves: one cell has the flags, and each variant has one. Cells are modules, because
+the interpreter reads attributes of modules fastest; no import finds them.
+
+Knows no symbol itself: each module adds those that it defines. Must not know what is active.
 """
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Mapping
+from types import CodeType, ModuleType
 from typing import Any, Final
 
-NAMES: Final[dict[str, Any]] = vars(builtins)
-"""The namespace in which rewritten code finds its names (N1, V5: no module shows them). They start with ``@``, so they
-are no identifiers."""
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import symbols
+
+OBJECTS: Final[dict[str, Any]] = {}
+"""The constants of rewritten code, by their symbols; cells included."""
+
+SYMBOLS: Final[dict[int, str]] = {}
+"""The symbols of the constants, by their identities. All constants live as long as the process."""
 
 
-class ProvidedNames:
-    """The names that rewritten code uses whatever context is active.
-
-    They are added to `builtins` when the first variant is made. Until then no rewritten code exists, and a program that
-    lists all builtins finds only those of Python.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, Any] | None = {}
-
-    def add(self, names: Mapping[str, Any]) -> None:
-        """Make names available to rewritten code."""
-        if self._waiting is not None:
-            self._waiting.update(names)
-        if self._waiting is None:  # or no longer so: another thread has entered a context meanwhile
-            NAMES.update(names)
-
-    def show(self) -> None:
-        """Put the names into `builtins`: rewritten code may exist from now on."""
-        waiting = self._waiting
-        if waiting is not None:
-            for name, value in list(waiting.items()):
-                NAMES.setdefault(name, value)  # `@on` may be true already
-            self._waiting = None
+@hidden
+def _constant(symbol: str, value: Any) -> None:
+    OBJECTS[symbol] = value
+    SYMBOLS.setdefault(id(value), symbol)  # the first one: the module that defines another one may not be imported
 
 
-PROVIDED: Final = ProvidedNames()
-"""The names that all rewritten code may use. `state`, `bindings` (for `runtime.syntax`), the modules of `tagging` and
-`specialization` that define such names add them when they are imported."""
+def make_cell(symbol: str) -> dict[str, Any]:
+    """Make the cell with a symbol; return its attributes. Copying or pickling it makes a reference to it."""
+    cell = ModuleType(f"{__name__}:{symbol}")
+    attributes = vars(cell)
+    reference = _cell, (symbol,)
+    attributes["__reduce_ex__"] = lambda _protocol: reference
+    attributes["__deepcopy__"] = lambda _memo: cell
+    _constant(symbol, cell)
+    return attributes
+
+
+def cell_attributes(cell: str) -> dict[str, Any]:
+    """The attributes of the cell with a symbol."""
+    found: dict[str, Any] = vars(OBJECTS[cell])
+    return found
+
+
+def _cell(symbol: str) -> ModuleType:
+    """The cell with a symbol: what pickle calls for it."""
+    if symbol not in OBJECTS:
+        make_cell(symbol)  # of another process: it has no attributes
+    return OBJECTS[symbol]  # type: ignore[no-any-return]
+
+
+FLAGS: Final = make_cell(symbols.FLAGS)
+"""What is true of the whole process at the moment, by symbol."""
+FLAGS.update(
+    {
+        symbols.IS_ANY_ACTIVE: False,
+        symbols.ONLY_ARGUMENT_FREE: True,
+        symbols.METADATA_EXISTS: False,
+        symbols.ATTRIBUTES_WATCHED: False,
+    }
+)
+
+
+@hidden
+def is_rewritten(code: CodeType) -> bool:
+    """Whether code that may run has events, functions in it left out."""
+    return not SYMBOLS.keys().isdisjoint(map(id, code.co_consts))
+
+
+class Names:
+    """The values of all symbols, as rewritten code finds them."""
+
+    __slots__ = ()
+
+    @hidden
+    def __getitem__(self, symbol: str) -> Any:
+        place = symbols.place_of(symbol)
+        return OBJECTS[symbol] if place is None else vars(OBJECTS[place[0]])[place[1]]
+
+    @hidden
+    def __setitem__(self, symbol: str, value: Any) -> None:
+        place = symbols.place_of(symbol)
+        if place is None:
+            _constant(symbol, value)
+        else:
+            vars(OBJECTS[place[0]])[place[1]] = value
+
+    def __contains__(self, symbol: str) -> bool:
+        place = symbols.place_of(symbol)
+        return symbol in OBJECTS if place is None else place[1] in vars(OBJECTS[place[0]])
+
+    def update(self, values: Mapping[str, Any]) -> None:
+        """Bind several symbols."""
+        for symbol, value in values.items():
+            self[symbol] = value
+
+
+NAMES: Final = Names()
+"""The values of all symbols. `state`, `bindings` (for `runtime.syntax`), the modules of `tagging` and `specialization`
+that define symbols add them when they are imported."""

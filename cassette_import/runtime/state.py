@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
-from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.variant import ActiveVariant, Family
 
 
@@ -163,13 +163,13 @@ class InUse:
     def add(self, activation: Activation) -> None:
         """Note that an activation is in use, until `remove`."""
         self.entered[activation] = None
-        NAMES[IS_ANY_ACTIVE] = True
+        FLAGS[IS_ANY_ACTIVE] = True
 
     @hidden
     def hold(self, activation: Activation) -> None:
         """Note that an activation is in use for as long as it exists, or until `remove`."""
         self.held[id(activation)] = weakref.ref(activation)
-        NAMES[IS_ANY_ACTIVE] = True
+        FLAGS[IS_ANY_ACTIVE] = True
 
     @hidden
     def remove(self, activation: Activation) -> None:
@@ -182,7 +182,7 @@ class InUse:
     def switch_off(self) -> None:
         """Set the name that rewritten code tests to false, if nothing is active."""
         if not self.entered and not self.held:
-            NAMES[IS_ANY_ACTIVE] = False
+            FLAGS[IS_ANY_ACTIVE] = False
 
 
 INACTIVE: Final = Activation((), None)
@@ -191,4 +191,4 @@ ACTIVE: Final[ContextVar[Activation]] = ContextVar("cassette_import.runtime.stat
 IN_USE: Final = InUse()
 """All activations that some thread or task is in."""
 
-PROVIDED.add({symbols.GET_ACTIVATION: ACTIVE.get, symbols.IS_ANY_ACTIVE: False})
+NAMES[symbols.GET_ACTIVATION] = ACTIVE.get

@@ -58,7 +58,7 @@ class Variant(Protocol):
         """Run the passes on a function's node; return the result, or None if there are no passes."""
 
     def bind_names(self, names: Iterable[str]) -> None:
-        """Bind names of the variant that code uses, before it runs."""
+        """Bind attributes of the variant's cell that code reads, before it runs."""
 
 
 class ActiveVariant(Variant, Protocol):

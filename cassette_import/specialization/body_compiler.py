@@ -22,6 +22,7 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.cached_code import name_of
 from cassette_import.specialization.compilation_listeners import LISTENERS
 from cassette_import.specialization.function_unit import FileRecord, Unit
+from cassette_import.specialization.live_code import live
 from cassette_import.specialization.module_cache import MODULE_LEVEL, ModuleCache
 from cassette_import.specialization.progress import PROGRESS
 from cassette_import.specialization.source_file import SourceFile
@@ -87,7 +88,7 @@ class BodyCompiler:
         resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
         try:
             PROGRESS.count(modules=1)
-            return self._compile_module(record.source, variant.shape, source, plain)
+            return live(self._compile_module(record.source, variant.shape, source, plain))
         finally:
             resume_garbage_collection()
             self._note(known, perf_counter() - began)
@@ -151,7 +152,7 @@ class BodyCompiler:
         marks = plain.co_flags & (code_flags.ITERABLE_COROUTINE | _NESTING)
         # The first parameters of hooks are positional-only, in the code alone (`hook_functions.positional_only`).
         code = code.replace(co_flags=code.co_flags & ~_NESTING | marks, co_posonlyargcount=plain.co_posonlyargcount)
-        return skeleton.graft(skeleton.requalify(code, plain))
+        return live(skeleton.graft(skeleton.requalify(code, plain)))
 
 
 def _place_of(unit: Unit) -> places.Place | None:

@@ -3,34 +3,29 @@
 A *cached module* is the code object of a module whose functions have compiled bodies, as far as earlier runs entered
 them, and trampolines. It is executed as it is: nothing is searched, replaced or looked up for what is in it.
 
-The names of a variant start with its prefix, which may differ from process to process. Cached code has the prefixes
-that the variants had in the process that compiled it. Mostly they are the same again; otherwise the code is renamed.
+On disk, code has placeholders with the prefixes that its variants had in the process that compiled it. Code that is in
+use is live (`live_code`), and becomes what it was on disk again when it is written.
 
-Knows code objects and how the names of variants are spelled. Must not know files, units, or which code is live.
+Knows code objects and the prefixes of variants. Must not know files, units, or which functions have which code.
 """
 
 from __future__ import annotations
 
-import operator
 from _imp import _fix_co_filename  # type: ignore[attr-defined]  # importlib itself uses it for this
 from collections.abc import Iterable, Iterator, Mapping
 from marshal import dumps, loads
 from types import CodeType
-from typing import Final
+from typing import Any, Final
 from zlib import compress, decompress  # by name: the interpreter empties modules when it ends
 
-from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.interpreter.constant_sets import with_settled_sets
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import functions_in, key_of, replace_functions
+from cassette_import.specialization.live_code import Places, Prefixes, live, names_of, places_in, stored, stored_for
 from cassette_import.specialization.trampolines import is_trampoline
 
 _QUICKLY: Final = 1
 """The level of compression."""
-
-Prefixes = tuple[str, ...]
-"""The prefixes of the variants that code serves."""
 
 
 class CachedBody(Record):
@@ -39,9 +34,21 @@ class CachedBody(Record):
     prefixes: Prefixes
     code: CodeType
 
-    def for_prefixes(self, prefixes: Prefixes) -> CodeType:
-        """The body for variants with these prefixes."""
-        return self.code if prefixes == self.prefixes else _renamed(self.code, _mapping(self.prefixes, prefixes))
+    is_live: bool = False
+
+    def for_prefixes(self, prefixes: Prefixes) -> CachedBody:
+        """The live body for variants with these prefixes."""
+        if self.is_live and prefixes == self.prefixes:
+            return self
+        return CachedBody(prefixes, live(self.stored_code(), self.prefixes, prefixes), True)
+
+    def stored_code(self) -> CodeType:
+        """The code as it can be serialised."""
+        return stored(self.code, self.prefixes) if self.is_live else self.code
+
+    def stored(self) -> tuple[Any, ...]:
+        """What is written to disk."""
+        return self.prefixes, self.stored_code()
 
 
 class CachedModule(Record):
@@ -53,7 +60,7 @@ class CachedModule(Record):
     prefixes: Prefixes
     code: CodeType
     names: tuple[str, ...]
-    """The names of its variants that the code uses: they must be bound before it runs."""
+    """The attributes of the variant's cell that the code reads, and that must be bound before it runs."""
     digest: bytes
     """What identifies the source: the references of trampolines are this digest and the number of the function."""
     plain: bytes
@@ -65,13 +72,25 @@ class CachedModule(Record):
     """The names that the module level binds by assignments alone, and those that it binds by imports; None if they are
     not known."""
 
+    places: Places | None = None
+    """The places of the placeholders, so that code becomes live without a walk through all constants."""
+    is_live: bool = False
+
     def for_prefixes(self, prefixes: Prefixes) -> CachedModule:
-        """The same module for variants with these prefixes."""
-        if prefixes == self.prefixes:
+        """The live module for variants with these prefixes."""
+        if self.is_live and prefixes == self.prefixes:
             return self
-        mapping = _mapping(self.prefixes, prefixes)
-        names = tuple([symbols.with_prefix(name, mapping) for name in self.names])
-        return self._replace(prefixes=prefixes, code=_renamed(self.code, mapping), names=names)
+        code = live(self.stored_code(), self.prefixes, prefixes, None if self.is_live else self.places)
+        return self._replace(prefixes=prefixes, code=code, is_live=True)
+
+    def stored_code(self) -> CodeType:
+        """The code as it can be serialised."""
+        return stored(self.code, self.prefixes) if self.is_live else self.code
+
+    def stored(self) -> tuple[Any, ...]:
+        """What is written to disk."""
+        code = self.stored_code()
+        return self.prefixes, code, self.names, self.digest, self.plain, self.bound_names, places_in(code)
 
     def functions(self) -> Iterator[tuple[CodeType, CodeType]]:
         """Each function: the code that it has in the module, and its plain code."""
@@ -87,12 +106,12 @@ class CachedModule(Record):
         """The compiled bodies in the module, by the names of their functions."""
         for code, plain in self.functions():
             if not is_trampoline(code):
-                yield name_of(plain), CachedBody(self.prefixes, code)
+                yield name_of(plain), CachedBody(self.prefixes, code, self.is_live)
 
     def with_bodies(self, bodies: Mapping[str, CachedBody]) -> tuple[CachedModule, set[str]]:
         """The module with these bodies in it as well, and the names of those that it has a place for.
 
-        A name that several functions have is passed over.
+        The module can be serialised. A name that several functions have is passed over.
         """
         names = [name_of(plain) for _, plain in self.functions()]
         once = {name for name in names if names.count(name) == 1} if len(set(names)) < len(names) else set(names)
@@ -101,10 +120,14 @@ class CachedModule(Record):
         def replacement_of(function: CodeType) -> CodeType:
             name = next(remaining)
             body = bodies.get(name) if name in once else None
-            return function if body is None else body.for_prefixes(self.prefixes)
+            if body is None:
+                return function
+            return stored_for(body.stored_code(), body.prefixes, self.prefixes)
 
-        code = replace_functions(self.code, replacement_of)
-        return self._replace(code=code, names=names_of(code, self.prefixes)), once & bodies.keys()
+        code = replace_functions(self.stored_code(), replacement_of)
+        (prefix,) = self.prefixes
+        made = self._replace(code=code, names=names_of(code, prefix), places=None, is_live=False)
+        return made, once & bodies.keys()
 
 
 def cached_module(
@@ -121,7 +144,7 @@ def cached_module(
     prefixes:
         The prefixes of the variants that its bodies serve.
     code:
-        The code of the module, with trampolines.
+        The live code of the module, with trampolines.
     digest:
         What identifies the source in the references of trampolines.
     plain:
@@ -131,33 +154,9 @@ def cached_module(
     """
     bound = None if bound_names is None else (tuple(sorted(bound_names[0])), tuple(sorted(bound_names[1])))
     functions = compress(dumps(tuple(plain)), _QUICKLY)
-    return CachedModule(prefixes, code, names_of(code, prefixes), digest, functions, bound)
+    return CachedModule(prefixes, code, names_of(code, *prefixes), digest, functions, bound, is_live=True)
 
 
 def name_of(plain: CodeType) -> str:
     """What identifies a function among those of its file."""
     return repr((plain.co_qualname, key_of(plain)))
-
-
-def names_of(code: CodeType, prefixes: Prefixes) -> tuple[str, ...]:
-    """The names of variants that code and the code nested in it use."""
-    found: set[str] = set()
-    work = [code]
-    while work:
-        one = work.pop()
-        found.update(one.co_names)
-        work += [const for const in one.co_consts if isinstance(const, CodeType)]
-    return tuple(sorted(name for name in found if name.partition(".")[0] in prefixes))
-
-
-def _mapping(old: Prefixes, new: Prefixes) -> dict[str, str]:
-    return dict(zip(old, new, strict=True))
-
-
-def _renamed(code: CodeType, prefixes: Mapping[str, str]) -> CodeType:
-    """The code with the names of other variants."""
-    names = tuple([symbols.with_prefix(name, prefixes) for name in code.co_names])
-    consts = tuple([_renamed(const, prefixes) if isinstance(const, CodeType) else const for const in code.co_consts])
-    if names == code.co_names and all(map(operator.is_, consts, code.co_consts)):
-        return code
-    return changed_copy(code, co_names=names, co_consts=consts)

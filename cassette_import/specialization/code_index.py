@@ -15,12 +15,12 @@ from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
+from cassette_import.runtime.names import is_rewritten
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
-from cassette_import.specialization.cached_code import names_of
 from cassette_import.specialization.function_unit import FileRecord, Unit
+from cassette_import.specialization.live_code import names_of
 from cassette_import.specialization.source_file import SourceFile
 from cassette_import.specialization.trampolines import Reference, is_trampoline
 from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended
@@ -126,7 +126,7 @@ class CodeIndex:
 
         `types.coroutine` marks a generator function by copying its code, which may be a trampoline or a compiled body.
         """
-        if not symbols.any_is_own(code.co_names):
+        if not (is_rewritten(code) or is_trampoline(code)):
             return code
         marks = code.co_flags & code_flags.ITERABLE_COROUTINE
         # A trampoline holds the number of its unit; bodies may be equal if a module was executed twice.
@@ -144,7 +144,7 @@ class CodeIndex:
         """Add a unit's compiled body, and the bodies of the functions nested in it to their units."""
         for variant in variants:
             variant.family.is_met = True
-            variant.bind_names(names_of(code, (variant.shape.prefix,)))
+            variant.bind_names(names_of(code, variant.shape.prefix))
         self._index_code(unit, code, variants)
 
     def _index_code(self, unit: Unit, code: CodeType, variants: tuple[Variant, ...]) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from cassette_import.interpreter import heap
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ONLY_ARGUMENT_FREE
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.code_consumers import patch_readers
 from cassette_import.specialization.code_index import CodeIndex
@@ -130,7 +130,7 @@ class Instrumentation:
         intercepting = [variant for variant in self.variants if not variant.shape.intercepts_nothing]
         for variant in intercepting:
             variant.guards.set_only_variant(len(intercepting) == 1)
-        NAMES[ONLY_ARGUMENT_FREE] = not any(
+        FLAGS[ONLY_ARGUMENT_FREE] = not any(
             variant.shape.wants(Events.CALLS) and Events.CALLS not in variant.shape.argument_free
             for variant in intercepting
         )

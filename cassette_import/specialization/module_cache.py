@@ -64,7 +64,7 @@ class ModuleCache:
         plain:
             Its plain code.
         compile_body:
-            Makes the body, or returns None for a function that is left alone.
+            Makes the live body, or returns None for a function that is left alone.
         """
         entry = self._entry(record, variants)
         if entry is None:
@@ -72,17 +72,20 @@ class ModuleCache:
         prefixes = tuple([variant.shape.prefix for variant in variants])
         cached = entry.body(name)
         if cached is not None and _fits(cached.code, plain):
-            return cached.for_prefixes(prefixes)
+            return entry.live_body(name, cached, prefixes)
         code = compile_body()
         if code is not None:
-            entry.add_body(name, CachedBody(prefixes, code))
+            entry.add_body(name, CachedBody(prefixes, code, True))
         return code
 
     def module(self, record: FileRecord, variant: Variant, is_level_overdubbed: bool) -> CachedModule | None:
         """The cached module of a file for one variant; None if there is none."""
         entry = self._entry(record, [variant])
         found = None if entry is None else entry.modules.get(is_level_overdubbed)
-        return None if found is None else found.for_prefixes((variant.shape.prefix,))
+        if entry is None or found is None:
+            return None
+        module = entry.modules[is_level_overdubbed] = found.for_prefixes((variant.shape.prefix,))
+        return module
 
     def add_module(self, record: FileRecord, variant: Variant, is_level_overdubbed: bool, module: CachedModule) -> None:
         """Cache a module that has just been compiled."""
@@ -182,6 +185,15 @@ class _Entry:
             found = self._in_modules.get(name)
         return found
 
+    def live_body(self, name: str, body: CachedBody, prefixes: tuple[str, ...]) -> CodeType:
+        """The code of a body, which can run."""
+        found = body.for_prefixes(prefixes)
+        if name in self._loose:
+            self._loose[name] = found
+        elif self._in_modules is not None:
+            self._in_modules[name] = found
+        return found.code
+
     def add_body(self, name: str, body: CachedBody) -> None:
         """Add a body, also on disk."""
         self._loose[name] = body
@@ -265,16 +277,14 @@ _Cached = TypeVar("_Cached", CachedBody, CachedModule)
 
 
 def _packed(name: object, cached: CachedBody | CachedModule) -> tuple[Any, ...]:
-    """A body or module as it is on disk."""
-    return (name, *cached, True) if has_sets(cached.code) else (name, *cached)
+    """A body or module as it is on disk, and whether there are sets in it whose order may vary."""
+    return (name, *cached.stored(), has_sets(cached.code))
 
 
 def _unpacked(kind: type[_Cached], fields: list[Any]) -> _Cached:
     """A body or module from disk. Its sets get the order that they had when the code was compiled."""
-    if len(fields) == len(kind._fields):
-        return kind(*fields)
     made = kind(*fields[:-1])
-    return made._replace(code=with_settled_sets(made.code))
+    return made._replace(code=with_settled_sets(made.code)) if fields[-1] else made
 
 
 def _fits(code: CodeType, plain: CodeType) -> bool:

@@ -17,7 +17,7 @@ from cassette_import.interpreter.observers import pause_garbage_collection, paus
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.module_names import ModuleNames
-from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.runtime.variant import Variant
@@ -199,7 +199,7 @@ class Registry:
         thread can call them without.
         """
         record = self.records.get(filename) if filename is not None else None
-        return bool(NAMES.get(symbols.IS_ANY_ACTIVE)) or (record is not None and record.was_executed)
+        return bool(FLAGS[symbols.IS_ANY_ACTIVE]) or (record is not None and record.was_executed)
 
     def wants_trampolines(self, filename: str | None = None) -> bool:
         """Whether functions of a module that is executed now get trampolines: all, or those that can be suspended."""
@@ -293,4 +293,4 @@ def _warn_of_prompt(code: CodeType) -> None:
 registry: Final = Registry()
 OVERDUBBED.connect(registry.index)
 registry_port.registry.connect(registry)
-PROVIDED.add({symbols.ENTER_FUNCTION: registry.specialiser.enter, symbols.ONLY_ARGUMENT_FREE: True})
+trampolines.connect(registry.specialiser.enter)

@@ -15,7 +15,7 @@ from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.observers import pause_observers
 from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.body_compiler import body_compiler
@@ -48,6 +48,8 @@ class Specialiser:
         self._index = index
         self._instrumentation = instrumentation
         self._lookup = FunctionLookup(index)
+        self.is_over = False
+        """Whether the interpreter shuts down: functions run their plain code, and nothing is specialised any more."""
 
     def enter(self, reference: Reference, environment: Callable[[], Any]) -> Callable[..., Any]:
         """Specialise a unit and switch its live functions to the new code. Trampolines call this.
@@ -64,6 +66,8 @@ class Specialiser:
         The function that the trampoline calls in its place.
         """
         assert isinstance(environment, FunctionType)
+        if self.is_over:
+            return function_in(environment, self._index.unit_at(reference, environment.__code__.co_filename).plain)
         activation = ACTIVE.get()
         if activation.is_module_level and activation.variant is None:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
@@ -109,7 +113,7 @@ class Specialiser:
             activation.family.is_met = True
         while True:
             # A closure may hold wrappers as long as there are any: its plain branch takes them off.
-            is_closure = bool(unit.plain.co_freevars) and NAMES.get(METADATA_EXISTS, False)
+            is_closure = bool(unit.plain.co_freevars) and FLAGS[METADATA_EXISTS]
             is_needed = is_closure or unit.restorations == _MOST_RESTORATIONS
             if is_covered or is_needed or self._instrumentation.active():
                 code = self._body(unit, activation.variant if is_covered else None)

@@ -1,33 +1,67 @@
 """Trampolines: small code objects that replace a function's code until the function is entered first.
 
 A trampoline has the signature, names and flags of the function. Its frame is hidden (see `hidden_frames`), and it does
-``return enter(unit, environment)(arguments)``: `enter` specialises the unit and returns the function to go on with, and
-the environment is a function made in the trampoline, which carries the globals and cells of the function. A trampoline
-is made from a template for its kind of signature, by replacing names and constants.
+``return "".encode("cassette_import.enter")(unit, environment)(arguments)``. The first call returns `enter`, which
+specialises the unit and returns the function to go on with. The environment is a function made in the trampoline, which
+carries the globals and cells of the function. A trampoline is made from a template for its kind of signature, by
+replacing names and constants.
 
-Knows code objects and the name under which rewritten code finds `enter`. Must not know contexts, or how code is
-rewritten.
+A process may load tens of thousands of trampolines from the disk cache, and call few of them. To put `enter` among the
+constants of each would take longer than to load it. So trampolines get `enter` from the one registry of the interpreter
+that code reaches from a constant, by no name of a namespace: the registry of codecs. An encoder may return an instance
+of any subclass of `bytes`.
+
+Knows code objects. Must not know contexts, or how code is rewritten.
 """
 
 from __future__ import annotations
 
+import codecs
 import functools
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
-from cassette_import.interpreter.hidden_frames import MONITORS_BY_CODE, hide, unmonitored
+from cassette_import.interpreter.hidden_frames import MONITORS_BY_CODE, hidden, hide, unmonitored
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import functions_in
 
 Reference = int | tuple[bytes, int]
 """What identifies a unit: a number in this process, or a digest of the source and a number in the file."""
 
+_ENTER: Final = "cassette_import.enter"
+"""The name of the codec whose encoder returns `enter`."""
 _UNIT: Final = "unit"
 """The constant of a template in whose place the reference of the unit is put."""
 _DOCSTRING: Final = "docstring"
 """The constant of a template in whose place the function's docstring is put."""
+
+
+class _Enter(bytes):
+    """What the encoder returns: calling it calls `enter`."""
+
+    __call__: Callable[[Reference, Callable[[], Any]], Callable[..., Any]]
+
+
+_CODEC: Final = {"": (_Enter(), 0)}.get, None, None, None
+"""An encoder in C, which is no event for tracers. Decoder, reader and writer are never used."""
+
+
+def connect(enter: Callable[[Any, Callable[[], Any]], Callable[..., Any]]) -> None:
+    """Have all trampolines call a function with the reference of their unit and their environment.
+
+    It returns the function that they call with their arguments.
+    """
+    _Enter.__call__ = staticmethod(enter)  # type: ignore[method-assign]
+    codecs.register(_codec)
+    codecs.lookup(_ENTER)  # from now on, the registry has it
+
+
+@hidden
+def _codec(name: str) -> Any:
+    """The codec whose encoder returns `enter`; None for any other name."""
+    return _CODEC if name == _ENTER else None
 
 
 class _Signature(Record):
@@ -85,11 +119,12 @@ class _Signature(Record):
     def source(self) -> str:
         """The source text of the trampoline, in a function that has the cells."""
         cells = self.cell_names
+        environment = f"lambda: ({''.join(cell + ', ' for cell in cells)})"
         return (
             f"def scope({', '.join(cells)}):\n"
             f" def trampoline({self.parameters()}):\n"
             f"  {_DOCSTRING!r}\n"
-            f"  return enter({_UNIT!r}, lambda: ({''.join(cell + ', ' for cell in cells)}))({self.arguments()})\n"
+            f"  return ''.encode({_ENTER!r})({_UNIT!r}, {environment})({self.arguments()})\n"
         )
 
 
@@ -119,10 +154,9 @@ def _template(
     signature = _Signature(positional_only, positional, keyword_only, takes_rest, takes_keywords, free)
     scope = compile(signature.source(), "<trampoline>", "exec", dont_inherit=True, optimize=0).co_consts[0]
     trampoline = next(code for code in scope.co_consts if isinstance(code, CodeType) and code.co_name == "trampoline")
-    names = tuple(symbols.ENTER_FUNCTION if name == "enter" else name for name in trampoline.co_names)
     consts = trampoline.co_consts
     environment = next(place for place, const in enumerate(consts) if isinstance(const, CodeType))
-    code = hide(trampoline).replace(co_names=names)
+    code = hide(trampoline)
     return _Template(code, consts.index(_UNIT), consts.index(_DOCSTRING), environment, {})
 
 
@@ -177,7 +211,10 @@ def revived(code: CodeType) -> CodeType:
 
 def is_trampoline(code: CodeType) -> bool:
     """Whether code is that of a trampoline."""
-    return symbols.ENTER_FUNCTION in code.co_names
+    return code.co_names == _NAMES and _ENTER in code.co_consts
+
+
+_NAMES: Final = ("encode",)
 
 
 def _renamed(const: Any, names: dict[str, str]) -> Any:

@@ -18,7 +18,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.runtime.dispatch.guards import Guards
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import NAMES, make_cell
 from cassette_import.runtime.variant import Family, Variant
 
 _SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
@@ -32,6 +32,7 @@ class WildcardVariant:
         self.name = ""
         self.shape = Shape(prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events)
         self.instrumented_at: dict[frozenset[str], int] = {}
+        make_cell(symbols.cell_of(prefix))
         self.guards = Guards(prefix)
         self.family = Family()
         self.is_superseded = False

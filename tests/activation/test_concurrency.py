@@ -19,7 +19,7 @@ from helpers.contexts import entered_without_source
 
 from cassette_import import Context, canrecurse, current, fallback, install, overdub, recurse
 from cassette_import.interpreter.heap import functions_of
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 
 SOURCE = """
@@ -226,9 +226,9 @@ def test_a_hook_that_is_registered_late_is_called_in_threads_that_have_inherited
 def test_nothing_is_active_any_more_when_the_threads_that_have_inherited_are_done(program):
     with Inherited():
         in_thread(program.twice, 1)
-        assert NAMES["@on"]
+        assert FLAGS["@on"]
     gc.collect()
-    assert not NAMES["@on"]
+    assert not FLAGS["@on"]
 
 
 def test_a_thread_that_cannot_be_started_raises_the_plain_error(program):
@@ -655,7 +655,7 @@ def test_a_block_in_an_overdubbed_generator_lasts_while_it_is_suspended(program)
         program.twice(number)
     assert inner.events == [(0, 1), (1, 1), (2, 1)]
     assert outer.events == inner.events
-    assert not NAMES["@on"]
+    assert not FLAGS["@on"]
 
 
 def test_a_context_may_be_left_in_another_task_than_it_was_entered_in(program):
@@ -671,7 +671,7 @@ def test_a_context_may_be_left_in_another_task_than_it_was_entered_in(program):
 
     asyncio.run(main())
     gc.collect()
-    assert not NAMES["@on"]
+    assert not FLAGS["@on"]
 
 
 def test_a_context_that_is_left_before_one_inside_it_leaves_that_one_active(program):
@@ -685,7 +685,7 @@ def test_a_context_that_is_left_before_one_inside_it_leaves_that_one_active(prog
     program.twice(3)
     assert (outer.events, inner.events) == ([(1, 2)], [(1, 2), (2, 2)])
     assert ACTIVE.get() is INACTIVE
-    assert not NAMES["@on"]
+    assert not FLAGS["@on"]
 
 
 def test_a_context_that_is_left_in_the_midst_of_an_overdubbed_call_does_not_come_back(program):
@@ -698,7 +698,7 @@ def test_a_context_that_is_left_in_the_midst_of_an_overdubbed_call_does_not_come
     overdub(inner, leave)
     program.twice(1)
     assert (outer.events, current()) == ([], None)
-    assert not NAMES["@on"]
+    assert not FLAGS["@on"]
 
 
 def test_a_hook_may_enter_its_own_context_as_a_block(program):
@@ -720,7 +720,7 @@ def test_a_hook_may_enter_its_own_context_as_a_block(program):
         program.twice(1)
     assert outer.events == [(1, 2), (10, 2)]
     assert inner.events == [(10, 2), (1, 2)]
-    assert not NAMES["@on"]
+    assert not FLAGS["@on"]
 
 
 # Several threads at a time
@@ -762,7 +762,7 @@ def test_threads_that_share_a_context_may_each_enter_and_leave_it(program):
     for thread in threads:
         thread.join()
     assert ctx.events == [(1, 2)] * 200
-    assert not NAMES["@on"]
+    assert not FLAGS["@on"]
 
 
 @pytest.mark.parametrize("name", ["Profile", "Trace", "Noop"])

@@ -2,8 +2,11 @@
 
 import ast
 import itertools
+import marshal
 import pathlib
 import re
+
+import pytest
 
 import cassette_import
 from cassette_import.rewriting import symbols, temporaries
@@ -26,13 +29,19 @@ def test_a_guard_is_parsed_from_its_key():
     assert [Guard.parse(guard.key) for guard in GUARDS] == GUARDS
 
 
-def test_a_guard_is_parsed_from_its_name_by_its_variant_only():
-    assert [NAMES.guard_kind_of(NAMES.guard(guard)) for guard in GUARDS] == [guard.kind for guard in GUARDS]
-    assert {VariantNames("@77").guard_kind_of(NAMES.guard(guard)) for guard in GUARDS} == {None}
+def attribute_of(name):
+    cell, attribute = symbols.place_of(name)
+    assert cell == symbols.cell_of(NAMES.prefix)
+    return attribute
+
+
+def test_the_kind_of_a_guard_is_parsed_from_its_attribute():
+    kinds = [symbols.guard_kind_of(attribute_of(NAMES.guard(guard))) for guard in GUARDS]
+    assert kinds == [guard.kind for guard in GUARDS]
 
 
 def test_no_other_name_of_a_variant_is_that_of_a_guard():
-    names = [NAMES.prefix, NAMES.learn, NAMES.failed, NAMES.is_overloaded, NAMES.target_names]
+    names = [NAMES.learn, NAMES.failed, NAMES.is_overloaded, NAMES.target_names]
     names += [NAMES.target_functions(flag) for flag in (False, True)] + [NAMES.pick_callee(True)]
     names += [NAMES.function_types(flag) for flag in (False, True)]
     for kind in Events:
@@ -40,7 +49,7 @@ def test_no_other_name_of_a_variant_is_that_of_a_guard():
         names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]
         names += [hook, symbols.with_arity(hook, 2), symbols.without_arguments(hook)]
         names += [NAMES.argument_free_hook("post", 1, kind)]
-    assert [name for name in names if NAMES.guard_kind_of(name) is not None] == []
+    assert [name for name in names if symbols.guard_kind_of(attribute_of(name)) is not None] == []
     assert len(set(names)) == len(names)
 
 
@@ -52,13 +61,37 @@ def test_a_hook_with_an_arity_is_parsed():
     assert VariantNames("@77").hook_with_arity(symbols.with_arity(hook, 12)) is None
 
 
-def test_names_of_a_variant_become_those_of_another_one():
-    to_cache = {NAMES.prefix: symbols.cached_prefix(0)}
-    cached = VariantNames(symbols.cached_prefix(0))
-    assert symbols.with_prefix(NAMES.learn, to_cache) == cached.learn
-    assert symbols.with_prefix(NAMES.prefix, to_cache) == cached.prefix
-    assert symbols.with_prefix(symbols.GET_ACTIVATION, to_cache) == symbols.GET_ACTIVATION
-    assert symbols.with_prefix("print", to_cache) == "print"
+FLAGS = [symbols.IS_ANY_ACTIVE, symbols.ONLY_ARGUMENT_FREE, symbols.METADATA_EXISTS, symbols.ATTRIBUTES_WATCHED]
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_a_flag_is_in_the_cell_of_the_flags(name):
+    assert symbols.place_of(name) == (symbols.FLAGS, name)
+
+
+@pytest.mark.parametrize("prefix", ["@7", "@12", "@any31"])
+def test_what_belongs_to_a_variant_is_in_its_cell_and_its_family_is_a_constant(prefix):
+    assert symbols.place_of(VariantNames(prefix).learn) == (symbols.cell_of(prefix), "learn")
+    assert symbols.place_of(prefix) is None
+
+
+@pytest.mark.parametrize("name", [symbols.AND, symbols.TYPE, symbols.primitive("operator.add"), symbols.KEPT_BELOW])
+def test_what_never_changes_is_a_constant(name):
+    assert symbols.place_of(name) is None
+
+
+def test_a_symbol_is_read_from_its_placeholder():
+    placeholder = symbols.placeholder(symbols.TYPE)
+    assert symbols.symbol_in(placeholder) == symbols.TYPE
+    assert marshal.loads(marshal.dumps(placeholder)) == placeholder
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["(('@type',),)", "x in {'@type'}", "x in ({'@type'},)", "for x in {'@type'}: pass", "({'@type'},)", "x = ()"],
+)
+def test_no_constant_of_a_program_is_a_placeholder(source):
+    assert not any(map(symbols.is_placeholder, compile(source, "<program>", "exec").co_consts))
 
 
 def test_only_temporaries_with_a_depth_are_numbered():

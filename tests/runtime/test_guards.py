@@ -13,7 +13,7 @@ import pytest
 from cassette_import import Context, overdub
 from cassette_import.interpreter import callables, heap
 from cassette_import.runtime.dispatch import callee_interception
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import OBJECTS
 
 PROGRAM = """
     import math
@@ -651,9 +651,9 @@ def note_lookups(monkeypatch):
 
         return note
 
-    for name, value in list(NAMES.items()):
-        if name.startswith("@") and name.endswith((".learn", "pick.1", "pickk.1")):
-            monkeypatch.setitem(NAMES, name, noting(value))
+    for cell in [value for symbol, value in OBJECTS.items() if symbol.endswith(".")]:
+        for name in vars(cell).keys() & {"learn", "pick.1", "pickk.1"}:
+            monkeypatch.setitem(vars(cell), name, noting(vars(cell)[name]))
     return found
 
 

@@ -45,10 +45,10 @@ class ArgumentFreeForm:
         Without a shape it is one call, which calls the hooks of the active context.
         """
         if self.shape is None:
-            hook = at.call(at.load(symbols.argument_free_hooks_anywhere(which, event)), [])
+            hook = at.call(at.symbol(symbols.argument_free_hooks_anywhere(which, event)), [])
             if self._in_branch:
                 return [hook]
-            return [at.put(ast.BoolOp(ast.And(), [at.load(symbols.IS_ANY_ACTIVE), hook]))]
+            return [at.put(ast.BoolOp(ast.And(), [at.symbol(symbols.IS_ANY_ACTIVE), hook]))]
         return [at.call(hook, [context, at.constant(None)]) for hook, context in self._hooks(at, which, event)]
 
     def _hooks(self, at: At, which: When, event: Events) -> list[tuple[ast.expr, ast.expr]]:
@@ -56,7 +56,7 @@ class ArgumentFreeForm:
         assert self.shape is not None
         names = VariantNames(self.shape.prefix)
         found: list[tuple[ast.expr, ast.expr]] = [
-            (at.load(names.argument_free_hook(which, number, event)), at.load(temporaries.context(number)))
+            (at.symbol(names.argument_free_hook(which, number, event)), at.load(temporaries.context(number)))
             for number, context in enumerate(self.shape.contexts)
             if event in context.events and (context.prehook if which == "pre" else context.posthook)
         ]

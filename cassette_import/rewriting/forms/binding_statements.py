@@ -28,26 +28,26 @@ class Names(NamedTuple):
 
 def _called(value: ast.expr, helper: str) -> ast.expr:
     at = At(value)
-    return at.call(at.load(helper), [value])
+    return at.call(at.symbol(helper), [value])
 
 
 def _waiting(at: At) -> ast.expr:
     """A target that keeps the value which the interpreter assigns, until `_kept` reads it."""
-    target = at.put(ast.Subscript(at.load(symbols.SINK), at.constant(0), ast.Store()))
+    target = at.put(ast.Subscript(at.symbol(symbols.SINK), at.constant(0), ast.Store()))
     setattr(target, NOOVERDUB, True)
     return target
 
 
 def _kept(at: At, helper: str, *arguments: ast.expr) -> ast.expr:
     """The value that was kept last, as a helper returns it."""
-    return at.call(at.load(helper), [at.call(at.load(symbols.KEPT), []), *arguments])
+    return at.call(at.symbol(helper), [at.call(at.symbol(symbols.KEPT), []), *arguments])
 
 
 def _bound(target: ast.expr, names: Names, helper: str, *arguments: ast.expr) -> tuple[ast.expr, ast.stmt]:
     """The target of a block in place of another one, and the statement at its start, which binds the wrapped value."""
     at = At(target)
     if isinstance(target, ast.Name) and _is_variable(target, names):
-        value = at.call(at.load(helper), [at.load(target.id), *arguments])
+        value = at.call(at.symbol(helper), [at.load(target.id), *arguments])
         return target, at.put(ast.Assign([at.store(target.id)], value))
     return _waiting(at), at.put(ast.Assign([target], _kept(at, helper, *arguments)))
 
@@ -78,7 +78,7 @@ def with_block(node: ast.With | ast.AsyncWith, names: Names) -> ast.stmt:
 def async_loop(node: ast.AsyncFor, names: Names) -> ast.stmt:
     at = At(node.iter)
     place = at.constant((node.lineno, node.col_offset))
-    node.iter = at.call(at.load(symbols.ASYNC_SOURCE), [node.iter, place])
+    node.iter = at.call(at.symbol(symbols.ASYNC_SOURCE), [node.iter, place])
     node.target, first = _bound(node.target, names, symbols.ASYNC_ITEM, place)
     node.body.insert(0, first)
     return node
@@ -90,7 +90,7 @@ def async_clause(node: ast.comprehension, names: Names) -> Any:
         return node
     at = At(node.iter)
     place = at.constant((node.iter.lineno, node.iter.col_offset, IN_COMPREHENSION))
-    node.iter = at.call(at.load(symbols.ASYNC_SOURCE), [node.iter, place])
+    node.iter = at.call(at.symbol(symbols.ASYNC_SOURCE), [node.iter, place])
     item = at.put(ast.Tuple([_kept(at, symbols.ASYNC_ITEM, place)], ast.Load()))
     setattr(item, NOOVERDUB, True)
     clause = ast.comprehension(node.target, item, node.ifs, 0)
@@ -110,11 +110,11 @@ def match_statement(node: ast.Match, names: Names) -> ast.stmt:
             node.subject = _called(node.subject, symbols.PLAIN)
         return node
     at = At(node.subject)
-    node.subject = at.call(at.load(symbols.SUBJECT), [node.subject, at.constant(compared)])
+    node.subject = at.call(at.symbol(symbols.SUBJECT), [node.subject, at.constant(compared)])
     for case, ways in zip(node.cases, captures, strict=True):
         at = At(case.pattern)
         read = {
-            name: at.call(at.load(symbols.CAPTURED), [at.load(name), at.constant(tuple(found))])
+            name: at.call(at.symbol(symbols.CAPTURED), [at.load(name), at.constant(tuple(found))])
             for name, found in ways.items()
             if name not in names.leaving
         }
@@ -131,4 +131,4 @@ def match_statement(node: ast.Match, names: Names) -> ast.stmt:
 
 
 def _subject_is_done(at: At) -> ast.stmt:
-    return at.put(ast.Expr(at.call(at.load(symbols.SUBJECT_DONE), [])))
+    return at.put(ast.Expr(at.call(at.symbol(symbols.SUBJECT_DONE), [])))

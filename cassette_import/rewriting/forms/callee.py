@@ -72,7 +72,7 @@ class CalleeForm:
         return any(shape.interest(event, name) is not Interest.NOTHING for shape in self._shapes)
 
     def _picked(self, at: At, function: ast.expr, event: Events) -> ast.expr:
-        return at.call(at.load(symbols.pick_anywhere(event)), [function])
+        return at.call(at.symbol(symbols.pick_anywhere(event)), [function])
 
     def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
         """The event of an operation."""
@@ -81,8 +81,10 @@ class CalleeForm:
             return self._argument_free.operate(operation)
         values = [slot.get() for slot in operation.slots]
         if operation.late is not None:
-            return at.call(at.load(operation.late), [*(values or [operation.node]), *operation.constants])
-        return at.call(self._picked(at, at.load(symbols.primitive(operation.name)), event), operation.arguments(values))
+            return at.call(at.symbol(operation.late), [*(values or [operation.node]), *operation.constants])
+        return at.call(
+            self._picked(at, at.symbol(symbols.primitive(operation.name)), event), operation.arguments(values)
+        )
 
     def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
         """The statement between argument-free hooks; None if some hook reads the operands."""
@@ -105,7 +107,9 @@ class CalleeForm:
         # A context that is entered while this code is suspended, or by the `with` statement around it, may read them.
         argument_free: Any = clone(node)
         node.func = self._picked(At(node.func), node.func, Events.CALLS)
-        return At(node).either(At(node).load(symbols.ONLY_ARGUMENT_FREE), self._argument_free.call(argument_free), node)
+        return At(node).either(
+            At(node).symbol(symbols.ONLY_ARGUMENT_FREE), self._argument_free.call(argument_free), node
+        )
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """A decorator: the interpreter itself makes the call."""

@@ -75,13 +75,13 @@ def read(node: ast.Name) -> ast.expr:
 
 def _call_with_name(helper: str, value: ast.expr, name: str) -> ast.expr:
     at = At(value)
-    return at.call(at.load(helper), [value, at.constant(name)])
+    return at.call(at.symbol(helper), [value, at.constant(name)])
 
 
 def with_decorator(node: ast.ClassDef) -> ast.ClassDef:
     """A class whose attributes get the metadata of what was bound to its names."""
     if any(hasattr(part, CLASS_NAME) or _is_store(part) for part in ast.walk(node)):
-        begin = At(node).call(At(node).load(symbols.CLASS_BEGIN), [])
+        begin = At(node).call(At(node).symbol(symbols.CLASS_BEGIN), [])
         setattr(begin, NOOVERDUB, True)
         node.decorator_list.append(begin)
     return node

@@ -30,7 +30,7 @@ def follow_body(body: list[ast.stmt]) -> list[ast.stmt]:
     for number, statement in enumerate(body):
         body[number] = rebuild(statement, None, _enter, _leave)
     at = At(body[0])
-    begun = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.load(symbols.FOLLOWED_BODY), [])))
+    begun = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.symbol(symbols.FOLLOWED_BODY), [])))
     return [begun, nowhere.put(ast.Try(body, [], [], [nowhere.report("ended")]))]
 
 
@@ -73,7 +73,7 @@ def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
     nowhere = _Nowhere()
     at = At(body[0])
     body_runs = nowhere.load(temporaries.BODY)
-    begun: ast.stmt = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.load(symbols.FOLLOWED_CALL), [])))
+    begun: ast.stmt = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.symbol(symbols.FOLLOWED_CALL), [])))
     if context is not None:
         announced = ast.Attribute(at.load(context), "announced", ast.Store())
         known: list[ast.stmt] = [
@@ -91,7 +91,7 @@ def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
 def follow_lambda(value: ast.expr) -> ast.expr:
     """The same for the rewritten value of a lambda, which has no place to report an exception."""
     at = At(value)
-    begun = at.let(temporaries.BODY, at.call(at.load(symbols.FOLLOWED_CALL), []))
+    begun = at.let(temporaries.BODY, at.call(at.symbol(symbols.FOLLOWED_CALL), []))
     return at.pick([begun, _reported("suspended", value)], 1)
 
 
@@ -100,7 +100,7 @@ def follow_expression(node: ast.GeneratorExp) -> ast.GeneratorExp:
     at = At(node)
     first = node.generators[0]
     begin = At(first.iter).call(
-        at.load(symbols.FOLLOWED_EXPRESSION),
+        at.symbol(symbols.FOLLOWED_EXPRESSION),
         [first.iter, at.constant(node.lineno), at.constant(bool(first.is_async))],
     )
     outermost = ast.comprehension(at.store(temporaries.BODY), begin, [], 0)
@@ -122,7 +122,7 @@ def follow_module(body: list[ast.stmt]) -> list[ast.stmt]:
     docstring, rest = split_docstring(body)
     while rest and isinstance(rest[0], ast.ImportFrom) and rest[0].module == "__future__":
         docstring = [*docstring, rest.pop(0)]
-    begun = nowhere.put(ast.Expr(nowhere.call(nowhere.load(symbols.FOLLOWED_MODULE), [])))
+    begun = nowhere.put(ast.Expr(nowhere.call(nowhere.symbol(symbols.FOLLOWED_MODULE), [])))
     return [*docstring, begun, *_with_imports(rest)]
 
 
@@ -132,7 +132,7 @@ def _with_imports(block: list[ast.stmt]) -> list[ast.stmt]:
     made: list[ast.stmt] = []
     for statement in block:
         if isinstance(statement, (ast.Import, ast.ImportFrom)) and not getattr(statement, "is_lazy", False):
-            manager = nowhere.call(nowhere.load(symbols.FOLLOWED_IMPORTS), [])
+            manager = nowhere.call(nowhere.symbol(symbols.FOLLOWED_IMPORTS), [])
             made.append(nowhere.put(ast.With([ast.withitem(manager, None)], [statement])))
             continue
         made.append(statement)

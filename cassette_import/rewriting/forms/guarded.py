@@ -83,16 +83,16 @@ class GuardedForm:
     def _picked(self, callee: ast.expr, keywords: bool) -> ast.expr:
         at = At(callee)
         picker = symbols.pick_anywhere(Events.CALLS) if self._anywhere else self._names.pick_callee(keywords)
-        return at.call(at.load(picker), [callee])
+        return at.call(at.symbol(picker), [callee])
 
     def _learned(self, at: At, callee: ast.expr, guard: Guard, *more: ast.expr) -> ast.expr:
-        return at.call(at.load(self._names.learn), [callee, at.constant(guard.key), *more])
+        return at.call(at.symbol(self._names.learn), [callee, at.constant(guard.key), *more])
 
     def _guard(self, kind: GuardKind, keywords: bool, *path: str) -> Guard:
         return Guard(kind, keywords, self._anywhere, self._file, path)
 
     def _held(self, at: At, guard: Guard) -> ast.expr:
-        return at.load(self._names.guard(guard))
+        return at.symbol(self._names.guard(guard))
 
     def _name(self, name: ast.Name, keywords: bool) -> ast.expr:
         """A name can be read twice. A local name may hold many functions in turn, none of which is a target."""
@@ -108,13 +108,13 @@ class GuardedForm:
         values = at.load(name), at.attribute(at.load(name), "__name__")
         kinds: list[ast.expr] = []
         for kind, (value, targets) in enumerate(zip(values, of_targets, strict=True)):
-            other = at.put(ast.Compare(value, [ast.NotIn()], [at.load(targets)]))
+            other = at.put(ast.Compare(value, [ast.NotIn()], [at.symbol(targets)]))
             is_kind = at.kind_is(name, at.item(self._names.function_types(self._anywhere), kind))
             kinds.append(at.put(ast.BoolOp(ast.And(), [is_kind, other])))
         return at.put(ast.BoolOp(ast.Or(), kinds))
 
     def _has_kind(self, at: At, value: ast.expr, guard: Guard) -> ast.expr:
-        read = at.call(at.load(symbols.TYPE), [value])
+        read = at.call(at.symbol(symbols.TYPE), [value])
         return at.put(ast.Compare(read, [ast.In()], [self._held(at, guard)]))
 
     def _kept(self, function: ast.Attribute, keywords: bool) -> ast.expr:

@@ -62,7 +62,7 @@ class OperandsOfPrimitive:
             hook = symbols.without_arguments(hook)
         elif not self._has_splats:
             hook = symbols.with_arity(hook, len(given))
-        return at.call(at.load(hook), given)
+        return at.call(at.symbol(hook), given)
 
     def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
         """The note of the event."""

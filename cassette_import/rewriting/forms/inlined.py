@@ -120,7 +120,7 @@ class InlinedForm:
         if not only_native or tagged_events.helper_after(name) is not None:
             used.insert(0, result)
         arguments = operation.arguments([read() for read in reads])
-        operands = OperandsOfPrimitive(at, at.load(symbols.primitive(name)), arguments, self._events.read_by_handlers)
+        operands = OperandsOfPrimitive(at, at.symbol(symbols.primitive(name)), arguments, self._events.read_by_handlers)
         if event in self.shape.overloads or name in self.shape.primitives:
             native = self._overloaded_operation(operation, event, values, reads, result)
         else:
@@ -133,7 +133,7 @@ class InlinedForm:
     ) -> ast.expr:
         """An operation that an overload may take."""
         name, at = operation.name, operation.place
-        over = at.call(at.load(self._names.overload(event)), [at.load(symbols.primitive(name))])
+        over = at.call(at.symbol(self._names.overload(event)), [at.symbol(symbols.primitive(name))])
         call: ast.expr = at.call(over, operation.arguments([read() for read in reads]))
         if not self.shape.tagging or event not in TAGGED:
             return call
@@ -143,8 +143,8 @@ class InlinedForm:
         return at.either(test, call, untagged)
 
     def _runner(self, at: At, event: Events, name: str, arguments: list[ast.expr]) -> ast.expr:
-        runner = at.load(self._names.event(event))
-        return at.call(runner, [at.load(symbols.primitive(name)), *arguments])
+        runner = at.symbol(self._names.event(event))
+        return at.call(runner, [at.symbol(symbols.primitive(name)), *arguments])
 
     def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> list[ast.stmt] | None:
         """The statement between argument-free hooks; None if some hook reads the operands."""
@@ -180,4 +180,4 @@ class InlinedForm:
 
         if self.shape.interest(Events.CALLS) is Interest.NOTHING or is_own_callee(node):
             return node
-        return At(node).call(At(node).load(self._names.pick(Events.CALLS)), [node])
+        return At(node).call(At(node).symbol(self._names.pick(Events.CALLS)), [node])

@@ -72,7 +72,7 @@ class InlinedCall:
     def _find_kind(self) -> ast.expr:
         """The assignment to the temporaries with the kind of the callee."""
         at, kind = self._at, self._kind
-        read: ast.expr = at.let(kind, at.call(at.load(symbols.TYPE), [at.load(self._callee)]))
+        read: ast.expr = at.let(kind, at.call(at.symbol(symbols.TYPE), [at.load(self._callee)]))
         tests: list[ast.expr] = []
         if self._may_be_bound:
             tests.append(at.let(self._is_bound, at.same(read, at.kind("method"))))
@@ -88,8 +88,8 @@ class InlinedCall:
             return tagged_events.call(at, shape.prefix, self._callee, self._result, positional, keywords)
         callee: ast.expr = at.load(self._callee)
         if Events.CALLS in shape.overloads:
-            over = at.call(at.load(self._names.overload(Events.CALLS)), [callee])
-            callee = at.either(at.load(self._names.is_overloaded), over, callee)
+            over = at.call(at.symbol(self._names.overload(Events.CALLS)), [callee])
+            callee = at.either(at.symbol(self._names.is_overloaded), over, callee)
         return at.call(callee, positional, keywords)
 
     def _arguments(self, values: list[ast.expr]) -> tuple[list[ast.expr], list[ast.keyword]]:
@@ -104,7 +104,7 @@ class InlinedCall:
         """The call of a hook. `alone` says that the hook gets the function without its arguments."""
         at, callee = self._at, self._at.load(self._callee)
         if alone:
-            return at.call(at.load(symbols.without_arguments(hook)), [*leading, self._read_function()])
+            return at.call(at.symbol(symbols.without_arguments(hook)), [*leading, self._read_function()])
         given = [*leading, callee]
         chosen = at.either(at.load(self._kind), self._hook(hook, given), self._hook(symbols.splitting(hook), given))
         value: ast.expr = at.call(chosen, [*given, *self._positional], self._named)
@@ -130,7 +130,7 @@ class InlinedCall:
         self._used.append(self._function)
         self._is_function_awaited = bool(alone) and not alone[0]
         if not self._is_function_awaited:
-            split = at.call(at.load(symbols.SPLIT), [at.load(self._callee)])
+            split = at.call(at.symbol(symbols.SPLIT), [at.load(self._callee)])
             first = at.put(ast.Subscript(split, at.constant(0), ast.Load()))
             self._steps.append(at.let(self._function, at.either(at.load(self._kind), at.constant(None), first)))
 
@@ -145,7 +145,7 @@ class InlinedCall:
     def _hook(self, hook: str, first: list[ast.expr]) -> ast.expr:
         """A hook that is called with these arguments, and those of the call."""
         count = len(first) + len(self._positional)
-        return self._at.load(hook if self._named else symbols.with_arity(hook, count))
+        return self._at.symbol(hook if self._named else symbols.with_arity(hook, count))
 
     def noted(self, event: Events, below: int, alone: bool) -> ast.expr:
         """The note of the event."""

@@ -67,10 +67,10 @@ class _Reads(ast.NodeTransformer):
             return node
         self.found = True
         at = At(node)
-        call = at.call(at.load(self._function), [node])
+        call = at.call(at.symbol(self._function), [node])
         if not self._in_use:
             return call
-        made = at.either(at.load(symbols.METADATA_EXISTS), call, node)
+        made = at.either(at.symbol(symbols.METADATA_EXISTS), call, node)
         setattr(made, NOOVERDUB, True)
         return made
 

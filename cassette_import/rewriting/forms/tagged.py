@@ -94,7 +94,7 @@ if hasattr(ast, "TypeAlias"):  # 3.12
 
 
 def _call(at: At, name: str, value: ast.expr) -> ast.expr:
-    return at.call(at.load(name), [value])
+    return at.call(at.symbol(name), [value])
 
 
 def _plain(node: Any, field: str) -> None:
@@ -132,7 +132,7 @@ def _bind_expression(node: ast.NamedExpr, names: Names) -> None:
 
 def _bind_definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, names: Names) -> None:
     if node.decorator_list and (names.leaving is None or node.name in names.leaving):
-        node.decorator_list.insert(0, At(node.decorator_list[0]).load(symbols.PLAIN))
+        node.decorator_list.insert(0, At(node.decorator_list[0]).symbol(symbols.PLAIN))
 
 
 _BINDING: Final[dict[type[ast.AST], Callable[[Any, Names], None]]] = {
@@ -227,7 +227,7 @@ def _lambda(node: ast.Lambda, names: Names) -> ast.expr:
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> ast.stmt:
     if _has_defaults(node):
-        node.decorator_list.append(At(node).load(symbols.DEFAULTS))
+        node.decorator_list.append(At(node).symbol(symbols.DEFAULTS))
     return node
 
 
@@ -258,10 +258,10 @@ def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> No
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
         found = [node.returns, *(part.annotation for part in every if part is not None)]
         if not all(annotation is None or isinstance(annotation, ast.Constant) for annotation in found):
-            node.decorator_list.append(at.load(symbols.ANNOTATED))
+            node.decorator_list.append(at.symbol(symbols.ANNOTATED))
     elif any(isinstance(statement, ast.AnnAssign) for statement in node.body):
         at = At(node.body[-1])
-        read = at.call(at.load(symbols.ANNOTATIONS), [at.load("__annotations__")])
+        read = at.call(at.symbol(symbols.ANNOTATIONS), [at.load("__annotations__")])
         setattr(read, NOOVERDUB, True)
         node.body.append(at.put(ast.Expr(read)))
 
@@ -286,7 +286,7 @@ def _format(node: ast.JoinedStr, names: Names) -> ast.expr:
             arguments.append(at.constant(part.conversion))
         if part.format_spec is not None:
             arguments.append(part.format_spec)
-        node.values[index] = at.call(at.load(symbols.FORMATTED), arguments)
+        node.values[index] = at.call(at.symbol(symbols.FORMATTED), arguments)
     return node
 
 
@@ -309,16 +309,16 @@ def _hand_over(node: ast.Call, names: Names) -> ast.expr:
     for index, argument in enumerate(node.args):
         is_constant = isinstance(argument, ast.Constant) and name not in ("eval", "exec")
         if not isinstance(argument, ast.Starred) and not is_constant:
-            node.args[index] = at.call(at.load(symbols.HANDED), [function(), argument])
+            node.args[index] = at.call(at.symbol(symbols.HANDED), [function(), argument])
     if names.leaving is None or node.keywords:
         return node
     if len(node.args) == 1 and name in ("eval", "exec") and not isinstance(node.args[0], ast.Starred):
-        scope = [at.call(at.load(read), []) for read in (symbols.GLOBALS, symbols.LOCALS)]
-        given = at.put(ast.Starred(at.call(at.load(symbols.SCOPE), [function(), *scope]), ast.Load()))
+        scope = [at.call(at.symbol(read), []) for read in (symbols.GLOBALS, symbols.LOCALS)]
+        given = at.put(ast.Starred(at.call(at.symbol(symbols.SCOPE), [function(), *scope]), ast.Load()))
         setattr(given, NOOVERDUB, True)
         node.args.append(given)
     elif not node.args and name in ("locals", "vars"):
-        return at.call(at.load(symbols.SNAPSHOT), [function(), node])
+        return at.call(at.symbol(symbols.SNAPSHOT), [function(), node])
     return node
 
 

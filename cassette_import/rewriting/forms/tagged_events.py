@@ -44,18 +44,18 @@ def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: 
     """
     if helper is None:
         return value
-    test = [at.same(at.let(result, value), at.load(symbols.NOTHING)), at.load(symbols.METADATA_EXISTS)]
-    handed = at.call(at.load(helper), [*arguments, at.load(result)])
+    test = [at.same(at.let(result, value), at.symbol(symbols.NOTHING)), at.symbol(symbols.METADATA_EXISTS)]
+    handed = at.call(at.symbol(helper), [*arguments, at.load(result)])
     return at.either(at.put(ast.BoolOp(ast.Or(), [*test])), handed, at.load(result))
 
 
 def tested(at: At, prefix: str, event: Events, name: str, reads: Sequence[Callable[[], ast.expr]]) -> ast.expr:
     """The test whether metadata has to be propagated at an event, or an overload may take it."""
     flag = symbols.ATTRIBUTES_WATCHED if name == "getattr" else symbols.METADATA_EXISTS
-    tests: list[ast.expr] = [at.load(flag), at.load(VariantNames(prefix).is_overloaded_at(event))]
+    tests: list[ast.expr] = [at.symbol(flag), at.symbol(VariantNames(prefix).is_overloaded_at(event))]
     if name in _OF_WHOLE:
-        kind = at.call(at.load(symbols.ID), [at.call(at.load(symbols.TYPE), [reads[1]()])])
-        tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.load(symbols.whole_types(name))])))
+        kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [reads[1]()])])
+        tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.whole_types(name))])))
     return at.put(ast.BoolOp(ast.Or(), tests))
 
 
@@ -68,8 +68,11 @@ def call(
 
     On Python 3.12, tracers are notified of the line again if there is a jump after such a call.
     """
-    callee, over = at.load(function), at.call(at.load(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)])
-    behind = at.call(at.load(symbols.TYPE), [at.attribute(callee, "__func__")])
+    callee, over = (
+        at.load(function),
+        at.call(at.symbol(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)]),
+    )
+    behind = at.call(at.symbol(symbols.TYPE), [at.attribute(callee, "__func__")])
     of_function: list[ast.expr] = [
         at.kind_is(function, at.kind("method")),
         at.same(behind, at.kind("function")),

@@ -56,7 +56,7 @@ def unpacking(value: ast.expr, target: ast.expr, form: Form, deep: bool = True) 
     if spec is None or not iterates(form):
         return value
     at = At(target)  # where a traceback shows that there is no iterator
-    return at.call(at.load(symbols.UNPACK), [value, at.constant(spec if deep else (*spec[:2], ()))])
+    return at.call(at.symbol(symbols.UNPACK), [value, at.constant(spec if deep else (*spec[:2], ()))])
 
 
 # ---- stores
@@ -89,7 +89,9 @@ def place(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast
         return [at.put(ast.Assign([made], unpacking(value, made, form))), *stores]
     spec = spec_of(target)
     assert spec is not None
-    kept = at.call(at.load(symbols.KEEP_ALL), [unpacking(value, target, form, deep=False), *map(at.constant, spec[:2])])
+    kept = at.call(
+        at.symbol(symbols.KEEP_ALL), [unpacking(value, target, form, deep=False), *map(at.constant, spec[:2])]
+    )
     statements: list[ast.stmt] = [at.put(ast.Expr(kept))]
     for part in target.elts:
         inner = part.value if isinstance(part, ast.Starred) else part
@@ -101,7 +103,7 @@ def _store(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[as
     at = At(target)
     if has(target, CLASS_NAME):
         name: str = target.id  # type: ignore[attr-defined]
-        return [at.put(ast.Assign([target], at.call(at.load(symbols.CLASS_VALUE), [value, at.constant(name)])))]
+        return [at.put(ast.Assign([target], at.call(at.symbol(symbols.CLASS_VALUE), [value, at.constant(name)])))]
     plain = at.put(ast.Assign([target], value))
     operation, last = _STORES[type(target)](target, value, plain, at)
     between = form.argument_free_statement(operation.name, last, plain)
@@ -154,7 +156,7 @@ def _call_of_primitive(
     at: At, name: str, arguments: Callable[[Expressions], Expressions]
 ) -> Callable[[Expressions], ast.expr]:
     """Makes the call of a primitive that does what a statement does."""
-    return lambda read: at.call(at.load(symbols.primitive(name)), arguments(read))
+    return lambda read: at.call(at.symbol(symbols.primitive(name)), arguments(read))
 
 
 def into_temporaries(target: ast.expr, form: Form, depth: int) -> tuple[ast.expr, list[ast.stmt]]:
@@ -186,7 +188,7 @@ def bound_by_block(target: ast.expr, form: Form, depth: int) -> tuple[ast.expr, 
     if form.temporaries:
         return into_temporaries(target, form, depth)
     at = At(target)
-    waiting = at.put(ast.Subscript(at.load(symbols.SINK), at.constant(0), ast.Store()))
+    waiting = at.put(ast.Subscript(at.symbol(symbols.SINK), at.constant(0), ast.Store()))
     return waiting, place(target, held(at, form, ""), form, depth)
 
 
@@ -208,12 +210,12 @@ def assign(node: ast.Assign, form: Form, depth: int) -> Any:
     if form.temporaries:
         statements.append(at.put(ast.Assign([at.store(temporaries.VALUE)], node.value)))
     else:
-        statements.append(at.put(ast.Expr(at.call(at.load(symbols.KEEP), [node.value]))))
+        statements.append(at.put(ast.Expr(at.call(at.symbol(symbols.KEEP), [node.value]))))
     for number, target in enumerate(node.targets):
         if form.temporaries:
             value: ast.expr = at.load(temporaries.VALUE)
         else:
-            value = at.call(at.load(symbols.KEPT if number == last else symbols.PEEK), [])
+            value = at.call(at.symbol(symbols.KEPT if number == last else symbols.PEEK), [])
         statements += place(target, value, form, depth)
     if form.temporaries:
         statements.append(at.put(ast.Assign([at.store(temporaries.VALUE)], at.constant(None))))
@@ -251,7 +253,7 @@ def augmented(node: ast.AugAssign, form: Form, depth: int) -> Any:
             return between
     at = At(node)
     before, current, kept = _parts(target, form, depth)
-    operation: ast.expr = at.call(at.load(symbols.primitive(name)), [current, node.value])
+    operation: ast.expr = at.call(at.symbol(symbols.primitive(name)), [current, node.value])
     if form.wanted(name):
         slots = [Slot(operation, "args", 0), Slot(operation, "args", 1)]
         operation = form.operate(Operation(name, operation, slots), depth + 1, "i")
@@ -267,7 +269,7 @@ def _parts(target: ast.expr, form: Form, depth: int) -> tuple[list[ast.stmt], as
     if isinstance(target, ast.Name):
         read = at.load(target.id)
         if has(target, CLASS_NAME):
-            return [], at.call(at.load(symbols.CLASS_READ), [read, at.constant(target.id)]), target
+            return [], at.call(at.symbol(symbols.CLASS_READ), [read, at.constant(target.id)]), target
         if has(target, GLOBAL) and form.wanted("primitives.load_global"):
             return [], form.operate(name_load(read), depth), target
         return [], read, target
@@ -277,7 +279,7 @@ def _parts(target: ast.expr, form: Form, depth: int) -> tuple[list[ast.stmt], as
         if form.temporaries:
             before.append(at.put(ast.Assign([at.store(name)], value)))
             return at.load(name), at.load(name)
-        return at.call(at.load(symbols.KEEP), [value]), at.call(at.load(again), [])
+        return at.call(at.symbol(symbols.KEEP), [value]), at.call(at.symbol(again), [])
 
     if isinstance(target, ast.Attribute):
         first, second = twice(target.value, temporaries.OWNER, symbols.KEPT)

@@ -90,19 +90,19 @@ def _bare_chain(node: ast.Compare, form: Form, depth: int) -> ast.expr:
     left = node.left
     for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
         place = At(right)
-        made = place.call(place.load(symbols.KEEP), [right]) if number < len(node.ops) - 1 else right
+        made = place.call(place.symbol(symbols.KEEP), [right]) if number < len(node.ops) - 1 else right
         parts.append(_comparison(at.put(ast.Compare(left, [op], [made])), form, depth, ""))
         left = held(place, form, "")
     value = truth_of(parts[-1], form, depth) if tested else parts[-1]
     for part in reversed(parts[:-1]):
-        going_on = at.call(at.load(symbols.CHAIN_TESTED if tested else symbols.CHAIN), [part])
+        going_on = at.call(at.symbol(symbols.CHAIN_TESTED if tested else symbols.CHAIN), [part])
         value = at.either(going_on, value, held(at, form, ""))
     return _marked(node, value)
 
 
 def held(at: At, form: Form, name: str) -> ast.expr:
     """The value that was kept last."""
-    return at.load(name) if form.temporaries else at.call(at.load(symbols.KEPT), [])
+    return at.load(name) if form.temporaries else at.call(at.symbol(symbols.KEPT), [])
 
 
 def _comparison(node: ast.Compare, form: Form, depth: int, suffix: str) -> ast.expr:
@@ -150,7 +150,7 @@ def is_own_callee(function: ast.expr) -> bool:
     """Whether a callee is reached from a name of cassette_import's, or of pytest's assertion rewriting (P1)."""
     if isinstance(function, ast.Name) and symbols.is_pytest_value(function.id):
         return False  # a part of an assertion, such as `time.time` in `assert time.time() > 0`
-    while isinstance(function, ast.Attribute):
+    while not isinstance(function, ast.Name) and isinstance(function, ast.Attribute):
         function = function.value
     return isinstance(function, ast.Name) and symbols.is_symbol(function.id)
 
@@ -196,7 +196,7 @@ def _dict(node: ast.Dict, form: Form, depth: int) -> ast.expr:
 
         def pairs(read: Expressions) -> Expressions:
             at = At(node)
-            return [at.put(ast.Starred(at.call(at.load(symbols.PAIRS), read), ast.Load()))]
+            return [at.put(ast.Starred(at.call(at.symbol(symbols.PAIRS), read), ast.Load()))]
 
         return form.operate(Operation(name, node, [Itself(node)], pairs, lambda read: read[0], whole=True), depth)
     slots = [Slot(node, field, number) for number in range(len(node.keys)) for field in ("keys", "values")]
@@ -211,7 +211,7 @@ def _string(node: ast.JoinedStr, form: Form, depth: int) -> ast.expr:
     slots = [Itself(part) for part in parts]
 
     def native(read: Expressions) -> ast.expr:
-        return at.call(at.load(symbols.primitive("primitives.build_string")), read)
+        return at.call(at.symbol(symbols.primitive("primitives.build_string")), read)
 
     return form.operate(Operation("primitives.build_string", node, [*slots], native=native, whole=True), depth)
 
@@ -237,7 +237,7 @@ def _name(node: ast.Name, form: Form, depth: int) -> ast.expr:
         return node
     if has(node, OF_CLASS):
         at = At(node)
-        return at.call(at.load(symbols.CLASS_NAME), [at.constant(global_name(node))])
+        return at.call(at.symbol(symbols.CLASS_NAME), [at.constant(global_name(node))])
     return form.operate(name_load(node), depth) if has(node, GLOBAL) else node
 
 
@@ -253,7 +253,7 @@ def global_name(node: ast.Name) -> str:
 
 def namespace(at: At) -> ast.expr:
     """The namespace of the module."""
-    return at.call(at.load(symbols.GLOBALS), [])
+    return at.call(at.symbol(symbols.GLOBALS), [])
 
 
 # ---- truth
@@ -269,7 +269,7 @@ def truth_of(node: ast.expr, form: Form, depth: int, suffix: str = "", at: At | 
     operand = Itself(node)
 
     def native(read: Expressions) -> ast.expr:
-        return here.call(here.load(symbols.primitive("operator.truth")), read)
+        return here.call(here.symbol(symbols.primitive("operator.truth")), read)
 
     def settled(condition: ast.expr) -> ast.expr:
         return here.either(condition, here.constant(True), here.constant(False))
@@ -322,7 +322,7 @@ def _decided(node: ast.expr, is_and: bool, name: str, form: Form, depth: int, at
         return node
     if form.temporaries:
         return truth_of(at.let(name, node), form, depth)
-    return at.call(at.load(symbols.AND if is_and else symbols.OR), [node])
+    return at.call(at.symbol(symbols.AND if is_and else symbols.OR), [node])
 
 
 def _tested(node: ast.expr, form: Form, depth: int, at: At) -> ast.expr:

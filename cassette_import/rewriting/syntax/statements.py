@@ -51,8 +51,8 @@ def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) 
     extra = [at.constant(spec)] if spec is not None else []
     if asynchronous:
         wanted = form.wanted("aiter") or form.wanted("anext")
-        return at.call(at.load(symbols.LOOP_ASYNC), [iterable]) if wanted else iterable
-    return at.call(at.load(symbols.LOOP), [iterable, *extra]) if assignments.iterates(form) else iterable
+        return at.call(at.symbol(symbols.LOOP_ASYNC), [iterable]) if wanted else iterable
+    return at.call(at.symbol(symbols.LOOP), [iterable, *extra]) if assignments.iterates(form) else iterable
 
 
 def _for(node: ast.For | ast.AsyncFor, form: Form, depth: int) -> ast.stmt:
@@ -83,7 +83,7 @@ def splats(node: Any) -> None:
         if isinstance(part, ast.Starred) and _calls(part.value, symbols.SPLAT, symbols.SPLAT_IN_CALL):
             at.put(part.value)
             if len(parts) == 1 and keywords:  # unpacked by the call itself
-                part.value.func = at.load(symbols.SPLAT_IN_CALL)
+                part.value.func = at.symbol(symbols.SPLAT_IN_CALL)
 
 
 def _calls(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
@@ -114,14 +114,14 @@ def _comprehension(node: ast.comprehension, form: Form, depth: int) -> Any:
 def _starred(node: ast.Starred, form: Form, depth: int) -> ast.Starred:
     if isinstance(node.ctx, ast.Load) and assignments.iterates(form):
         at = At(node)
-        node.value = at.call(at.load(symbols.SPLAT), [node.value])
+        node.value = at.call(at.symbol(symbols.SPLAT), [node.value])
     return node
 
 
 def _yield_from(node: ast.YieldFrom, form: Form, depth: int) -> ast.YieldFrom:
     if assignments.iterates(form):
         at = At(node)
-        node.value = at.call(at.load(symbols.DELEGATE), [node.value])
+        node.value = at.call(at.symbol(symbols.DELEGATE), [node.value])
     return node
 
 
@@ -135,7 +135,7 @@ def _passed(name: str, value: ast.expr, form: Form, depth: int) -> ast.expr:
 
 def _without_value(name: str, node: ast.stmt, form: Form, depth: int) -> list[ast.stmt]:
     at = At(node)
-    plain = at.call(at.load(symbols.primitive(name)), [])
+    plain = at.call(at.symbol(symbols.primitive(name)), [])
     return [at.put(ast.Expr(form.operate(Operation(name, plain, []), depth))), node]
 
 
@@ -171,7 +171,9 @@ def _raise(node: ast.Raise, form: Form, depth: int) -> Any:
         node.exc = _passed(name, node.exc, form, depth)
         return node
     at = At(node.cause)
-    cause = at.let(temporaries.CAUSE, node.cause) if form.temporaries else at.call(at.load(symbols.KEEP), [node.cause])
+    cause = (
+        at.let(temporaries.CAUSE, node.cause) if form.temporaries else at.call(at.symbol(symbols.KEEP), [node.cause])
+    )
     operands = [Itself(node.exc), Itself(cause)]
     node.exc = form.operate(Operation(name, node.exc, [*operands], native=lambda read: read[0]), depth)
     node.cause = held(at, form, temporaries.CAUSE)
@@ -191,7 +193,7 @@ def _with(node: ast.With | ast.AsyncWith, form: Form, depth: int) -> ast.stmt:
         if managed:
             at = At(item.context_expr)
             helper = symbols.MANAGED_ASYNC if asynchronous else symbols.MANAGED
-            item.context_expr = at.call(at.load(helper), [item.context_expr])
+            item.context_expr = at.call(at.symbol(helper), [item.context_expr])
         if item.optional_vars is not None and is_stored:
             item.optional_vars, first = assignments.bound_by_block(item.optional_vars, form, depth)
             node.body = [*first, *node.body]
@@ -211,7 +213,7 @@ def _import(node: ast.Import, form: Form, depth: int) -> Any:
         first, *rest = alias.name.split(".")
         if alias.asname is not None:
             for part in rest:
-                module = at.call(at.load(symbols.IMPORT_FROM), [module, at.constant(part)])
+                module = at.call(at.symbol(symbols.IMPORT_FROM), [module, at.constant(part)])
         statements.append(at.put(ast.Assign([at.store(alias.asname or first)], module)))
     return statements
 
@@ -224,10 +226,10 @@ def _import_from(node: ast.ImportFrom, form: Form, depth: int) -> Any:
     module = _module(at, node.module or "", names, node.level, form, depth)
     if names == ("*",):
         return [at.put(ast.Expr(module)), node]
-    statements: list[ast.stmt] = [at.put(ast.Expr(at.call(at.load(symbols.KEEP), [module])))]
+    statements: list[ast.stmt] = [at.put(ast.Expr(at.call(at.symbol(symbols.KEEP), [module])))]
     for number, alias in enumerate(node.names):
-        kept = at.call(at.load(symbols.KEPT if number == len(names) - 1 else symbols.PEEK), [])
-        value = at.call(at.load(symbols.IMPORT_FROM), [kept, at.constant(alias.name)])
+        kept = at.call(at.symbol(symbols.KEPT if number == len(names) - 1 else symbols.PEEK), [])
+        value = at.call(at.symbol(symbols.IMPORT_FROM), [kept, at.constant(alias.name)])
         statements.append(at.put(ast.Assign([at.store(alias.asname or alias.name)], value)))
     return statements
 
@@ -237,7 +239,7 @@ def _module(at: At, name: str, names: tuple[str, ...] | None, above: int, form: 
         constants = [at.constant(name), namespace(at), at.constant(None), at.constant(names), at.constant(above)]
         return [*constants]
 
-    plain = at.call(at.load(symbols.primitive("primitives.import_name")), arguments([]))
+    plain = at.call(at.symbol(symbols.primitive("primitives.import_name")), arguments([]))
     return form.operate(Operation("primitives.import_name", plain, [], arguments), depth)
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting.trees.traversal import declare_leaves
 
 Node = TypeVar("Node", bound=ast.AST)
 
 KINDS: Final = ("function", "method", "builtin", "module")
-"""The types that `symbols.TYPES` holds, in their order. They have no names of their own: a type in `builtins` would be
-taken for a builtin."""
+"""The types of callees that call sites test."""
 
 _LOAD = ast.Load()
 _STORE = ast.Store()
@@ -23,6 +23,29 @@ _IS = ast.Is()
 
 _new: Final[Callable[[type[Node]], Node]] = ast.AST.__new__
 """Makes a node without fields: to set them all at once takes less time than the constructor of its class."""
+
+
+class _Constant(ast.Name, ast.IfExp):
+    """A load of a symbol whose value is a constant of the code.
+
+    For the rewriter it is a name, and for the compiler ``constant if constant else constant``, of which it makes the
+    load of the constant. It would warn of a call of a constant.
+    """
+
+    __slots__ = ()
+    _fields = ("id",)
+
+
+class _OfCell(ast.Name, ast.Attribute):
+    """A load of a symbol that is in a cell: for the rewriter it is a name, and for the compiler an attribute."""
+
+    __slots__ = ()
+    _fields = ("id",)
+
+
+declare_leaves(_Constant, _OfCell)
+for _kind in (_Constant, _OfCell):
+    _kind.__name__ = "Name"  # `ast.unparse` and visitors know nodes by the names of their classes
 
 
 class At:
@@ -46,8 +69,29 @@ class At:
         node.__dict__.update(self._position)
         return node
 
+    def symbol(self, name: str) -> ast.Name:
+        """A load of one of `symbols`."""
+        node = self._loads.get(name)
+        if node is None:
+            place = symbols.place_of(name)
+            node = self._loads[name] = self._constant(name) if place is None else self._of_cell(name, *place)
+        return node
+
+    def _constant(self, name: str) -> ast.Name:
+        node, constant = _new(_Constant), self.constant(symbols.placeholder(name))
+        node.__dict__ = {"id": name, "ctx": _LOAD, "test": constant, "body": constant, "orelse": constant}
+        return self.put(node)
+
+    def _of_cell(self, name: str, cell: str, attribute: str) -> ast.Name:
+        node, position = _new(_OfCell), self._position
+        value = self.constant(symbols.placeholder(cell))
+        node.__dict__ = {"id": name, "value": value, "attr": attribute, "ctx": _LOAD, **position}
+        # As in `attribute`.
+        node.end_lineno, node.end_col_offset = position["lineno"], position["col_offset"] + 1
+        return node
+
     def load(self, name: str) -> ast.Name:
-        """A load of a name. One node may be in many places: nothing changes it, and the compiler only reads it."""
+        """A load of a variable. One node may be in many places: nothing changes it, and the compiler only reads it."""
         node = self._loads.get(name)
         if node is None:
             node = self._loads[name] = _new(ast.Name)
@@ -106,10 +150,10 @@ class At:
         variables = self.put(ast.Dict(names, [self.load(name) for name in read]))
         is_pending = self.put(ast.Compare(self.load(pending), [ast.IsNot()], [self.constant(None)]))
         passed = [self.load(name) for name in (temporaries.ACTIVATION, pending, temporaries.EXCEPTION)]
-        report = self.put(ast.Expr(self.call(self.load(failed), [*passed, variables])))
+        report = self.put(ast.Expr(self.call(self.symbol(failed), [*passed, variables])))
         forget = self.put(ast.Assign([self.store(pending)], self.constant(None)))
         block = [self.put(ast.If(is_pending, [report, forget], [])), self.put(ast.Raise())]
-        exception = self.load(symbols.BASE_EXCEPTION)
+        exception = self.symbol(symbols.BASE_EXCEPTION)
         handler = self.put(ast.ExceptHandler(exception, temporaries.EXCEPTION, block))
         return self.put(ast.Try(body, [handler], [], []))
 
@@ -125,15 +169,15 @@ class At:
 
     def kind_is(self, name: str, kind: ast.expr) -> ast.Compare:
         """`type(name) is kind`."""
-        return self.same(self.call(self.load(symbols.TYPE), [self.load(name)]), kind)
+        return self.same(self.call(self.symbol(symbols.TYPE), [self.load(name)]), kind)
 
     def kind(self, kind: str) -> ast.expr:
         """One of `KINDS`."""
-        return self.item(symbols.TYPES, KINDS.index(kind))
+        return self.symbol(symbols.kind(kind))
 
     def item(self, name: str, index: int) -> ast.expr:
         node = _new(ast.Subscript)
-        node.__dict__ = {"value": self.load(name), "slice": self.constant(index), "ctx": _LOAD, **self._position}
+        node.__dict__ = {"value": self.symbol(name), "slice": self.constant(index), "ctx": _LOAD, **self._position}
         return node
 
     def is_whole(self, name: str, first: ast.expr, kind: ast.expr) -> list[ast.expr]:
@@ -142,14 +186,14 @@ class At:
         It is a Python function, a class, or a function of a C module. `kind` reads its type, and `first` does so in the
         first test.
         """
-        receiver = self.call(self.load(symbols.TYPE), [self.attribute(self.load(name), "__self__")])
+        receiver = self.call(self.symbol(symbols.TYPE), [self.attribute(self.load(name), "__self__")])
         of_module: list[ast.expr] = [
             self.same(kind, self.kind("builtin")),
             self.same(receiver, self.kind("module")),
         ]
         return [
             self.same(first, self.kind("function")),
-            self.same(kind, self.load(symbols.TYPE)),
+            self.same(kind, self.symbol(symbols.TYPE)),
             self.put(ast.BoolOp(ast.And(), of_module)),
         ]
 
@@ -170,7 +214,7 @@ def index_value(index: ast.expr) -> ast.expr:
     if isinstance(index, ast.Slice):
         at = At(index)
         parts = [part if part is not None else at.constant(None) for part in (index.lower, index.upper, index.step)]
-        return at.call(at.load(symbols.SLICE), parts)
+        return at.call(at.symbol(symbols.SLICE), parts)
     if isinstance(index, ast.Tuple) and any(isinstance(item, ast.Slice) for item in index.elts):
         index.elts = [index_value(item) for item in index.elts]
     return index
@@ -179,7 +223,7 @@ def index_value(index: ast.expr) -> ast.expr:
 def debugged(node: ast.Call) -> ast.Call:
     """A call that may start a debugger: its event ends before the call is made."""
     at = At(node.func)
-    node.func = at.call(at.load(symbols.DEBUGGER), [node.func])
+    node.func = at.call(at.symbol(symbols.DEBUGGER), [node.func])
     return node
 
 

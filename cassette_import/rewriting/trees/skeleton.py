@@ -140,6 +140,7 @@ def graft(code: CodeType) -> CodeType:
 
 
 def _is_rewritten(code: CodeType) -> bool:
-    return any(map(symbols.is_symbol, code.co_names)) or any(
-        _is_rewritten(const) for const in code.co_consts if isinstance(const, CodeType)
+    return any(
+        _is_rewritten(const) if isinstance(const, CodeType) else symbols.is_placeholder(const)
+        for const in code.co_consts
     )

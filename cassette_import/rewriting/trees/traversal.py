@@ -36,6 +36,12 @@ def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
     return fields
 
 
+def declare_leaves(*kinds: type[ast.AST]) -> None:
+    """Declare kinds of nodes whose parts traversal does not visit; copies share them."""
+    _LEAVES.extend(kinds)
+    _fields.update(dict.fromkeys(kinds, ()))
+
+
 Child = tuple[str, int | None, ast.AST]
 """The field, the index if the field is a list, and the node."""
 
@@ -122,7 +128,7 @@ def clone(node: ast.AST, kept: str | None = None) -> ast.AST:
     return copy
 
 
-_LEAVES = (ast.Name, ast.Constant)
+_LEAVES = [ast.Name, ast.Constant]
 
 _WITH_FURTHER_LISTS = (ast.Compare, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.MatchClass)
 """Nodes with lists of names, or of nodes that traversal leaves out."""

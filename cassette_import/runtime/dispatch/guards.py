@@ -1,8 +1,8 @@
 """Guards: what call sites have learned about callees that are not intercepted.
 
-A guard is a name of one variant, which the call site compares with its callee, or its receiver. While the guard holds,
-the call needs no lookup. `rewriting.forms.guarded` builds such call sites. When a guard misses, the call site calls
-`learn`, which looks the callee up, and makes the guard hold it if it is not intercepted.
+A guard is an attribute of the cell of one variant. The call site compares it with its callee, or its receiver. While
+the guard holds, the call needs no lookup. `rewriting.forms.guarded` builds such call sites. When a guard misses, the
+call site calls `learn`, which looks the callee up, and makes the guard hold it if it is not intercepted.
 
 What a guard holds can become a target only by a registration, after which all guards are cleared. Methods are held only
 if their class keeps them (`callee_stability`). Guards keep nothing alive that would otherwise die.
@@ -25,7 +25,8 @@ from typing import Any, ClassVar, Final
 from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
-from cassette_import.rewriting.symbols import GuardKind, VariantNames, parts_of_guard
+from cassette_import.rewriting import symbols
+from cassette_import.rewriting.symbols import GuardKind, VariantNames, guard_kind_of, parts_of_guard
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
     has_usual_hash,
@@ -36,7 +37,7 @@ from cassette_import.runtime.dispatch.callee_stability import (
 )
 from cassette_import.runtime.dispatch.event_runner import EventRunner
 from cassette_import.runtime.dispatch.method_shortcuts import make_intercept_directly
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import NAMES, cell_attributes
 
 _MOST_MISSES: Final = 8
 """A guard that misses more often is deactivated."""
@@ -55,8 +56,8 @@ class Guards:
     """
 
     def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
         self._names = VariantNames(prefix)
+        self._held = cell_attributes(symbols.cell_of(prefix))
         self._guards: dict[str, LearningGuard] = {}
         """The guards that have missed, by their keys (`symbols.Guard.key`). The others hold nothing."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}
@@ -69,19 +70,19 @@ class Guards:
         self.targets: frozenset[int] = frozenset()
         """The targets and higher-order leaves, by identity."""
 
-    def provide(self, name: str) -> bool:
-        """Bind a name, if it is that of a guard, which holds nothing yet; return whether it is one."""
-        kind = self._names.guard_kind_of(name)
+    def provide(self, key: str) -> bool:
+        """Bind an attribute, if it is the key of a guard, which holds nothing yet; return whether it is one."""
+        kind = guard_kind_of(key)
         if kind is None:
             return False
-        NAMES[name] = _CLASSES[kind._value_].NOTHING
+        self._held[key] = _CLASSES[kind._value_].NOTHING
         return True
 
     @hidden
     def _guard(self, key: str) -> LearningGuard:
         """The guard that has a key, when it misses for the first time."""
         letter, keywords, anywhere, path = parts_of_guard(key)
-        return self._guards.setdefault(key, _CLASSES[letter](f"{self._prefix}.{key}", keywords, anywhere, path))
+        return self._guards.setdefault(key, _CLASSES[letter](self._held, key, keywords, anywhere, path))
 
     def forget(self) -> None:
         """Clear all guards: a hook or overload was registered."""
@@ -171,13 +172,14 @@ class Guards:
 class LearningGuard:
     """A guard of a call site, and how often it has missed. There is a subclass for each kind of guard."""
 
-    __slots__ = ("_name", "_path", "anywhere", "keywords", "misses")
+    __slots__ = ("_held", "_key", "_path", "anywhere", "keywords", "misses")
     NOTHING: ClassVar[Any] = None
     """What a guard holds that has learned nothing."""
 
     @hidden
-    def __init__(self, name: str, keywords: bool, anywhere: bool, path: tuple[str, ...]) -> None:
-        self._name = name
+    def __init__(self, held: dict[str, Any], key: str, keywords: bool, anywhere: bool, path: tuple[str, ...]) -> None:
+        self._held = held
+        self._key = key
         self._path = path
         self.keywords = keywords
         self.anywhere = anywhere
@@ -187,7 +189,7 @@ class LearningGuard:
     @hidden
     def clear(self) -> None:
         """Hold nothing."""
-        NAMES[self._name] = self.NOTHING
+        self._held[self._key] = self.NOTHING
 
     @hidden
     def learn(self, callee: Any, receiver: Any, guards: Guards) -> bool:
@@ -206,7 +208,7 @@ class CalleeGuard(LearningGuard):
     @hidden
     def learn(self, callee: Any, receiver: Any, guards: Guards) -> bool:
         if outlives_call_site(callee):
-            NAMES[self._name] = callee
+            self._held[self._key] = callee
         return True
 
 
@@ -218,7 +220,7 @@ class ModuleGuard(LearningGuard):
     @hidden
     def learn(self, callee: Any, receiver: Any, guards: Guards) -> bool:
         if is_reached_by(callee, receiver, self._path[1:]):
-            NAMES[self._name] = callee
+            self._held[self._key] = callee
         return True
 
 
@@ -230,7 +232,7 @@ class ClassGuard(LearningGuard):
     @hidden
     def learn(self, callee: Any, receiver: Any, guards: Guards) -> bool:
         if is_method_of_class(callee, receiver, self._path[-1]):
-            NAMES[self._name] = receiver
+            self._held[self._key] = receiver
         return True
 
 
@@ -250,7 +252,7 @@ class TypesGuard(LearningGuard):
             return False
         owner = type_with_method(callee, receiver, self._path[-1], self._OF_SUPER)
         if owner is not None:
-            NAMES[self._name] = frozenset((*NAMES[self._name], owner))
+            self._held[self._key] = frozenset((*self._held[self._key], owner))
         return True
 
     @hidden

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.derived_code import DERIVED
-from cassette_import.rewriting.symbols import is_symbol
 from cassette_import.rewriting.temporaries import LOCALS_READERS
 from cassette_import.runtime.dispatch.hook_functions import plain_code
+from cassette_import.runtime.names import is_rewritten
 
 _REST: Final = code_flags.VARARGS | code_flags.VARKEYWORDS
 
@@ -35,7 +35,7 @@ def reads_no_arguments(method: Callable[..., Any], leading: int) -> bool:
     if code.co_argcount != leading or code.co_kwonlyargcount or not code.co_flags & code_flags.VARARGS:
         return False
     rest = {*code.co_varnames[leading : leading + 1 + bool(code.co_flags & code_flags.VARKEYWORDS)]}
-    if rest & {*code.co_cellvars} or LOCALS_READERS & {*code.co_names} or any(map(is_symbol, code.co_names)):
+    if rest & {*code.co_cellvars} or LOCALS_READERS & {*code.co_names} or is_rewritten(code):
         return False
     for instruction in dis.get_instructions(code):
         named = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)

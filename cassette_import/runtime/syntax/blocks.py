@@ -164,4 +164,4 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.CONSTANT: constant,
     symbols.GLOBALS: globals,
 }
-"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""
+"""The values of the symbols of this module, see `runtime.bindings`."""

@@ -21,7 +21,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE
 
 Spec = tuple[int, int | None, tuple[Any, ...]]
@@ -89,7 +89,7 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
     if variant is None:
         return next(iterator, end)
     runner = variant.runners[_ITERATION]
-    only_propagates = runner.only_propagates and not NAMES[METADATA_EXISTS]
+    only_propagates = runner.only_propagates and not FLAGS[METADATA_EXISTS]
     if runner.may_fail and not (only_propagates and (is_stepped or runner.propagation.steps_plainly(iterator))):
         try:
             return runner.intercept(next)(iterator)
@@ -99,7 +99,7 @@ def _step(end: _End, iterator: Any, is_stepped: bool = False) -> Any:
     for level, hook in runner.prehooks:
         hook(contexts[level], next, iterator)
     value = next(iterator, end)
-    if runner.propagation is not None and NAMES[METADATA_EXISTS]:
+    if runner.propagation is not None and FLAGS[METADATA_EXISTS]:
         value = runner.propagation.rewrapped(value)
     if value is not end:
         for level, hook in runner.posthooks:
@@ -234,7 +234,7 @@ def unpack(value: Any, spec: Spec) -> Any:
 def _unpacks_plainly(value: Any, spec: Spec) -> bool:
     """Whether no step need be an event: there are no hooks, and no value is tagged although some may be."""
     variant = ACTIVE.get().variant
-    if variant is None or not variant.tagging or NAMES[METADATA_EXISTS]:
+    if variant is None or not variant.tagging or FLAGS[METADATA_EXISTS]:
         return False
     runner = variant.runners[_ITERATION]
     return runner.only_propagates and not runner.prehooks and not runner.posthooks and _is_nested(value, spec)
@@ -338,4 +338,4 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.UNPACK: unpack,
     symbols.DELEGATE: delegate,
 }
-"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""
+"""The values of the symbols of this module, see `runtime.bindings`."""

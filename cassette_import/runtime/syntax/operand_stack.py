@@ -142,4 +142,4 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.CHAIN: chain,
     symbols.CHAIN_TESTED: chain_tested,
 }
-"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""
+"""The values of the symbols of this module, see `runtime.bindings`."""

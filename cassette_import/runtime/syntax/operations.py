@@ -78,7 +78,6 @@ _intercept_name: Final = intercept_if_active(Events.NAMES)
 _frame: Final = sys._getframe  # of depth 1: the first frame that is not hidden
 _NOTHING: Final = object()
 
-# A class that is in `builtins` itself is treated as a builtin, which has a name everywhere (beartype).
 _KINDS: Final[dict[str, type]] = {
     "function": FunctionType,
     "method": MethodType,
@@ -100,8 +99,8 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.SLICE: slice,
     symbols.BASE_EXCEPTION: BaseException,
     symbols.TYPE: type,
-    symbols.TYPES: tuple(_KINDS[kind] for kind in KINDS),
+    **{symbols.kind(name): _KINDS[name] for name in KINDS},
     symbols.SPLIT: split,
     **{symbols.primitive(name): function for name, function in FUNCTIONS.items()},
 }
-"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""
+"""The values of the symbols of this module, see `runtime.bindings`."""

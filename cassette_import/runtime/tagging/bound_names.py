@@ -16,7 +16,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import class_namespace, flags_of, is_a
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
@@ -76,7 +76,7 @@ def _runs_overdubbed(running: Any) -> bool:
 def waiting(running: Any) -> Any:
     """What `await` or `yield from` is about to run."""
     running = plain(running)
-    if NAMES[METADATA_EXISTS] or ACTIVE.get().tags:
+    if FLAGS[METADATA_EXISTS] or ACTIVE.get().tags:
         if len(_waiting) > _MOST:
             _waiting.clear()  # frames that were closed while they waited leave their entries
         _waiting[id(sys._getframe(1))] = _runs_overdubbed(running)
@@ -125,7 +125,7 @@ _MATCHES_ITSELF: Final = 1 << 22
 @hidden
 def subject(value: Any, compared: tuple[Any, ...]) -> Any:
     """The plain subject of a `match` statement that captures values, or compares parts of the subject with values."""
-    if NAMES[METADATA_EXISTS]:
+    if FLAGS[METADATA_EXISTS]:
         if compared:
             _note_compared_parts(value, compared)
         if len(_subjects) > _MOST:
@@ -285,7 +285,7 @@ def class_read(value: Any, name: str) -> Any:
     return Tagged(*slot) if slot is not None and slot[0] is value else value
 
 
-PROVIDED.add(
+NAMES.update(
     {
         symbols.ENTERING: entering,
         symbols.WAITING: waiting,

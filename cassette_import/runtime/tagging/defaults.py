@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -22,7 +22,7 @@ DEFAULTS: Final[dict[int, tuple[weakref.ref[Any], dict[str, tuple[Any, Metas]]]]
 @hidden
 def with_plain_defaults(function: Any) -> Any:
     """A function that has just been made, with plain defaults."""
-    if not NAMES[METADATA_EXISTS]:
+    if not FLAGS[METADATA_EXISTS]:
         return function
     found: dict[str, tuple[Any, Metas]] = {}
     defaults, named = function.__defaults__, function.__kwdefaults__

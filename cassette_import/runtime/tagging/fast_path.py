@@ -17,7 +17,7 @@ from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
-from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.overdubbed_calls import (
     TYPES_IN_C,
@@ -93,13 +93,13 @@ def are_iterated_by_c(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> b
 @hidden
 def nothing_watched(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Whether no context watches attributes."""
-    return not NAMES[ATTRIBUTES_WATCHED]
+    return not FLAGS[ATTRIBUTES_WATCHED]
 
 
 @hidden
 def is_plain_while_untagged(callee: Any) -> bool:
     """Whether the plain call does the same with any arguments, as long as there is no metadata anywhere."""
-    if NAMES[METADATA_EXISTS]:
+    if FLAGS[METADATA_EXISTS]:
         return False
     kind = type(callee)
     if kind is BuiltinFunctionType and callee.__name__ not in _names_in_c:
@@ -114,7 +114,7 @@ def is_plain_while_untagged(callee: Any) -> bool:
 def call_plainly(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     """Make a call that begins while there is no metadata anywhere."""
     value = callee(*arguments, **keywords)
-    return rewrapped_result(split(callee)[0], value) if NAMES[METADATA_EXISTS] else value
+    return rewrapped_result(split(callee)[0], value) if FLAGS[METADATA_EXISTS] else value
 
 
 @hidden
@@ -164,7 +164,7 @@ def _takes_from_stepped(iterator: Any) -> bool:
     return _STEPPED.issuperset(map(id, map(type, sources if type(iterator) is zip else sources[:1])))
 
 
-PROVIDED.add(
+NAMES.update(
     {
         symbols.CLAIMED_OF: rewrapped_result_of,
         symbols.ID: id,

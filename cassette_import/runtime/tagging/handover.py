@@ -10,7 +10,7 @@ from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
-from cassette_import.runtime.names import PROVIDED
+from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
@@ -69,6 +69,6 @@ def never_wrapped(value: Any) -> Any:
     return value
 
 
-PROVIDED.add(
+NAMES.update(
     {symbols.RETURNED: returned, symbols.RECEIVED: received, symbols.CLAIMED: rewrapped, symbols.SETTLED: never_wrapped}
 )

@@ -19,7 +19,7 @@ from typing import Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
-from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.names import FLAGS, NAMES
 
 
 class Token:
@@ -40,15 +40,15 @@ _references_of_modules: list[int] = []
 @hidden
 def note_metadata() -> None:
     """Make the names true: there is metadata. The caller holds the token already."""
-    if not NAMES.get(METADATA_EXISTS):
-        PROVIDED.add({symbols.METADATA_EXISTS: True, symbols.ATTRIBUTES_WATCHED: True})
+    if not FLAGS[METADATA_EXISTS]:
+        FLAGS.update({METADATA_EXISTS: True, ATTRIBUTES_WATCHED: True})
 
 
 @hidden
 def note_watching() -> None:
     """Make `@watched` true: a context watches attributes. The caller holds the token already."""
-    if not NAMES.get(ATTRIBUTES_WATCHED):
-        PROVIDED.add({symbols.ATTRIBUTES_WATCHED: True})
+    if not FLAGS[ATTRIBUTES_WATCHED]:
+        FLAGS[ATTRIBUTES_WATCHED] = True
 
 
 @hidden
@@ -60,11 +60,12 @@ def refresh_names() -> None:
     """
     tokens = map(getrefcount, (METADATA, WATCH))
     metadata, watches = tokens
-    if metadata <= _references_of_modules[0] and METADATA_EXISTS in NAMES:
-        NAMES.update({METADATA_EXISTS: False, ATTRIBUTES_WATCHED: watches > _references_of_modules[1]})
+    if metadata <= _references_of_modules[0]:
+        FLAGS.update({METADATA_EXISTS: False, ATTRIBUTES_WATCHED: watches > _references_of_modules[1]})
 
 
 def start_counting() -> None:
     """Count the references of the modules that name the tokens; all are imported, and no wrapper exists yet."""
     _references_of_modules[:] = map(getrefcount, (METADATA, WATCH))
-    PROVIDED.add({symbols.METADATA_EXISTS: False, symbols.ATTRIBUTES_WATCHED: False, symbols.NOTHING: Token()})
+    FLAGS.update({METADATA_EXISTS: False, ATTRIBUTES_WATCHED: False})
+    NAMES[symbols.NOTHING] = Token()

@@ -17,7 +17,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import Activation
 from cassette_import.runtime.tagging import bound_names, rewritten_code
 from cassette_import.runtime.tagging.callback_metadata import (
@@ -80,11 +80,11 @@ def propagate(
     """Make a call: `function` is what `callee` calls in the end, with the arguments `leading` first."""
     # The kinds of calls follow one another in this one function, because each further function costs a frame per call.
     # Nothing is tagged anywhere: the plain call, unless a callback may tag the first value.
-    if not NAMES[METADATA_EXISTS]:
+    if not FLAGS[METADATA_EXISTS]:
         plain_if = RULED_ALWAYS.get(id(function), any_arguments)
         if plain_if is any_arguments or (plain_if is not None and plain_if(arguments, keywords)):
             value = callee(*arguments, **keywords)
-            return rewrapped_result(function, value) if NAMES[METADATA_EXISTS] else value
+            return rewrapped_result(function, value) if FLAGS[METADATA_EXISTS] else value
     elif not next(_calls) & _REFRESH_MASK:
         refresh_names()
     # A function of C and values without parts: the plain call.

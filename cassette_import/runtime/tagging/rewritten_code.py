@@ -18,7 +18,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS
-from cassette_import.runtime.names import NAMES, PROVIDED
+from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.evaluated_code import note_argument, note_variables
@@ -35,7 +35,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 @hidden
 def tidy(container: Any) -> Any:
     """Make the items of a container plain that the interpreter has just made: in place, but for a tuple."""
-    if not NAMES[METADATA_EXISTS]:
+    if not FLAGS[METADATA_EXISTS]:
         return container
     kind = type(container)
     if kind is dict:
@@ -91,7 +91,7 @@ def is_python_mapping(value: Any) -> bool:
 @hidden
 def mapping(value: Any) -> Any:
     """The mapping after `**`: a dict is copied with its values wrapped where they have metadata."""
-    if not NAMES[METADATA_EXISTS]:
+    if not FLAGS[METADATA_EXISTS]:
         return value
     value = plain(value)
     store = active_store()
@@ -165,9 +165,9 @@ def plain_variable(value: Any) -> Any:
 @hidden
 def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
     """The text of a value in an f-string, with the metadata that the contexts compute for it."""
-    if not NAMES[METADATA_EXISTS] and conversion == -1 and not specification:
+    if not FLAGS[METADATA_EXISTS] and conversion == -1 and not specification:
         text = value if type(value) is str else format(value)
-        return rewrapped(text) if NAMES[METADATA_EXISTS] else text
+        return rewrapped(text) if FLAGS[METADATA_EXISTS] else text
     LOCAL.returned = None
     text = plain(value)
     if conversion in _CONVERSIONS:
@@ -190,9 +190,9 @@ _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"):
 @hidden
 def handed(function: Any, value: Any) -> Any:
     """A plain argument of a function whose call may be no event; hooks registered for the function get it wrapped."""
-    if function is vars and NAMES[METADATA_EXISTS]:
+    if function is vars and FLAGS[METADATA_EXISTS]:
         _join_namespace(plain(value))
-    if function in _EVALUATING and NAMES[METADATA_EXISTS]:
+    if function in _EVALUATING and FLAGS[METADATA_EXISTS]:
         note_argument(function, value)
     if type(value) is not Tagged or id(function) not in FRAME_READERS:
         return value
@@ -249,7 +249,7 @@ def plain_bound(value: Any) -> Any:
     return bare
 
 
-PROVIDED.add(
+NAMES.update(
     {
         symbols.ANNOTATED: with_plain_annotations,
         symbols.ANNOTATIONS: make_annotations_plain,

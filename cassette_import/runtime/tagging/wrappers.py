@@ -19,7 +19,7 @@ from cassette_import.interpreter.callables import CARRIERS, SPLITTERS, WRAPPERS,
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata
 from cassette_import.runtime.tagging.tags import RECEIVER, Metas
@@ -34,7 +34,7 @@ class Tagged:
         self._tagged_token = METADATA
         self._tagged_value = value
         self._tagged_metas = metas
-        if not NAMES.get(METADATA_EXISTS):
+        if not FLAGS[METADATA_EXISTS]:
             note_metadata()
 
     __class__: Any = property(lambda self: type(self._tagged_value))  # what `isinstance` tests

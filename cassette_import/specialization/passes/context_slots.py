@@ -27,7 +27,7 @@ def fill(tree: Function, level: int) -> None:
 
     def active(node: ast.AST) -> ast.expr:
         at = At(node)
-        contexts = at.attribute(at.call(at.load(symbols.GET_ACTIVATION), []), "contexts")
+        contexts = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "contexts")
         return nooverdub(at.put(ast.Subscript(contexts, at.constant(level), ast.Load())))
 
     def held(node: ast.AST) -> ast.expr:

@@ -13,7 +13,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import Function
-from cassette_import.runtime.names import PROVIDED
+from cassette_import.runtime.names import NAMES
 from cassette_import.specialization.passes.function_nodes import copy_of, first_of_body
 from cassette_import.specialization.passes.tree_tools import nooverdub
 
@@ -33,7 +33,7 @@ def failing(tree: Function, error: PassError) -> Function:
     """A copy of the function whose body raises the error."""
     made = copy_of(tree)
     at = At(first_of_body(tree))
-    call = nooverdub(at.call(at.load(symbols.PASS_FAILED), [at.constant(len(_failures))]))
+    call = nooverdub(at.call(at.symbol(symbols.PASS_FAILED), [at.constant(len(_failures))]))
     made.body = call if isinstance(made, ast.Lambda) else [at.put(ast.Expr(call))]
     setattr(made, _FAILURE, len(_failures))
     _failures.append(error.with_traceback(None))
@@ -45,4 +45,4 @@ def _raise_failure(number: int) -> None:
     raise PassError(*_failures[number].args) from _failures[number].__cause__
 
 
-PROVIDED.add({symbols.PASS_FAILED: _raise_failure})
+NAMES[symbols.PASS_FAILED] = _raise_failure

@@ -76,7 +76,7 @@ def _combined(made: Function, origin: Function) -> Function:
     other: Any = clone(made)
     if isinstance(both, ast.Lambda):
         at = At(both.body)
-        both.body = at.either(at.load(symbols.IS_ANY_ACTIVE), other.body, both.body)
+        both.body = at.either(at.symbol(symbols.IS_ANY_ACTIVE), other.body, both.body)
         return both
     declarations = hoist_declarations(both, both.body)
     known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
@@ -86,7 +86,7 @@ def _combined(made: Function, origin: Function) -> Function:
         if not known.issuperset(declaration.names)  # type: ignore[attr-defined]
     ]
     at = At(both.body[0])
-    choice = at.put(ast.If(at.load(symbols.IS_ANY_ACTIVE), other.body or [at.put(ast.Pass())], both.body))
+    choice = at.put(ast.If(at.symbol(symbols.IS_ANY_ACTIVE), other.body or [at.put(ast.Pass())], both.body))
     both.body = [*declarations, choice]
     return both  # type: ignore[no-any-return]
 

@@ -1,6 +1,5 @@
 """The fast path: while nothing is tagged, events are plain; from the first tagged value on, rules apply."""
 
-import builtins
 import gc
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 from programs.tagging import first_values
 
 from cassette_import import Context, install, metadata, overdub, tag
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging import live_metadata
 
 
@@ -36,7 +36,7 @@ class Inheriting(Context, tagging=True, inherit=True):
 
 
 def is_tagged_anywhere():
-    return vars(builtins)["@tagged"]
+    return FLAGS["@tagged"]
 
 
 @pytest.fixture(autouse=True)

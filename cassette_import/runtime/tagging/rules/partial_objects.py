@@ -12,7 +12,7 @@ from typing import Any
 from cassette_import.interpreter.callables import PARTIAL
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
-from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_type
 from cassette_import.runtime.tagging.tag_scopes import active_store
@@ -44,14 +44,14 @@ def call_partial(call: LeafCall) -> Any:
 @hidden
 def arguments_of_partial(found: Any) -> tuple[Any, ...]:
     """The arguments of a partial object, wrapped where they have metadata."""
-    store = active_store() if NAMES.get(METADATA_EXISTS) else None
+    store = active_store() if FLAGS[METADATA_EXISTS] else None
     return tuple(store.wrapped_items(found.args)) if store is not None and store.items.entries else found.args
 
 
 @hidden
 def keywords_of_partial(found: Any) -> dict[str, Any]:
     """The keyword arguments of a partial object, wrapped where they have metadata."""
-    store = active_store() if NAMES.get(METADATA_EXISTS) else None
+    store = active_store() if FLAGS[METADATA_EXISTS] else None
     slots = store.slots_by_key(found.keywords) if store is not None and store.items.entries else None
     return {**found.keywords, **{name: Tagged(*slots[name]) for name in slots}} if slots else found.keywords
 
