@@ -29,7 +29,7 @@ LAMBDAS = (
 )
 COLUMNS = "on 3.11, the columns of a failed assertion are those of the statement, not of the comparison"
 PROFILERS = "profilers and tracers in C may see returns of hidden frames, which they pair with other calls"
-CODE = "code that has run in a context is another code object and reads cassette_import's names in builtins"
+CODE = "code that has run in a context is another code object, whose constants only this process has"
 SPLATS = "a call with splats is made from a hidden frame, to which profilers attribute calls of C functions"
 BOUND = "sys.monitoring gets the bound method that is called, not its function and receiver"
 RECURSIVE = "on 3.11, the message of a RecursionError names the caller of the last call, which may be a hook"
@@ -142,7 +142,6 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (SLOTS, same(["state_of_a_generator"], WITH_TAGS[1:]), True),
     # What tools report.
     (CODE, tool(["inspect_getclosurevars", "dis_dis"], [AFTER, NOOP, READING]), True),
-    (CODE, ["test_programs.py::test_N1_code_that_has_run_in_a_context_runs_with_builtins_of_the_program"], True),
     (
         CODE,
         ["test_programs.py::test_V8_code_that_has_run_in_a_context_runs_in_a_process_without_cassette_import"],
