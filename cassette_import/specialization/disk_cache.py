@@ -279,11 +279,14 @@ def _rename(value: object, old: str, new: str) -> None:
             work += item
 
 
-@functools.cache
 def _version() -> str:
     """cassette_import's version as part of file names: versions used in turn do not overwrite each other's files."""
-    version = getattr(sys.modules["cassette_import"], "__version__", "")
-    return "".join(character for character in version if character.isalnum())
+    return _alphanumeric(getattr(sys.modules["cassette_import"], "__version__", ""))
+
+
+@functools.cache
+def _alphanumeric(text: str) -> str:
+    return "".join(character for character in text if character.isalnum())
 
 
 @functools.cache
