@@ -11,7 +11,7 @@ pytest.importorskip("flint")
 
 from cassette_import import CassetteError, NotOverdubbable
 from cassette_import.contexts.intervals import Interval, NotEnclosed, enclosure
-from tests.contexts.autodiff.test_lost_derivatives import PROGRAMS, UNFOLLOWED
+from tests.contexts.autodiff.test_lost_derivatives import PROGRAMS
 from tests.contexts.autodiff.test_number_rules import OF_NUMBERS
 from tests.programs import binding_numbers, deciding_numbers
 
@@ -20,7 +20,7 @@ POINTS = [BOX.low + BOX.width * n / 20 for n in range(21)]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in UNFOLLOWED])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_the_enclosure_of_a_program_is_right_or_an_error(name):
     program = PROGRAMS[name]
     try:
