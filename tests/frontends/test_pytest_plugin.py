@@ -84,6 +84,11 @@ def test_a_context_is_active_in_each_test_and_its_results_are_printed(project):
     assert report_of(project)["modules"]["shop"]["specialised"] == {"area": ["Profile"], "square": ["Profile"]}
 
 
+def test_a_profile_has_a_row_for_each_test_so_that_the_rest_is_pytest_itself(project):
+    done = run_pytest("--cassette-packages=shop", "--cassette-context=profile", folder=project)
+    assert re.search(r" 1 .*tests/test_shop\.py:\d+\(test_\w+\)", done.stdout)
+
+
 def test_without_packages_the_summary_names_the_option(project):
     hint = "no package was named for the whole run: --cassette-packages=PACKAGE says what is overdubbed\n"
     assert hint in run_pytest("--cassette-context=profile", folder=project).stdout

@@ -213,6 +213,24 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Report to contexts that follow bodies where the test function begins and ends: the rest is pytest itself."""
+    if pyfuncitem.config.stash.get(_STATE, None) is None:
+        return (yield)
+    from cassette_import.interpreter.callables import python_function
+    from cassette_import.runtime.followed_bodies import followed_body_of
+
+    function = python_function(pyfuncitem.obj)
+    if function is None:
+        return (yield)
+    body = followed_body_of(function.__code__)
+    try:
+        return (yield)
+    finally:
+        body.ended()
+
+
 @pytest.fixture
 def overdubbing(request: pytest.FixtureRequest) -> Iterator[Overdubbing]:
     """``with overdubbing(context):`` runs part of a test in a context; ``packages=`` overdubs further packages."""
