@@ -265,3 +265,6 @@ PROGRAMS = {
     "ma.compressed": lambda x: np.ma.array(x * V).compressed().sum(),
     "ma.masked_equal": lambda x: np.ma.masked_equal([x, 1.0], 1.0).sum(),
 }
+if not hasattr(math, "sumprod"):  # 3.12
+    for name in ("math.sumprod", "math.sumprod arr"):
+        del PROGRAMS[name]
