@@ -66,9 +66,14 @@ def sample(ctx: Any, f: Any, /, generator: Any, *arguments: Any, **keywords: Any
     names = {name for name, _ in parameters}
     rest = {name: value for name, value in keywords.items() if name not in names}
     value = call_natively(f, (generator, *values, *arguments[count:]), rest)
-    terms = [
-        (scaling(partials[number](value, *values), shape_of(values[number])), metadata) for number, metadata in found
-    ]
+    values = [numpy.asarray(one) if type(one) in (list, tuple) else one for one in values]
+    terms = []
+    with numpy.errstate(all="ignore"):
+        for number, metadata in found:
+            partial = partials[number](value, *values)
+            if not numpy.all(numpy.isfinite(plain(partial))):  # a scale of zero: the noise is not known
+                raise ctx.refuse(no_rule_error(f))
+            terms.append((scaling(partial, shape_of(values[number])), metadata))
     return with_derivative(ctx, own_tag, value, terms)
 
 
