@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from cassette_import.activation import module_levels, shutdown
-from cassette_import.activation.activations import OutermostActivation, refresh
+from cassette_import.activation.activations import OutermostActivation
 from cassette_import.activation.adoption import (
     adopted_file,
     entering_frame,
@@ -23,9 +23,11 @@ from cassette_import.activation.adoption import (
 )
 from cassette_import.activation.entering import activation_of, active_here, enter, exit_context, leave
 from cassette_import.activation.escape_reporters import ESCAPE_REPORTERS, watch_to_enter
+from cassette_import.activation.hook_methods import add_assigned_methods, add_hook_points
 from cassette_import.activation.inheritance import WAITING
 from cassette_import.activation.keys import VariantKey
 from cassette_import.activation.root_calls import driven_in, run_root
+from cassette_import.activation.type_defaults import TypeDefaults
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
 from cassette_import.importing.post_import import POST_IMPORT
@@ -35,15 +37,13 @@ from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
 from cassette_import.runtime import bindings, driven_generators
-from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS, KINDS
-from cassette_import.runtime.dispatch.hook_points import HookPoint
+from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
 from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
-from cassette_import.runtime.variant import ActiveVariant
 from cassette_import.specialization import hook_copies
 from cassette_import.specialization.registry import registry
 
@@ -54,15 +54,6 @@ else:
 
 Self = TypeVar("Self", bound="Context")
 _frame: Final = sys._getframe
-
-
-def _changed(context_type: type) -> None:
-    for activation in variants.changed(context_type):
-        refresh(activation)
-
-
-def _do_nothing(context: Context, /, *arguments: Any, **keywords: Any) -> None:
-    """The hook of a context type that defines none."""
 
 
 def check_call(verb: str, context: Any, f: Any) -> None:
@@ -134,55 +125,6 @@ def recurse(ctx: Context, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -
     return run_root(activation, root, f, args, kwargs, outer)
 
 
-_DEFAULTS: Final[dict[str, Callable[..., Any]]] = {
-    "prehook": _do_nothing,
-    "posthook": _do_nothing,
-    "errorhook": _do_nothing,
-    "overdub": recurse,
-}
-
-
-class _TypeDefaults:
-    """What most contexts of a type share: their events, their passes and the key for these.
-
-    Once some code has entered one of them where nothing was active, `variant` is the variant of such activations.
-    `latest` is the code that did so last, with the roots of its activations.
-    """
-
-    __slots__ = ("_known", "events", "key", "latest", "passes", "variant")
-
-    def __init__(self, events: Events, passes: Sequence[Any], key: VariantKey) -> None:
-        self.events = events
-        self.passes = passes
-        self.key = key
-        self.variant: ActiveVariant
-        self.forget_roots()
-
-    def forget_roots(self) -> None:
-        """Have the next entries find their roots anew."""
-        self.latest = _NO_ROOTS
-        self._known: dict[int, _Roots] = {}  # by the `id()` of the code
-
-    def note_roots(self, code: CodeType, roots: frozenset[str]) -> None:
-        """Note the roots of an activation that some code has entered."""
-        if len(self._known) == _MOST_CODES:  # a program may compile code without end
-            self.forget_roots()
-        self.latest = self._known[id(code)] = code, roots
-
-    def known(self, code: CodeType) -> Any:
-        """The `_Roots` of the activations that some code enters; None if it has entered none."""
-        found = self._known.get(id(code))
-        if found is not None:
-            self.latest = found
-        return found
-
-
-_Roots = tuple[CodeType | None, frozenset[str]]
-"""Code that enters contexts, and the roots of the activations: the file of the code, unless it is installed."""
-_NO_ROOTS: Final[_Roots] = None, frozenset()
-_MOST_CODES: Final = 1000
-
-
 class Context:
     """The base of context types. Hooks, overloads and passes of a subclass say what events mean while it is active.
 
@@ -237,7 +179,7 @@ class Context:
     _hooks_enabled = True
     _adopts: ClassVar[bool] = True  # whether a `with` block has the module around it overdubbed
     _is_changed = False  # whether `disablehooks` or `enabletagging` made this instance differ from its type
-    _type_defaults: ClassVar[_TypeDefaults | None] = None
+    _type_defaults: ClassVar[TypeDefaults | None] = None
     _copy_of: Context | None = None
     _tagging = False
     _tags: dict[int, Any] | None = None
@@ -277,8 +219,7 @@ class Context:
             raise TypeError(f"{cls.__qualname__}.inherit must be True or False, not {cls.inherit!r}")
         if not isinstance(cls.module_level, bool):
             raise TypeError(f"{cls.__qualname__}.module_level must be True or False, not {cls.module_level!r}")
-        for kind in KINDS:
-            _add_hook_point(cls, kind)
+        add_hook_points(cls, recurse)
 
     def __class_getitem__(cls, metadata_type: Any) -> types.GenericAlias:
         """``Ctx[M]`` in the annotation of a hook: contexts whose metadata is an ``M``."""
@@ -313,12 +254,12 @@ class Context:
         # Usually the instance has no events or passes of its own, and its type is as it was when the key was made.
         if defaults is not None and self.events is defaults.events and self.passes is defaults.passes and is_unchanged:
             return defaults.key
-        _add_assigned_methods(type(self))
+        add_assigned_methods(type(self), Context, recurse)
         own: object = self.events
         events = own if isinstance(own, Events) else type(self).events  # a program may well write `self.events = []`
         key = VariantKey.of(type(self), events, self._hooks_enabled, self.passes, self._tagging)
         if is_unchanged:
-            type(self)._type_defaults = _TypeDefaults(self.events, self.passes, key)
+            type(self)._type_defaults = TypeDefaults(self.events, self.passes, key)
         return key
 
     def _variant_alone(self) -> StackVariant:
@@ -418,39 +359,7 @@ class Context:
 _LOST: Final = ("ignore", "report", "error")
 
 
-def _add_hook_point(cls: type, kind: str) -> None:
-    """Replace a hook method of a class by its hook point, which calls the method and registers handlers."""
-    there = cls.__dict__.get(kind)
-    own = there.method if isinstance(there, HookPoint) else there
-    inherited = None
-    if own is None:
-        for base in cls.__mro__[1:]:
-            found = base.__dict__.get(kind)
-            if isinstance(found, HookPoint):
-                found = inherited = found.method
-            elif found is not None:  # of a mix-in class that is no context
-                own = found
-            if found is not None:
-                break
-    if isinstance(own, (staticmethod, classmethod)):
-        own = own.__get__(None, cls)
-    if own is not None and not callable(own):
-        raise TypeError(f"{cls.__qualname__}.{kind} must be a method, not {own!r}")
-    point = HookPoint(kind, cls, own, inherited or _DEFAULTS[kind], _changed)
-    setattr(cls, kind, point)
-
-
-def _add_assigned_methods(context_type: type[Context]) -> None:
-    """Make hook points of methods that were assigned after the class was created: `Ctx.prehook = function`."""
-    for cls in context_type.__mro__:
-        if issubclass(cls, Context):
-            for kind in KINDS:
-                if not isinstance(cls.__dict__.get(kind), HookPoint):
-                    _add_hook_point(cls, kind)
-
-
-for _kind in KINDS:
-    _add_hook_point(Context, _kind)
+add_hook_points(Context, recurse)
 
 
 bindings.provide()

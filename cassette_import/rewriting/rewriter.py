@@ -13,7 +13,6 @@ from typing import Any
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
-from cassette_import.rewriting.forms.binding_statements import Names
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.followed_bodies import (
     follow_body,
@@ -29,17 +28,21 @@ from cassette_import.rewriting.forms.inlined import InlinedForm
 from cassette_import.rewriting.forms.plain_reads import (
     free_names,
     insert_reads_where_active,
-    with_plain_reads,
     with_plain_reads_of,
 )
-from cassette_import.rewriting.forms.tagged import CATCHING, VARIABLES, insert_unwrapping, parameters, returned
+from cassette_import.rewriting.forms.tagged import VARIABLES, insert_unwrapping, parameters, returned
+from cassette_import.rewriting.function_blocks import (
+    block_of_passes,
+    first_evaluated,
+    has_events,
+    plain_branch,
+    with_unwrapping,
+)
 from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.symbols import VariantNames
-from cassette_import.rewriting.syntax.expressions import expression
 from cassette_import.rewriting.syntax.operation import Form
-from cassette_import.rewriting.syntax.statements import splats
-from cassette_import.rewriting.syntax.statements import statement as rewritten_statement
+from cassette_import.rewriting.syntax.replacement import replaced
 from cassette_import.rewriting.temporaries import PENDING
 from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, NOOVERDUB, annotate
 from cassette_import.rewriting.trees.node_builder import At
@@ -203,22 +206,22 @@ class _Rewriter:
         if not self.shapes:
             return node
         follows = self.follows_bodies and (is_suspendable(node) or self._is_entered_otherwise(node, is_nested))
-        if self.kept is not None and not _has_events(node) and not follows:
+        if self.kept is not None and not has_events(node) and not follows:
             return node
         if isinstance(node, ast.Lambda):
             return self._lambda(node, bodies, follows)
         docstring, body = split_docstring(node.body)
         names = free_names(node, self.surroundings.free_names) if self.is_tagging else frozenset()
         declarations = hoist_declarations(node, body) if survey(node).declares else []
-        at = At(_first_evaluated(body[0] if body else node.body[0]))
+        at = At(first_evaluated(body[0] if body else node.body[0]))
         body = body or [at.put(ast.Pass())]
-        blocks = {prefix: _own_block(made, declarations) for prefix, made in bodies.items()}
+        blocks = {prefix: block_of_passes(made, declarations) for prefix, made in bodies.items()}
         bare = reads_locals(node)
         if is_suspendable(node):
             if self.is_tagging:
-                body = _with_unwrapping(at, node, body, self.shapes)
+                body = with_unwrapping(at, node, body, self.shapes)
                 body = [insert_reads_where_active(statement, names) for statement in body] if names else body
-                blocks = {prefix: _with_unwrapping(at, node, block, self.shapes) for prefix, block in blocks.items()}
+                blocks = {prefix: with_unwrapping(at, node, block, self.shapes) for prefix, block in blocks.items()}
             rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
         else:
             rewritten = self._branches(node, at, body, blocks, bare, names, follows)
@@ -257,8 +260,8 @@ class _Rewriter:
         ]
         for number, shape in enumerate(self.shapes):
             if shape.tagging:
-                copies[number] = _with_unwrapping(at, node, copies[number], [shape])
-        chain = _plain_branch(at, body, names)
+                copies[number] = with_unwrapping(at, node, copies[number], [shape])
+        chain = plain_branch(at, body, names)
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
@@ -391,61 +394,5 @@ class _Rewriter:
         return replaced(node, form, depth)
 
 
-def _has_events(function: Function) -> bool:
-    """Whether anything in a function may be an event. Without any, it needs no branch and no test at its entry."""
-    body = function.body if isinstance(function.body, list) else [function.body]
-    return any(hasattr(part, CHANGING) for part in body)
-
-
-def _first_evaluated(statement: ast.stmt) -> ast.AST:
-    """The node that is evaluated first: of a definition with decorators, the first of these."""
-    return next(iter(getattr(statement, "decorator_list", ())), statement)
-
-
-def _with_unwrapping(at: At, function: Function, block: list[ast.stmt], shapes: Sequence[Shape]) -> list[ast.stmt]:
-    """A block of a function whose values may be tagged, with the calls that take wrappers off."""
-    rest: list[ast.stmt] = [at.put(ast.Expr(part)) for part in parameters(at, function)]
-    is_catching = any(isinstance(part, CATCHING) for statement in block for part in ast.walk(statement))
-    # The awaiting code fetches the wrapper of the value that a function that can be suspended returned last.
-    names = Names(survey(function).declared, is_catching=is_catching or is_suspendable(function))
-    return [*rest, *(insert_unwrapping(statement, shapes, names) for statement in block)]
-
-
-def _plain_branch(at: At, body: list[ast.stmt], names: frozenset[str]) -> list[ast.stmt]:
-    """The branch without any context. A closure reads these names without wrappers, if any value may be tagged."""
-    made = with_plain_reads(body, names) if names else None
-    return body if made is None else [at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), made, body))]
-
-
-def replaced(node: ast.AST, form: Form, depth: int) -> Any:
-    """What replaces a node whose parts are rewritten. Expressions carry the depth of their temporaries."""
-    if isinstance(node, _SPLATTING):
-        splats(node)
-    result: Any = expression(node, form, depth) if isinstance(node, ast.expr) else node
-    if result is node:
-        result = rewritten_statement(node, form, depth)
-    made = result[0] if isinstance(result, list) and isinstance(node, ast.comprehension) else result
-    if isinstance(made, ast.AST) and not isinstance(made, ast.stmt):
-        depth += result is not node or type(node) in _CHANGED_IN_PLACE
-        if depth:
-            setattr(made, DEPTH, depth)
-    return result
-
-
-_SPLATTING = (ast.Call, ast.List, ast.Tuple, ast.Set)
-_CHANGED_IN_PLACE = (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Starred)
-
-
 def _place(node: ast.AST) -> tuple[object, ...]:
     return type(node), getattr(node, "lineno", None), getattr(node, "col_offset", None)
-
-
-def _own_block(made: Function, declarations: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a body that passes made; its declarations go to the top of the function."""
-    assert not isinstance(made, ast.Lambda)
-    _, body = split_docstring(made.body)
-    known = {name for declaration in declarations for name in declaration.names}  # type: ignore[attr-defined]
-    for declaration in hoist_declarations(made, body):
-        if not known.issuperset(declaration.names):  # type: ignore[attr-defined]
-            declarations.append(declaration)
-    return body or [At(made).put(ast.Pass())]
