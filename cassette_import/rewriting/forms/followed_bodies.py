@@ -80,7 +80,7 @@ def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
             at.put(ast.Assign([at.put(announced)], at.constant(0))),
             at.put(ast.Assign([at.store(temporaries.BODY)], at.constant(None))),
         ]
-        here = at.call(at.load(symbols.THREAD), [])
+        here = at.call(at.symbol(symbols.THREAD), [])
         test = ast.Compare(at.attribute(at.load(context), "announced"), [ast.Eq()], [here])
         begun = at.put(ast.If(at.put(test), known, [begun]))
     is_followed = nowhere.put(ast.Compare(body_runs, [ast.IsNot()], [nowhere.constant(None)]))
