@@ -284,8 +284,24 @@ class Replay(RecordingContext):
         return self._set_mismatch(
             f"{_shown_site(call_site())}: replay mismatch at call {call.number} of {self.recording.path}\n"
             f"  recorded: {self._described_with_site(call)}\n"
-            f"  now:      {described_call(what, encoded)}"
+            f"  now:      {described_call(what, encoded)}{self._note(call, what, encoded)}"
         )
+
+    def _note(self, expected: Call, what: list[Any], encoded: Any) -> str:
+        """A line on the recorded call that is like this one, if there is one: the program has changed the order."""
+        for call in self.recording.calls.values():
+            if call is not expected and is_same_call(call.what, call.arguments, what, encoded):
+                break
+        else:
+            return ""
+        seed = self.recording.header.get("hash seed")
+        is_fixed = "test" in self.recording.header or (isinstance(seed, str) and seed.isdigit())
+        advice = (
+            "sets of objects have no fixed order"
+            if is_fixed
+            else "if it is that of a set, record it with PYTHONHASHSEED=0"
+        )
+        return f"\n  note:     call {call.number} of the recording is this one: the order of calls differs; {advice}"
 
     def _mismatch_at_end(self, what: list[Any], encoded: Any) -> ReplayMismatch:
         if self.recording.is_missing:

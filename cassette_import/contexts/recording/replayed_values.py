@@ -6,6 +6,7 @@ Knows how values are written; must not know which call a value belongs to.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cassette_import.contexts.recording import proxies
@@ -38,6 +39,9 @@ class ReplayedValues:
         self._proxies: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._proxy_types: dict[int, tuple[type, type[proxies.Proxy]]] = {}
         self._program_objects: dict[int, Any] = {}
+        self._returned = frozenset(_returned_objects([call.outcome for call in recording.calls.values()]))
+        """The numbers of the program's objects that are results of calls. They stay alive: in the recorded run, the
+        external object held them."""
         self.decode = Decoder(self._decode_reference)
 
     def value(self, encoded: Any) -> Any:
@@ -57,7 +61,8 @@ class ReplayedValues:
             return
         for before, now in zip(object_numbers(recorded), object_numbers(encoded), strict=False):
             if before >= 0 and now >= 0:
-                self._program_objects[before] = by_number[now]
+                found = by_number[now]
+                self._program_objects[before] = _holder_of(found()) if before in self._returned else found
 
     def _decode_reference(self, tag: str, content: Any) -> Any:
         if tag == "handle" and isinstance(content, list) and list(map(type, content)) == [int, int]:
@@ -85,3 +90,20 @@ class ReplayedValues:
             known = proxies.class_of(description), proxies.proxy_type(description, hide=False)
             self._proxy_types[number] = known
         return known
+
+
+def _holder_of(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _returned_objects(encoded: Any) -> Iterator[int]:
+    """The numbers of the program's own objects in encoded results."""
+    if isinstance(encoded, list | tuple):
+        for item in encoded:
+            yield from _returned_objects(item)
+    elif isinstance(encoded, dict):
+        number = encoded.get("own")
+        if isinstance(number, int):
+            yield number
+        for item in encoded.values():
+            yield from _returned_objects(item)

@@ -14,6 +14,7 @@ import pytest
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
 from cassette_import.contexts.boundaries import boundary
+from cassette_import.contexts.recording.recording_file import ReplayMismatch
 
 RESULTS = {}
 
@@ -201,3 +202,34 @@ def test_an_array_is_an_argument(both):
         return buffer.tolist(), random.Random(1).random()
 
     assert both(passes, contents=values) == (([0, 1, 2], random.Random(1).random()),) * 2
+
+
+# ---- objects of the program
+
+
+class Item:
+    name = "tea"
+
+
+class Answer:
+    def __init__(self, item):
+        self.item = item
+
+
+@boundary
+def answer_to(item):
+    return Answer(item)
+
+
+def test_an_object_of_the_program_that_only_an_external_object_holds_comes_back(both):
+    assert both(lambda: answer_to(Item()).item.name) == ("tea", "tea")
+
+
+def test_a_mismatch_names_the_recorded_call_that_comes_at_another_place(tmp_path):
+    RESULTS.update(a=1, b=2)
+    with Record(str(tmp_path / "it.cassette")) as record:
+        overdub(record, lambda: (ask("a"), ask("b")))
+    with pytest.raises(ReplayMismatch) as caught:
+        overdub(Replay(str(tmp_path / "it.cassette")), lambda: (ask("b"), ask("a")))
+    note = str(caught.value).splitlines()[-1]
+    assert note.startswith("  note:     call 2 of the recording is this one")
