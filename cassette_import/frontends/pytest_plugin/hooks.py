@@ -31,6 +31,12 @@ _STATE: Final = pytest.StashKey["PluginState"]()
 _RECORDINGS: Final[pytest.StashKey[Recordings]] = pytest.StashKey()
 _FIXTURE: Final = "cassette_recording"
 _MARKER: Final = "cassette_record"
+_NETWORK_MARKER: Final = "block_network"
+_NETWORK_OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "--block-network": {"action": "store_true", "default": False, "help": "refuse connections that tests open"},
+    "--allowed-hosts": {"default": None, "help": "hosts or patterns that are not refused, separated by commas"},
+}
+"""The options of pytest-recording."""
 
 
 # ---- options and installation
@@ -53,6 +59,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     text = "record the external calls of each test, or replay them: once (record where no recording exists), none, all"
     group.addoption("--cassette-record", choices=("once", "none", "all"), default=None, help=text)
     parser.addini("cassette_record", text, type="string", default=None)
+    for name, keywords in _NETWORK_OPTIONS.items():
+        with contextlib.suppress(ValueError):  # pytest-recording has added it
+            group.addoption(name, **keywords)
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
@@ -179,6 +188,10 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{_MARKER}(mode='once', boundary=..., mask=..., without=...): record the external calls of the test, or "
         "replay them; the mode 'off' does neither, whatever the options are",
     )
+    config.addinivalue_line(
+        "markers",
+        f"{_NETWORK_MARKER}(allowed_hosts=[...]): refuse the connections that the test opens, except to these",
+    )
     # `pytest.mark` creates attributes on demand; type checkers do not know that it also accepts one.
     pytest.mark.cassette = _Marker(pytest.mark.cassette.mark, _ispytest=True)  # type: ignore[attr-defined]
     state = config.stash.get(_STATE, None)
@@ -191,6 +204,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     state = config.stash.get(_STATE, None)
     if state is not None:
         state.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Refuse connections while the test runs, if an option or a marker says so."""
+    if not item.config.getoption("block_network", False) and item.get_closest_marker(_NETWORK_MARKER) is None:
+        return (yield)
+    if item.config.pluginmanager.hasplugin("recording"):  # pytest-recording does it
+        return (yield)
+    from cassette_import.frontends.pytest_plugin.network import refused
+
+    with refused(item):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
