@@ -501,4 +501,4 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.THREAD: get_ident,
     symbols.FOLLOWED_IMPORTS: _Imports,
 }
-"""The names that rewritten code finds in `builtins`, see `runtime.bindings`."""
+"""The values of the symbols of this module, see `runtime.bindings`."""
