@@ -86,7 +86,7 @@ def test_a_context_is_active_in_each_test_and_its_results_are_printed(project):
 
 def test_a_profile_has_a_row_for_each_test_so_that_the_rest_is_pytest_itself(project):
     done = run_pytest("--cassette-packages=shop", "--cassette-context=profile", folder=project)
-    assert re.search(r" 1 .*tests/test_shop\.py:\d+\(test_\w+\)", done.stdout)
+    assert re.search(r" 1 .*test_shop\.py:\d+\(test_area\)", done.stdout)
 
 
 def test_without_packages_the_summary_names_the_option(project):
