@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import ctypes
 import dataclasses
+import enum
 import functools
 import pickle
 import struct
@@ -394,3 +395,24 @@ def timer(x):
     timer.start()
     timer.join()
     return found[0]
+
+
+# ---- objects that the standard library makes of the values in a class body
+
+
+@program
+def members_of_an_enum(x):
+    class Members(enum.Enum):
+        A = x
+        B = x * 2
+
+    return Members.A.value + Members.B.value
+
+
+@program
+def default_of_a_field(x):
+    @dataclasses.dataclass
+    class Holder:
+        value: float = dataclasses.field(default=x)
+
+    return Holder().value

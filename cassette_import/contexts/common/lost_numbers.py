@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+from dataclasses import Field
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, ClassVar, Final
 
@@ -63,6 +64,8 @@ class LosesNothing(Context, tagging=True):
     def is_called_later(self, value: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether a leaf that returned an object may call a function later with numbers that it got."""
         given = (*arguments, *keywords.values())
+        if isinstance(value, Field):  # of a dataclass, whose `__init__` gets the default value
+            return bool(allmetadata(self, *given))
         if isinstance(value, (str, bytes)) or not any(isinstance(plain(one), _CALLBACKS) for one in given):
             return False
         return bool(allmetadata(self, *given))

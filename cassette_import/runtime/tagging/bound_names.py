@@ -22,6 +22,7 @@ from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
 from cassette_import.runtime.tagging.leaf_call import note_comparison
+from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store
 from cassette_import.runtime.tagging.tags import Metas
@@ -256,6 +257,8 @@ class _ClassDecorator:
             for name, slot in self.values.items():
                 if namespace.get(name) is slot[0]:
                     store.store_part(store.attributes, made, name, Tagged(*slot))
+                elif name in namespace:  # the metaclass has made another object of it, as that of `Enum`
+                    lose_number(slot[1], f"the attribute {name} of a class")
         return made
 
 
