@@ -95,7 +95,7 @@ class Arrays(Differentiating, tagging=True):
             function = _ATTRIBUTES.get(plain(arguments[1]))
             if function is not None and may_have_derivative(value):
                 moved = movements.move(self, function, arguments[0])
-        elif f is float and isinstance(plain(arguments[0]), Array):
+        elif f is float and isinstance(value, float) and isinstance(plain(arguments[0]), Array):
             moved = movements.move(self, numpy.reshape, arguments[0], ())
         if moved is not None:
             _, _, found = split_array_metadata(self, (moved,))
