@@ -74,7 +74,11 @@ def differentiate_composition(
     if options.get("out") is not None:
         raise ctx.refuse(no_rule_error(f))
     count = len(given)
-    value = call_natively(f, values[:count], dict(zip(options, values[count:], strict=True)))
+    passed = [  # a list stays a list: NumPy converts it in its own way
+        argument if type(argument) in (list, tuple) else value
+        for argument, value in zip((*arguments, *keywords.values()), values, strict=True)
+    ]
+    value = call_natively(f, passed[:count], dict(zip(options, passed[count:], strict=True)))
 
     check_others(ctx, f, map(plain, arguments), value)
     try:
