@@ -26,12 +26,14 @@ from cassette_import.rewriting.trees.traversal import rebuild
 
 __all__ = ["in_event_notation"]
 
+_MARK: Final = "@"
+"""The mark of an event."""
 _ITERATED: Final = dict.fromkeys(
-    (symbols.LOOP, symbols.UNPACK, symbols.DELEGATE, symbols.SPLAT, symbols.SPLAT_IN_CALL), "@iter"
+    (symbols.LOOP, symbols.UNPACK, symbols.DELEGATE, symbols.SPLAT, symbols.SPLAT_IN_CALL), f"{_MARK}iter"
 )
-_READ_AS: Final = {**_ITERATED, symbols.LOOP_ASYNC: "@aiter", symbols.GLOBALS: "globals", symbols.SLICE: "slice"}
+_READ_AS: Final = {**_ITERATED, symbols.LOOP_ASYNC: f"{_MARK}aiter", symbols.GLOBALS: "globals", symbols.SLICE: "slice"}
 """How helpers of rewritten code are shown; those that iterate have further arguments, which readers do not need."""
-_MARKS: Final = {Interest.EVERYTHING: "@", Interest.TARGETS: "?"}
+_MARKS: Final = {Interest.EVERYTHING: _MARK, Interest.TARGETS: "?"}
 
 
 def in_event_notation(function: Function, shape: Shape) -> str:
