@@ -189,7 +189,9 @@ def test_a_hook_that_raises_raises_in_the_program(folder):
     done = cassette("run", "-c", "own:Raising", "app.py", folder=folder)
     assert done.status == 1
     assert done.stderr.startswith('Traceback (most recent call last):\n  File "')
-    assert done.stderr.endswith("LookupError: the hook's own\n")
+    *_, exception, explanation = done.stderr.splitlines()
+    assert exception == "LookupError: the hook's own"
+    assert explanation.startswith("This exception was raised by prehook of the context Raising, at app.py:")
     assert "cassette_import" not in done.stderr
 
 
