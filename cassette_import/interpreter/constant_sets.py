@@ -19,12 +19,14 @@ __all__ = ["has_sets", "with_settled_sets"]
 
 def has_sets(code: CodeType) -> bool:
     """Whether code, or code nested in it, has a constant set whose order may vary."""
-    work = [code]
+    work, seen = [code], {id(code)}  # branches share nested code
     while work:
         for const in work.pop().co_consts:
             kind = type(const)
             if kind is CodeType:
-                work.append(const)
+                if id(const) not in seen:
+                    seen.add(id(const))
+                    work.append(const)
             elif kind is frozenset and len(const) > 1:
                 return True
     return False
@@ -38,20 +40,23 @@ def with_settled_sets(code: CodeType) -> CodeType:
     >>> items == list(frozenset([0, 16, 8]))
     True
     """
-    return _settled(code) if has_sets(code) else code
+    return _settled(code, {}) if has_sets(code) else code
 
 
-def _settled(code: CodeType) -> CodeType:
-    consts = tuple([_settled_constant(const) for const in code.co_consts])
-    if all(new is old for new, old in zip(consts, code.co_consts, strict=True)):
-        return code
-    return changed_copy(code, co_consts=consts)
+def _settled(code: CodeType, made: dict[int, CodeType]) -> CodeType:
+    """The code with settled sets; `made` has the copy of each code object by its `id`: branches share them."""
+    found = made.get(id(code))
+    if found is None:
+        consts = tuple([_settled_constant(const, made) for const in code.co_consts])
+        is_same = all(new is old for new, old in zip(consts, code.co_consts, strict=True))
+        found = made[id(code)] = code if is_same else changed_copy(code, co_consts=consts)
+    return found
 
 
-def _settled_constant(const: Any) -> Any:
+def _settled_constant(const: Any, made: dict[int, CodeType]) -> Any:
     kind = type(const)
     if kind is CodeType:
-        return _settled(const)
+        return _settled(const, made)
     if kind is not frozenset or len(const) < 2:
         return const
     settled = frozenset(sorted(const, key=_key))

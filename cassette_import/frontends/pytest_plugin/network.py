@@ -58,7 +58,7 @@ def _patterns(allowed: Any) -> list[re.Pattern[str]]:
         with contextlib.suppress(ValueError):
             ipaddress.ip_address(host)
             continue
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, UnicodeError):  # a pattern may be no name that can be looked up
             addresses += [re.escape(str(found[4][0])) for found in socket.getaddrinfo(host, None)]
     try:
         return [re.compile(f"(?:{host})\\Z") for host in [*hosts, *addresses]]
