@@ -248,7 +248,7 @@ class VariantNames(Record):
     @property
     def failed(self) -> str:
         """Calls the errorhooks of an event that has raised."""
-        return f"{self.prefix}{_FAILED}"
+        return f"{self.prefix}.{_FAILED}"
 
     @property
     def learn(self) -> str:
@@ -321,7 +321,7 @@ class VariantNames(Record):
         return f"{self.prefix}.{guard.key}"
 
 
-_FAILED: Final = ".failed"
+_FAILED: Final = "failed"
 _SPLIT: Final = "split"
 _DOTS_OF_HOOK: Final = 2
 
@@ -341,9 +341,9 @@ def splitting(hook: str) -> str:
     return f"{hook}.{_SPLIT}"
 
 
-def is_failed(name: str) -> bool:
-    """Whether a name is some variant's `VariantNames.failed`."""
-    return is_symbol(name) and name.endswith(_FAILED)
+def is_failed(attribute: str) -> bool:
+    """Whether an attribute of a variant's cell is its `VariantNames.failed`."""
+    return attribute == _FAILED
 
 
 # ---- guards

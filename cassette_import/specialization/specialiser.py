@@ -89,12 +89,12 @@ class Specialiser:
             finally:
                 SPECIALISING.now = False
         finally:
-            resume_observers()
-            ACTIVE.reset(token)
             if LISTENERS:  # finding the live functions is specialising as well
                 rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))
                 for listener in list(LISTENERS):
                     listener.code_made(0, rest)
+            resume_observers()
+            ACTIVE.reset(token)
 
     def _entered_unit(self, unit: Unit, environment: FunctionType) -> Unit:
         """The unit of the function that was called: not that of the trampoline, if `types.coroutine` has copied it."""

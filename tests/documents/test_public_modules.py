@@ -11,7 +11,7 @@ import cassette_import.contexts
 DOCUMENTED = {
     "boundaries": {
         "recording.boundary_watcher": "boundary",
-        "recording.external_functions": "BOUNDARY ENVIRONMENT GROUPS leading_outside",
+        "recording.external_functions": "BOUNDARY CALLBACK_TAKERS ENVIRONMENT GROUPS leading_outside",
     },
     "encoding": {
         "recording.decoding": "BadValue Decoder located",

@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -242,19 +242,24 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Report to contexts that follow bodies where the test function begins and ends: the rest is pytest itself."""
-    if pyfuncitem.config.stash.get(_STATE, None) is None:
-        return (yield)
+    ended = _nothing_to_end if pyfuncitem.config.stash.get(_STATE, None) is None else _followed(pyfuncitem.obj)
+    try:
+        return (yield)  # the only one: tracebacks show its line, with or without contexts (P1)
+    finally:
+        ended()
+
+
+def _followed(test: object) -> Callable[[], None]:
+    """Report that the body of a test function begins; return what reports its end."""
     from cassette_import.interpreter.callables import python_function
     from cassette_import.runtime.followed_bodies import followed_body_of
 
-    function = python_function(pyfuncitem.obj)
-    if function is None:
-        return (yield)
-    body = followed_body_of(function.__code__)
-    try:
-        return (yield)
-    finally:
-        body.ended()
+    function = python_function(test)
+    return _nothing_to_end if function is None else followed_body_of(function.__code__).ended
+
+
+def _nothing_to_end() -> None:
+    """No body is followed."""
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from typing import Final
 from cassette_import.rewriting.symbols import is_failed
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
 from cassette_import.runtime.module_imports import importer
+from cassette_import.runtime.names import SYMBOLS
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
@@ -177,13 +178,17 @@ _LOADING_ARGUMENTS: Final = (
 )
 """How the instructions begin that are between the load of a function and its call."""
 
+_LOADING_METHODS: Final = "LOAD_ATTR", "LOAD_METHOD"
+"""The instructions that load a function from a cell."""
+
 
 def _notifies_errorhooks(frame: FrameType) -> bool:
-    """Whether the frame is at its call of `@7.failed(@a, @p, @x, {"@f0": @f0, …})`."""
+    """Whether the frame is at its call of `@7.failed(@a, @p, @x, {"@f0": @f0, …})`, `@7.` being a cell."""
     before = [one for one in dis.get_instructions(frame.f_code) if one.offset < frame.f_lasti]
-    for instruction in reversed(before):
-        if instruction.opname.startswith("LOAD_GLOBAL") or instruction.opname.startswith("LOAD_NAME"):
-            return is_failed(str(instruction.argval))
+    while before:
+        instruction = before.pop()
+        if instruction.opname in _LOADING_METHODS:
+            return bool(before) and id(before[-1].argval) in SYMBOLS and is_failed(str(instruction.argval))
         if not instruction.opname.startswith(_LOADING_ARGUMENTS):
             return False
     return False

@@ -149,7 +149,7 @@ class Summed:
         return total
 
 
-def programs(name, function, most=5):
+def programs(name, function):
     """The first calls of a function that succeed, with one and with all arguments tagged."""
     before = receiver(name)
     for template in TEMPLATES:
@@ -203,6 +203,12 @@ def check(program, in_reverse):
 
 
 UNSAFE = {"numpy.test", "numpy.linalg.test", "numpy.fft.test", "numpy.ma.test", "numpy.random.test", "numpy.rec.test"}
+
+
+@pytest.fixture(autouse=True)
+def _files_of_functions_are_temporary(tmp_path, monkeypatch):
+    """Functions such as `savetxt` write files named after their arguments."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS | METHODS | SPECIAL_METHODS) - WITHOUT_NUMBERS - UNSAFE))
