@@ -32,6 +32,8 @@ MODULES = sorted(
 
 FENCE = re.compile(r" *(?P<marks>`{3,}|~{3,})(?P<language>[\w-]*)")
 NOT_RUN = re.compile(r"<!--\s*not run\b:?(?P<reason>.*?)-->", re.DOTALL)
+PROMPTS = {"console": r"\$", "yaml": r" *- run:", "dockerfile": r"(?:RUN| *&&)"}
+"""What is before a command, by the language of a block."""
 PROGRAM = re.compile(r"(?:\w+=\S* +)*(?:python3? -m cassette_import|cassette-import)\b(?P<arguments>.*)", re.DOTALL)
 
 
@@ -79,11 +81,11 @@ def programs(document: Path) -> list[Block]:
 
 
 def commands(document: Path) -> Iterator[str]:
-    """Return the arguments of `python -m cassette_import` in the ```console blocks of a document."""
+    """Return the arguments of `python -m cassette_import` in the blocks of a document that show commands."""
     for block in blocks(document):
-        if block.language == "console":
+        if prompt := PROMPTS.get(block.language):
             joined = block.text.replace("\\\n", " ")
-            for prompted in re.findall(r"^\$ +(.*)$", joined, re.MULTILINE):
+            for prompted in re.findall(rf"^{prompt} +(.*)$", joined, re.MULTILINE):
                 if command := PROGRAM.match(prompted):
                     yield command["arguments"].strip()
 
