@@ -1,7 +1,8 @@
 """What a context can report after a run, and in which file formats: the protocols behind `run -o FILE`.
 
 A context need not report anything. One that does has `summary()`, and `formats` if it writes files. One whose output
-would not fit into memory has `stream(path)`, which is called before the program runs.
+would not fit into memory has `stream(path)`, which is called before the program runs. One whose file may lack something
+that the user expects has `notice()`.
 
 Knows suffixes and paths; must not know any context.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "is_streaming",
     "is_writing",
     "known_formats",
+    "notice_of",
     "summary_of",
 ]
 
@@ -141,6 +143,19 @@ def summary_of(context: object) -> str:
         return context.summary() if is_reporting(context) else ""
     except Exception as error:
         return f"cassette_import: {type(context).__name__} could not report its results: {error_line(error)}"
+
+
+def notice_of(context: object) -> str:
+    """What the file of a context lacks, for the terminal; empty if nothing does.
+
+    >>> notice_of(3)
+    ''
+    """
+    notice = getattr(context, "notice", None)
+    try:
+        return str(notice()) if callable(notice) else ""
+    except Exception as error:  # as for summaries
+        return f"cassette_import: {type(context).__name__}.notice raised: {error_line(error)}"
 
 
 def known_formats(context: object) -> Mapping[str, Writer]:

@@ -1,7 +1,8 @@
 """`Trace`: the tree of calls with arguments and results, written while the program runs.
 
-Nothing is collected in memory: a trace may be of any length, and it is complete up to the point where a program is
-killed. Knows hooks, filters and outputs; must not know how values are shown or files are written.
+Nothing is collected in memory, except the last calls if only these are wanted: a trace is complete up to the point
+where a program is killed, or up to its limit. Knows hooks, filters and outputs; must not know how values are shown or
+files are written.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.trace.bounded_repr import Shortener
+from cassette_import.contexts.trace.last_calls import LastCalls
 from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Output, TracedThread, Tree, UnbufferedFile
 from cassette_import.contexts.trace.secret_masking import Secrets
+from cassette_import.contexts.trace.switch import Switch
 from cassette_import.rewriting.events import Events
 
 __all__ = ["Trace"]
@@ -30,9 +33,8 @@ Predicate = Callable[[Any, tuple[Any, ...], dict[str, Any]], object]
 _OUTPUTS: Final[Mapping[str, type[Output]]] = {".json": ChromeTrace, ".jsonl": JsonLines, ".ndjson": JsonLines}
 
 
-_Call = tuple[Any, int | None, bool]
-"""A call in progress: its function, its level, which is None if the call is not shown, and whether its result is a
-secret."""
+_Call = tuple[Any, int, bool | None]
+"""A call in progress: its function, its level, and whether its result is a secret; None if the call is not shown."""
 
 
 class _CallStack:
@@ -57,6 +59,16 @@ class Trace(Context, events=Events.CALLS):
 
     Parameters
     ----------
+    limit:
+        How many calls to show, the first ones. Later calls are counted. 0 means all.
+    last:
+        Show only so many calls, the last ones, with the calls around them. They are kept in memory, and written at the
+        end or by `summary`. There is no limit then.
+    start:
+        Show calls from the first call of this function on: a dotted name; several are separated by ``+``.
+    stop:
+        Show calls up to the end of the first call of this function; the next call of `start` begins again. With the
+        same function as `start`, only what happens in it is shown.
     depth:
         How many levels of calls to show. Without it, all are shown.
     package:
@@ -110,6 +122,10 @@ class Trace(Context, events=Events.CALLS):
     def __init__(
         self,
         *,
+        limit: int = 10_000,
+        last: int = 0,
+        start: str = "",
+        stop: str = "",
         depth: int | None = None,
         package: str | None = None,
         predicate: Predicate | str | None = None,
@@ -124,20 +140,29 @@ class Trace(Context, events=Events.CALLS):
         self.module_level = imports
         if depth is not None and depth < 1:
             raise ValueError(f"depth is the number of levels of calls to show, at least 1, not {depth}")
-        self._depth = sys.maxsize if depth is None else depth
+        bounds: dict[str, object] = {"limit": limit, "last": last}
+        for name, value in bounds.items():
+            if not isinstance(value, int) or value < 0:
+                raise ValueError(f"{name} is a number of calls, or 0, not {value!r}")
+        self._limit = sys.maxsize if last or not limit else limit
+        self._deepest = self._depth = sys.maxsize if depth is None else depth
+        self._switch = Switch(start, stop) if start or stop else None
         self._packages = tuple(name.strip() for name in package.split("+")) if package else ()
         self._predicate = _function_named(predicate) if isinstance(predicate, str) else predicate
         if self._predicate is not None and not callable(self._predicate):
             raise TypeError(f"predicate is a function of a call, or module:function, not {predicate!r}")
-        self._has_filters = bool(self._packages) or self._predicate is not None
+        self._has_filters = bool(self._packages) or self._predicate is not None or self._switch is not None
         self._secrets = Secrets(mask)
         self._show = Shortener(width, self._secrets, reprs=reprs)
         # The stream as it is now: if the program replaces it, the new one is for the program's own output.
         stream = sys.stderr if file is None else file
-        self._output: Output = Tree(stream, show=self._show, secrets=self._secrets, whole_lines=file is None)
+        writer: Output = Tree(stream, show=self._show, secrets=self._secrets, whole_lines=file is None)
+        self._writer = writer
+        self._last = LastCalls(writer, last) if last else None
+        self._output: Output | LastCalls = writer if self._last is None else self._last
         self._here = _Here()
         self._numbers = itertools.count(1)
-        self._shown = self._deeper = self._others = self._failures = 0
+        self._shown = self._deeper = self._others = self._failures = self._left_out = 0
 
     @options_of(__init__)
     def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
@@ -147,18 +172,25 @@ class Trace(Context, events=Events.CALLS):
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the call."""
         stack = self._here.stack or self._new_stack()
-        wanted = not self._has_filters or self._wants(f, args, kwargs)
+        wanted = not self._has_filters or self._wants(stack, f, args, kwargs)
         level = stack.level
         if not wanted or level >= self._depth:
-            self._others += not wanted
-            self._deeper += wanted
-            stack.calls.append((f, None, False))
+            if not wanted:
+                self._others += 1
+            elif level >= self._deepest:
+                self._deeper += 1
+            else:
+                self._left_out += 1
+            stack.calls.append((f, level, None))
             stack.level += wanted
             return
         self._shown += 1
         stack.calls.append((f, level, self._secrets.are_masked and self._output.hides_result(f, args)))
         stack.level += 1
         self._output.begin(stack.thread, level, f, args, kwargs)
+        if self._shown >= self._limit:
+            self._depth = 0  # no further call is shown
+            self._writer.note(f"limit of {plural(self._limit, 'call')} reached: further calls are only counted")
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the result."""
@@ -177,8 +209,10 @@ class Trace(Context, events=Events.CALLS):
         stack = self._here.stack = _CallStack(thread)
         return stack
 
-    def _wants(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _wants(self, stack: _CallStack, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the call passes the filters."""
+        if self._switch is not None and not self._switch.begins(function, args, stack, len(stack.calls)):
+            return False
         if self._packages and not self._is_in_packages(module_of(function)):
             return False
         if self._predicate is None:
@@ -203,29 +237,57 @@ class Trace(Context, events=Events.CALLS):
                 return
             del calls[known[-1] + 1 :]
         _, level, is_secret = calls.pop()
-        if level is not None:
-            stack.level = level
+        if self._switch is not None:
+            self._switch.ends(stack, len(calls))
+        stack.level = level
+        if is_secret is not None:
             self._output.end(stack.thread, level, function, kind, value, is_secret=is_secret)
-        else:
-            stack.level = next((inner + 1 for _, inner, _ in reversed(calls) if inner is not None), 0)
 
     def stream(self, path: str) -> None:
         """Write to a file from now on, in the format of its suffix."""
         file: Any = UnbufferedFile(path)
         kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
-        self._output = kind(file, show=self._show, secrets=self._secrets)
+        self._writer = kind(file, show=self._show, secrets=self._secrets)
+        if self._last is None:
+            self._output = self._writer
+        else:
+            self._last.write_to(self._writer)
 
     def summary(self) -> str:
-        """The number of calls; the calls themselves are written already."""
-        self._output.finish()
-        text = f"trace: {plural(self._shown, 'call')}"
+        """The number of calls; the calls themselves are written already, except those that `last` asks for."""
+        self._complete()
+        return "; ".join(filter(None, (f"trace: {self._counts()}", *self._remarks())))
+
+    def notice(self) -> str:
+        """What a file leaves out, for the terminal; empty if it has everything that was asked for."""
+        remarks = self._remarks()
+        return "; ".join((f"trace: {plural(self._shown, 'call')}", *remarks)) if remarks else ""
+
+    def _counts(self) -> str:
+        text = plural(self._shown, "call")
         if self._deeper:
             text += f", {self._deeper} deeper ones not shown"
         if self._others:
             text += f", {self._others} others not shown"
-        if self._failures:
-            text += f"; the predicate raised in {plural(self._failures, 'call')}"
         return text
+
+    def _remarks(self) -> list[str]:
+        """What the user does not expect."""
+        remarks = []
+        if self._left_out:
+            remarks.append(
+                f"{plural(self._left_out, 'further call')} left out after the first {self._limit}: limit=0 shows all "
+                "calls, last=1000 the last ones, start=, stop=, depth= and package= choose some"
+            )
+        if self._failures:
+            remarks.append(f"the predicate raised in {plural(self._failures, 'call')}")
+        return remarks + (self._switch.unmatched() if self._switch is not None else [])
+
+    def _complete(self) -> None:
+        """Write what is not written yet."""
+        if self._last is not None:
+            self._last.write_all()
+        self._writer.finish()
 
     @property
     def formats(self) -> Mapping[str, Writer]:
@@ -236,7 +298,10 @@ class Trace(Context, events=Events.CALLS):
         return dict.fromkeys((".txt", *_OUTPUTS), self._close)
 
     def _close(self, path: str) -> None:
-        self._output.close()
+        self._complete()
+        if self._left_out:
+            self._writer.note(self._remarks()[0])
+        self._writer.close()
 
 
 def _function_named(text: str) -> Any:

@@ -17,9 +17,11 @@ from cassette_import.contexts.trace.secret_masking import MASK, Secrets
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.runtime.module_imports import ModuleImport
 
-__all__ = ["ChromeTrace", "JsonLines", "Output", "TracedThread", "Tree", "UnbufferedFile"]
+__all__ = ["ChromeTrace", "JsonLines", "Output", "ShownCall", "TracedThread", "Tree", "UnbufferedFile"]
 
 _INDENT: Final = "  "
+_MOST_ARGUMENTS: Final = 50
+"""The most positional arguments of a call that are shown."""
 _WORDS: Final = {"result": "->", "exception": "raised"}
 
 
@@ -54,11 +56,17 @@ class TracedThread(NamedTuple):
     is_first: bool
 
 
-class Shown(NamedTuple):
-    """Arguments as text."""
+class ShownCall(NamedTuple):
+    """A call as text: the name of the function, and the arguments. An import has none."""
 
+    name: str
     positional: list[str]
     named: dict[str, str]
+    is_import: bool = False
+
+
+_NO_THREAD: Final = TracedThread(0, "", True)
+"""What notes belong to."""
 
 
 class Output:
@@ -82,10 +90,24 @@ class Output:
         self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Write that a call begins."""
-        raise NotImplementedError
+        self.write_call(thread, level, self.shown_call(function, args, kwargs))
 
     def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
         """Write that a call ends. `kind` is ``"result"`` or ``"exception"``: what `value` is."""
+        self.write_outcome(thread, level, display(function), kind, self.shown_value(kind, value, is_secret=is_secret))
+
+    def write_call(self, thread: TracedThread, level: int, call: ShownCall, at: float | None = None) -> None:
+        """Write that a call begins, now or at a time of the clock."""
+        raise NotImplementedError
+
+    def write_outcome(
+        self, thread: TracedThread, level: int, name: str, kind: str, text: str, at: float | None = None
+    ) -> None:
+        """Write that a call of the function of this name ends, now or at a time of the clock."""
+        raise NotImplementedError
+
+    def note(self, text: str) -> None:
+        """Write what the trace leaves out."""
         raise NotImplementedError
 
     def finish(self) -> None:
@@ -109,9 +131,23 @@ class Output:
             return False
         return self._secrets.is_name(display(function).rpartition(".")[2]) or any(map(self._secrets.is_name, args))
 
-    def _arguments(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Shown:
+    def shown_call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ShownCall:
+        """The call as text."""
+        left_out = len(args) - _MOST_ARGUMENTS
+        if left_out > 0:
+            args = args[:_MOST_ARGUMENTS]
+        is_import = type(function) is ModuleImport
         if not self._secrets.are_masked:
-            return Shown([self._show(value) for value in args], {name: self._show(kwargs[name]) for name in kwargs})
+            positional = list(map(self._show, args))
+            named = {name: self._show(kwargs[name]) for name in kwargs} if kwargs else {}
+        else:
+            positional = self._shown_positional(function, args)
+            named = {name: self._show.named(name, value) for name, value in kwargs.items()}
+        if left_out > 0:
+            positional.append(f"... {left_out} more")
+        return ShownCall(display(function), positional, named, is_import)
+
+    def _shown_positional(self, function: Any, args: tuple[Any, ...]) -> list[str]:
         names = parameter_names(function)
         names += (None,) * (len(args) - len(names))
         positional = []
@@ -120,9 +156,10 @@ class Output:
             # `setattr(settings, "password", value)`
             positional.append(self._masked(value) if after_secret_name else self._show.named(name, value))
             after_secret_name = after_secret_name or self._secrets.is_name(value)
-        return Shown(positional, {name: self._show.named(name, value) for name, value in kwargs.items()})
+        return positional
 
-    def _value(self, kind: str, value: Any, is_secret: bool) -> str:
+    def shown_value(self, kind: str, value: Any, *, is_secret: bool) -> str:
+        """The result or exception as text."""
         return self._masked(value) if is_secret and kind == "result" else self._show(value)
 
     def _masked(self, value: Any) -> str:
@@ -151,13 +188,18 @@ class Tree(Output):
         self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Start a line."""
-        if self._secrets.are_masked or kwargs:
-            shown = self._arguments(function, args, kwargs)
-            arguments = shown.positional + [f"{name}={text}" for name, text in shown.named.items()]
+        if self._secrets.are_masked or kwargs or len(args) > _MOST_ARGUMENTS or type(function) is ModuleImport:
+            self.write_call(thread, level, self.shown_call(function, args, kwargs))
         else:
-            arguments = list(map(self._show, args))
-        call = f"({', '.join(arguments)})" if type(function) is not ModuleImport else ""
-        line = f"{_prefix(thread, level)}{display(function)}{call}"
+            self._start_line(thread, level, f"{display(function)}({', '.join(map(self._show, args))})")
+
+    def write_call(self, thread: TracedThread, level: int, call: ShownCall, at: float | None = None) -> None:
+        """Start a line."""
+        arguments = call.positional + [f"{name}={text}" for name, text in call.named.items()]
+        self._start_line(thread, level, call.name if call.is_import else f"{call.name}({', '.join(arguments)})")
+
+    def _start_line(self, thread: TracedThread, level: int, call: str) -> None:
+        line = _prefix(thread, level) + call
         with self._lock:
             before = "" if self._unfinished is None else f"{self._held_back}\n"
             self._unfinished = thread.number, level
@@ -170,7 +212,13 @@ class Tree(Output):
 
     def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
         """Complete the line of the call, or write a new one."""
-        outcome = f"{_WORDS[kind]} {self._value(kind, value, is_secret)}\n"
+        self.write_outcome(thread, level, "", kind, self.shown_value(kind, value, is_secret=is_secret))
+
+    def write_outcome(
+        self, thread: TracedThread, level: int, name: str, kind: str, text: str, at: float | None = None
+    ) -> None:
+        """Complete the line of the call, or write a new one."""
+        outcome = f"{_WORDS[kind]} {text}\n"
         with self._lock:
             if self._unfinished == (thread.number, level):
                 self._write(f"{self._held_back} {outcome}")
@@ -179,6 +227,12 @@ class Tree(Output):
                 self._write(line if self._unfinished is None else f"{self._held_back}\n{line}")
             self._unfinished = None
             self._held_back = ""
+
+    def note(self, text: str) -> None:
+        """Write a line."""
+        with self._lock:
+            self.finish()
+            self._write(f"… {text}\n")
 
     def finish(self) -> None:
         """Complete the line that was started."""
@@ -192,24 +246,27 @@ class Tree(Output):
 class JsonLines(Output):
     """One JSON object on each line, with the seconds since the trace began."""
 
-    def begin(
-        self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def write_call(self, thread: TracedThread, level: int, call: ShownCall, at: float | None = None) -> None:
         """Write the call."""
-        shown = self._arguments(function, args, kwargs)
-        self._line("call", thread, level, function, args=shown.positional, kwargs=shown.named)
+        self._line("call", thread, level, call.name, at, args=call.positional, kwargs=call.named)
 
-    def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+    def write_outcome(
+        self, thread: TracedThread, level: int, name: str, kind: str, text: str, at: float | None = None
+    ) -> None:
         """Write the result or exception."""
-        self._line(kind, thread, level, function, value=self._value(kind, value, is_secret))
+        self._line(kind, thread, level, name, at, value=text)
 
-    def _line(self, event: str, thread: TracedThread, level: int, function: Any, **more: object) -> None:
+    def note(self, text: str) -> None:
+        """Write an object with the event ``"note"``."""
+        self._line("note", _NO_THREAD, 0, "", None, value=text)
+
+    def _line(self, event: str, thread: TracedThread, level: int, name: str, at: float | None, **more: object) -> None:
         entry = {
             "event": event,
-            "function": display(function),
+            "function": name,
             "depth": level,
             "thread": "" if thread.is_first else thread.name,
-            "at": round(perf_counter() - self._start, 9),
+            "at": round((perf_counter() if at is None else at) - self._start, 9),
             **more,
         }
         with self._lock:
@@ -227,23 +284,27 @@ class ChromeTrace(Output):
         self._named_threads: set[int] = set()
         self._has_entries = self._is_finished = False
 
-    def begin(
-        self, thread: TracedThread, level: int, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def write_call(self, thread: TracedThread, level: int, call: ShownCall, at: float | None = None) -> None:
         """Write the begin event."""
-        shown = self._arguments(function, args, kwargs)
-        given: dict[str, Any] = {str(number): text for number, text in enumerate(shown.positional)}
-        self._event(thread, "B", name=display(function), cat=_category(function), args={**given, **shown.named})
+        given: dict[str, Any] = {str(number): text for number, text in enumerate(call.positional)}
+        category = call.name.rpartition(".")[0] or "call"
+        self._event(thread, "B", at, name=call.name, cat=category, args={**given, **call.named})
 
-    def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
+    def write_outcome(
+        self, thread: TracedThread, level: int, name: str, kind: str, text: str, at: float | None = None
+    ) -> None:
         """Write the end event."""
-        self._event(thread, "E", args={kind: self._value(kind, value, is_secret)})
+        self._event(thread, "E", at, args={kind: text})
 
-    def _event(self, thread: TracedThread, phase: str, **more: Any) -> None:
-        moment = round((perf_counter() - self._start) * 1e6, 3)
+    def note(self, text: str) -> None:
+        """Write an instant event, which is shown across all tracks."""
+        self._event(_NO_THREAD, "i", None, name=text, cat="note", s="g")
+
+    def _event(self, thread: TracedThread, phase: str, at: float | None, **more: Any) -> None:
+        moment = round(((perf_counter() if at is None else at) - self._start) * 1e6, 3)
         entry = {"ph": phase, "ts": moment, "pid": os.getpid(), "tid": thread.number, **more}
         with self._lock:
-            if thread.number not in self._named_threads:
+            if thread.number not in self._named_threads and thread is not _NO_THREAD:
                 self._named_threads.add(thread.number)
                 named = {"name": "thread_name", "ph": "M", "pid": os.getpid(), "tid": thread.number}
                 self._entry({**named, "args": {"name": thread.name}})
@@ -260,11 +321,6 @@ class ChromeTrace(Output):
                 self._is_finished = True
                 self._write("\n]\n" if self._has_entries else "[]\n")
         super().close()
-
-
-def _category(function: Any) -> str:
-    name = display(function)
-    return name.rpartition(".")[0] or "call"
 
 
 def _prefix(thread: TracedThread, level: int) -> str:

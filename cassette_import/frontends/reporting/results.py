@@ -17,6 +17,7 @@ from cassette_import.contexts.common.reporting import (
     is_informed,
     is_streaming,
     known_formats,
+    notice_of,
     summary_of,
 )
 from cassette_import.contexts.common.text import error_line
@@ -122,11 +123,12 @@ class RunResults:
 
         There are no summaries if the program could not be compiled.
         """
-        texts = []
+        texts: list[str] = []
         for context in self._contexts:
             if context is self._writing and output is not None:
                 problem = problem_of_writing(functools.partial(_write, context, self._suffix), output)
                 if problem is None:
+                    texts += filter(None, [notice_of(context)])
                     continue
                 texts.append(problem)
             if self._program is None or self._program.has_begun:
