@@ -12,10 +12,10 @@ import functools
 import io
 import pickle
 import sys
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-__all__ = ["IMMUTABLE", "PROTOCOL", "CannotCache", "Key", "on_one_line"]
+__all__ = ["IMMUTABLE", "PROTOCOL", "CannotCache", "Key", "in_order", "is_without_state", "on_one_line"]
 
 PROTOCOL: Final = 4
 _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(None)})
@@ -38,7 +38,7 @@ class Key:
     arguments:
         The positional arguments.
     keywords:
-        The keyword arguments.
+        The keyword arguments, in an order in which equal calls have them.
     is_persistent:
         Whether the key must be the same in another run.
 
@@ -70,15 +70,13 @@ class Key:
         if self._is_persistent:
             return None
         types = tuple(map(type, self._arguments))
-        if float in types and 0 in self._arguments:
+        if not _PLAIN.issuperset(types) or (float in types and 0 in self._arguments):
             return None  # 0.0 and -0.0 are equal
         if not self._keywords:
-            return (self._arguments, types) if _PLAIN.issuperset(types) else None
-        items = tuple(sorted(self._keywords.items(), key=lambda item: item[0]))
+            return self._arguments, types
+        items = tuple(self._keywords.items())
         types += tuple(type(value) for _, value in items)
-        if float in types:
-            return None
-        return (self._arguments, items, types) if _PLAIN.issuperset(types) else None
+        return None if float in types or not _PLAIN.issuperset(types) else (self._arguments, items, types)
 
     def _pickled(self) -> Any:
         """The bytes that pickle writes for the arguments, and the objects that are compared by identity.
@@ -86,7 +84,7 @@ class Key:
         These objects are kept alive, so that no other object gets their identity.
         """
         pickler = _Pickler(self._is_persistent)
-        pickled = pickler.pickled((self._arguments, sorted(self._keywords.items(), key=lambda item: item[0])))
+        pickled = pickler.pickled((self._arguments, list(self._keywords.items())))
         self.kept_alive = pickler.by_identity
         self._memo = pickler.memo.copy()
         return (pickled, _Identities(self.kept_alive)) if self.kept_alive else pickled
@@ -106,6 +104,24 @@ class Key:
             found = memo[identity][1]
             if not isinstance(found, _SHAREABLE) and found is not self._arguments:
                 raise CannotCache("its result contains one of its arguments")
+
+
+def in_order(keywords: dict[str, Any], function: Any) -> dict[str, Any]:
+    """Keyword arguments in an order that is the same for equal calls.
+
+    A function can tell the order of the keywords that its ``**`` parameter takes; so these stay as they are.
+
+    >>> in_order({"b": 1, "a": 2}, lambda a, b: None)
+    {'a': 2, 'b': 1}
+    >>> in_order({"z": 0, "b": 1, "a": 2}, lambda a, **others: None)
+    {'a': 2, 'z': 0, 'b': 1}
+    """
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType):
+        return keywords
+    named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    ordered = {name: keywords[name] for name in sorted(keywords.keys() & {*named})}
+    return ordered | keywords
 
 
 class _Identities:
@@ -148,7 +164,7 @@ class _Pickler(pickle.Pickler):
                 return NotImplemented
         elif isinstance(obj, ModuleType):
             return _identity, (obj.__name__,)
-        elif isinstance(obj, (BuiltinFunctionType, MethodType)) or not _is_without_state(obj):
+        elif isinstance(obj, (BuiltinFunctionType, MethodType)) or not is_without_state(obj):
             return NotImplemented
         if self._is_persistent:
             raise CannotCache(f"an argument has neither name nor state: {_kind(obj)}")
@@ -168,7 +184,8 @@ def _is_found_by_name(obj: Any) -> bool:
         return False
 
 
-def _is_without_state(obj: Any) -> bool:
+def is_without_state(obj: Any) -> bool:
+    """Whether pickle writes nothing but the class of an object, so that its identity is all that distinguishes it."""
     kind: Any = type(obj)
     if kind.__reduce_ex__ is not object.__reduce_ex__ or kind.__reduce__ is not object.__reduce__:
         return False

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import io
 import pickle
-from types import FunctionType
-from typing import Any
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, Final
 
-from cassette_import.contexts.memoize.argument_keys import IMMUTABLE, PROTOCOL, CannotCache, Key, on_one_line
+from cassette_import.contexts.memoize.argument_keys import (
+    IMMUTABLE,
+    PROTOCOL,
+    CannotCache,
+    Key,
+    is_without_state,
+    on_one_line,
+)
 
 __all__ = ["CachedResult", "cached_result"]
+
+_HASH: Final[Any] = object.__hash__
 
 
 class CachedResult:
@@ -33,24 +42,85 @@ class CachedResult:
         return self.stored if self.is_pickled else pickle.dumps(self.stored, PROTOCOL)
 
 
-def cached_result(result: Any, key: Key) -> CachedResult:
+def cached_result(result: Any, key: Key, others: int) -> CachedResult:
     """A result in a form that can be cached.
+
+    Parameters
+    ----------
+    result:
+        The result of a call.
+    key:
+        The arguments of the call.
+    others:
+        How many references there are to the result besides that of the caller.
 
     Raises
     ------
     CannotCache
-        If it cannot be copied, or contains an argument: a copy would not contain the same object.
+        If it cannot be copied, or if a copy could be told from it: it contains an argument, others hold it, or it
+        contains an object whose identity is all that distinguishes it.
     """
-    if type(result) in IMMUTABLE or isinstance(result, (FunctionType, type)):
+    if type(result) in IMMUTABLE:
         return CachedResult(result, is_pickled=False)
     file = io.BytesIO()
-    pickler = pickle.Pickler(file, PROTOCOL)
+    pickler = _ResultPickler(file, PROTOCOL)
     try:
         pickler.dump(result)
-        pickle.loads(file.getvalue())
+        copied = pickle.loads(file.getvalue())
+    except CannotCache:
+        raise
     except Exception as error:  # a class may raise anything while it is pickled
         raise CannotCache(f"its result cannot be copied: {on_one_line(error)}") from None
+    if copied is result:  # such as a class, a function of a module, or a member of an enum
+        return CachedResult(result, is_pickled=False)
+    if others and _is_known_by_identity(result) and others > _ReferenceCounter.references_in(result):
+        raise CannotCache("its result is held elsewhere too, and a copy would be another object")
     key.check_not_in(pickler.memo.copy())
     if type(result) is tuple and all(type(item) in IMMUTABLE for item in result):
         return CachedResult(result, is_pickled=False)
     return CachedResult(file.getvalue(), is_pickled=True)
+
+
+class _ResultPickler(pickle.Pickler):
+    """Writes results; raises for an object whose identity is all that distinguishes it, as a sentinel."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Called by pickle for objects that are neither containers nor plain values."""
+        if isinstance(obj, (MethodType, BuiltinFunctionType)) and not isinstance(obj.__self__, (ModuleType, type)):
+            raise CannotCache("its result contains a bound method, whose receiver would be copied")
+        if (
+            not isinstance(obj, (FunctionType, BuiltinFunctionType, ModuleType, type))
+            and _is_hashed_by_identity(obj)
+            and is_without_state(obj)
+        ):
+            raise CannotCache(f"its result contains an object without state: {type(obj).__qualname__} object")
+        return NotImplemented
+
+
+class _ReferenceCounter(pickle.Pickler):
+    """Counts the references to an object among its own parts: those of the children of a node to their parent."""
+
+    def __init__(self, counted: Any) -> None:
+        super().__init__(io.BytesIO(), PROTOCOL)
+        self._counted = counted
+        self._count = 0
+
+    @classmethod
+    def references_in(cls, counted: Any) -> int:
+        counter = cls(counted)
+        counter.dump(counted)
+        return counter._count - 1  # the first one is the object itself
+
+    def persistent_id(self, obj: Any) -> None:
+        """Called for each reference to an object."""
+        self._count += obj is self._counted
+
+
+def _is_known_by_identity(value: Any) -> bool:
+    """Whether the program can tell an object from an equal one other than by `is`: changes show, or `==` is `is`."""
+    return getattr(type(value), "__hash__", None) is None or _is_hashed_by_identity(value)
+
+
+def _is_hashed_by_identity(value: Any) -> bool:
+    kind: Any = type(value)
+    return bool(kind.__hash__ is _HASH)

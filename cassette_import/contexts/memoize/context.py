@@ -11,6 +11,7 @@ import inspect
 import json
 from collections import Counter
 from collections.abc import Hashable, Mapping
+from sys import getrefcount
 from typing import Any, Final
 
 from cassette_import.activation.context import current
@@ -20,7 +21,7 @@ from cassette_import.contexts.common.options import further_options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
-from cassette_import.contexts.memoize.argument_keys import CannotCache, Key
+from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, in_order
 from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
 from cassette_import.contexts.memoize.stores import Folder, Memory, Store
 from cassette_import.interpreter.hidden_frames import hidden
@@ -29,6 +30,15 @@ __all__ = ["Memoize"]
 
 _SHOWN_REASONS: Final = 5
 """How many different reasons for not caching a summary shows."""
+
+
+def _references() -> int:
+    """How many references to a result `getrefcount` counts if only a variable holds it."""
+    result = object()
+    return getrefcount(result)
+
+
+_REFERENCES: Final = _references()
 
 
 class _Statistics:
@@ -94,6 +104,7 @@ class Memoize(TargetedContext):
             raise ValueError("a folder stores all results: give limit= or folder=, not both")
         self._store: Store = Memory(limit) if folder is None else Folder(str(folder))
         self._identities: dict[int, Hashable] = {}
+        self._unidentified: dict[int, str] = {}  # why functions have no key, by the identity of the target
         self._statistics = {id(target): _Statistics() for target in self._targets}
 
     @classmethod
@@ -125,7 +136,8 @@ class Memoize(TargetedContext):
                 return result
             if inspect.iscoroutinefunction(function):
                 return self._awaited(target, key, result)
-            self._cache(target, key, result)
+            others = getrefcount(result) - _REFERENCES
+            self._cache(target, key, result, others)
             return result
         return _as_coroutine(cached) if inspect.iscoroutinefunction(function) else cached.value()
 
@@ -134,36 +146,44 @@ class Memoize(TargetedContext):
         with self._lock:
             statistics.calls += 1
         try:
+            if id(target) not in self._identities:
+                self._identify(target)
+            if len(keywords) > 1:
+                keywords = in_order(keywords, target.function)
             return Key(arguments, keywords, self._store.is_persistent)
         except CannotCache as reason:
             self._not_cached(statistics, reason)
             return None
 
     def _cached(self, target: Any, key: Key) -> CachedResult | None:
-        cached = self._store.get(self._identity(target), key.value)
+        cached = self._store.get(self._identities[id(target)], key.value)
         if cached is not None:
             with self._lock:
                 self._statistics[id(target)].hits += 1
         return cached
 
-    def _identity(self, target: Any) -> Hashable:
-        """The key of the function in the store."""
-        try:
-            return self._identities[id(target)]
-        except KeyError:  # at the first call
-            pass
-        return self._identities.setdefault(id(target), self._store.identity(target.function))
+    def _identify(self, target: Any) -> None:
+        """Find the key of the function in the store, at its first call; raise if it has none."""
+        if id(target) not in self._unidentified:
+            try:
+                self._identities[id(target)] = self._store.identity(target.function)
+            except CannotCache as reason:
+                self._unidentified[id(target)] = str(reason)
+            else:
+                return
+        raise CannotCache(self._unidentified[id(target)])
 
-    def _cache(self, target: Any, key: Key, result: Any) -> None:
+    def _cache(self, target: Any, key: Key, result: Any, others: int) -> None:
         try:
             key.check_unchanged()
-            self._store.put(self._identity(target), key.value, cached_result(result, key))
+            self._store.put(self._identities[id(target)], key.value, cached_result(result, key, others))
         except CannotCache as reason:
             self._not_cached(self._statistics[id(target)], reason)
 
     async def _awaited(self, target: Any, key: Key, call: Any) -> Any:
         result = await call
-        self._cache(target, key, result)
+        others = getrefcount(result) - _REFERENCES
+        self._cache(target, key, result, others)
         return result
 
     def _not_cached(self, statistics: _Statistics, reason: CannotCache) -> None:

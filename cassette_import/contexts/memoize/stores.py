@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import sys
 from collections import OrderedDict
 from collections.abc import Hashable
 from threading import Lock
 from typing import Any, ClassVar, Protocol
 
-from cassette_import.contexts.common.targets import target_name
 from cassette_import.contexts.memoize.cached_results import CachedResult
-from cassette_import.specialization.passes.reflection import reflect
+from cassette_import.contexts.memoize.function_digests import digest_of
 
 __all__ = ["Folder", "Memory", "Store"]
 
@@ -27,7 +25,13 @@ class Store(Protocol):
     """Whether results are still stored in the next run, so that keys must be the same then."""
 
     def identity(self, function: Any) -> Hashable:
-        """The key of a function in this store."""
+        """The key of a function in this store.
+
+        Raises
+        ------
+        CannotCache
+            If another run could not tell the function from another one.
+        """
 
     def get(self, function: Hashable, key: Any) -> CachedResult | None:
         """The stored result, or None."""
@@ -91,11 +95,8 @@ class Folder:
             raise ValueError(f"the folder {path} cannot be used: {' '.join(str(error).split())}") from None
 
     def identity(self, function: Any) -> Hashable:
-        """A digest of the function's name and source and of Python's version: a changed function starts anew."""
-        reflection = reflect(function)
-        source = reflection.source if reflection is not None else ""
-        text = f"{target_name(function)}\n{sys.version_info[:2]}\n{source}"
-        return hashlib.sha256(text.encode()).digest()
+        """The digest of the function: a changed function starts anew."""
+        return digest_of(function)
 
     def get(self, function: Hashable, key: Any) -> CachedResult | None:
         """See `Store.get`."""
