@@ -28,8 +28,8 @@ _new: Final[Callable[[type[Node]], Node]] = ast.AST.__new__
 class _Constant(ast.Name, ast.IfExp):
     """A load of a symbol whose value is a constant of the code.
 
-    For the rewriter it is a name, and for the compiler ``constant if constant else constant``, of which it makes the
-    load of the constant. It would warn of a call of a constant.
+    For the rewriter it is a name, and for the compiler ``constant if True else True``, of which it makes the load of
+    the constant. It would warn of a call of a constant.
     """
 
     __slots__ = ()
@@ -51,7 +51,7 @@ for _kind in (_Constant, _OfCell):
 class At:
     """Builds nodes at the position of `origin`."""
 
-    __slots__ = ("_loads", "_position")
+    __slots__ = ("_loads", "_position", "_true")
 
     def __init__(self, origin: ast.AST) -> None:
         known = origin.__dict__
@@ -63,6 +63,7 @@ class At:
             "end_col_offset": known.get("end_col_offset") or column,
         }
         self._loads: dict[str, ast.Name] = {}
+        self._true: ast.Constant | None = None
 
     def put(self, node: Node) -> Node:
         """Set the position of `node`."""
@@ -78,9 +79,12 @@ class At:
         return node
 
     def _constant(self, name: str) -> ast.Name:
-        node, constant = _new(_Constant), self.constant(symbols.placeholder(name))
-        node.__dict__ = {"id": name, "ctx": _LOAD, "test": constant, "body": constant, "orelse": constant}
-        return self.put(node)
+        true = self._true
+        if true is None:
+            true = self._true = self.constant(True)
+        node, body = _new(_Constant), self.constant(symbols.placeholder(name))
+        node.__dict__ = {"id": name, "ctx": _LOAD, "test": true, "body": body, "orelse": true, **self._position}
+        return node
 
     def _of_cell(self, name: str, cell: str, attribute: str) -> ast.Name:
         node, position = _new(_OfCell), self._position
