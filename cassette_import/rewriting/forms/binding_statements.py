@@ -22,8 +22,14 @@ class Names(NamedTuple):
     """The names that belong to a module or class, and that statements bind which are no events; None for all names."""
     of_class: frozenset[str] = frozenset()
     """The names of a class body: assignments to them are no events either."""
+    of_function: frozenset[str] = frozenset()
+    """The names that a class body declares `nonlocal`: variables of a function around it."""
     is_catching: bool = False
     """Whether exceptions may be caught there: one may have been raised after a returned value was wrapped."""
+
+    def is_variable(self, name: str) -> bool:
+        """Whether a name is a variable of a function, which may hold a wrapper."""
+        return name in self.of_function if self.leaving is None else name not in self.leaving
 
 
 def _called(value: ast.expr, helper: str) -> ast.expr:
@@ -46,15 +52,10 @@ def _kept(at: At, helper: str, *arguments: ast.expr) -> ast.expr:
 def _bound(target: ast.expr, names: Names, helper: str, *arguments: ast.expr) -> tuple[ast.expr, ast.stmt]:
     """The target of a block in place of another one, and the statement at its start, which binds the wrapped value."""
     at = At(target)
-    if isinstance(target, ast.Name) and _is_variable(target, names):
+    if isinstance(target, ast.Name) and names.is_variable(target.id):
         value = at.call(at.symbol(helper), [at.load(target.id), *arguments])
         return target, at.put(ast.Assign([at.store(target.id)], value))
     return _waiting(at), at.put(ast.Assign([target], _kept(at, helper, *arguments)))
-
-
-def _is_variable(target: ast.Name, names: Names) -> bool:
-    """Whether a target is a variable of the function, which may hold a wrapper."""
-    return names.leaving is not None and target.id not in names.leaving
 
 
 def with_block(node: ast.With | ast.AsyncWith, names: Names) -> ast.stmt:
@@ -105,7 +106,8 @@ def match_statement(node: ast.Match, names: Names) -> ast.stmt:
     """The names that patterns capture get their metadata before the guard and the block of the case run."""
     captures = [captures_of(case.pattern) for case in node.cases]
     compared = tuple(dict.fromkeys(way for case in node.cases for way in comparisons_in(case.pattern)))
-    if names.leaving is None or not (compared or any(captures)):
+    is_module_level = names.leaving is None and not (names.of_class or names.of_function)
+    if is_module_level or not (compared or any(captures)):
         if not isinstance(node.subject, ast.Constant):
             node.subject = _called(node.subject, symbols.PLAIN)
         return node
@@ -114,9 +116,9 @@ def match_statement(node: ast.Match, names: Names) -> ast.stmt:
     for case, ways in zip(node.cases, captures, strict=True):
         at = At(case.pattern)
         read = {
-            name: at.call(at.symbol(symbols.CAPTURED), [at.load(name), at.constant(tuple(found))])
+            name: _captured(at, name, found, names)
             for name, found in ways.items()
-            if name not in names.leaving
+            if names.is_variable(name) or name in names.of_class
         }
         if case.guard is not None and read:
             lets: list[ast.expr] = [at.let(name, value) for name, value in read.items()]
@@ -128,6 +130,12 @@ def match_statement(node: ast.Match, names: Names) -> ast.stmt:
         at = At(node.cases[-1].pattern)
         node.cases.append(ast.match_case(at.put(ast.MatchAs()), None, [_subject_is_done(at)]))
     return node
+
+
+def _captured(at: At, name: str, ways: list[Any], names: Names) -> ast.expr:
+    """The value that a pattern has bound to a name, as it is bound again: wrapped, or noted for the class."""
+    value = at.call(at.symbol(symbols.CAPTURED), [at.load(name), at.constant(tuple(ways))])
+    return at.call(at.symbol(symbols.CLASS_VALUE), [value, at.constant(name)]) if name in names.of_class else value
 
 
 def _subject_is_done(at: At) -> ast.stmt:

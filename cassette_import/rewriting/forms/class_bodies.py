@@ -20,7 +20,8 @@ from cassette_import.rewriting.trees.scopes import block_names
 def names_of_class(node: ast.ClassDef) -> Names:
     """What names mean in the body of a class."""
     found = block_names(node.body)
-    return Names(None, of_class=frozenset(found.assigned - found.declared))
+    of_class = frozenset((found.assigned | found.captured) - found.declared)
+    return Names(None, of_class=of_class, of_function=frozenset(found.elsewhere))
 
 
 def _bind_target(node: ast.For | ast.AugAssign, names: Names) -> None:

@@ -126,12 +126,12 @@ def _leave(node: Any, names: Names, depth: int) -> Any:
 
 
 def _bind_expression(node: ast.NamedExpr, names: Names) -> None:
-    if names.leaving is None or node.target.id in names.leaving:
+    if not names.is_variable(node.target.id):
         _plain(node, "value")
 
 
 def _bind_definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, names: Names) -> None:
-    if node.decorator_list and (names.leaving is None or node.name in names.leaving):
+    if node.decorator_list and not names.is_variable(node.name):
         node.decorator_list.insert(0, At(node.decorator_list[0]).symbol(symbols.PLAIN))
 
 

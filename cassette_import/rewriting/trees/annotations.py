@@ -195,8 +195,8 @@ def _inside_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.
         for name in ast.walk(generator.target)
         if isinstance(name, ast.Name) and name.ctx.__class__ is ast.Store
     }
-    around = scope.local_names - scope.declared if scope.body_of_class else scope.local_names
-    inner = scope._replace(local_names=around | targets, body_of_class=False)
+    # What a class body declares `global` is global in the body itself only, not in a comprehension there.
+    inner = scope._replace(local_names=scope.local_names | targets, body_of_class=False)
     first = node.generators[0]
     found: _Inside = [(child, inner) for _, _, child in children(node) if child is not first]
     _annotate_clause(first, inner)

@@ -212,15 +212,20 @@ def module_names(module: ast.Module) -> ModuleNames:
 
 
 class BlockNames:
-    """The names in the body of a module or class, by the statements that name them. Nested bodies are left out."""
+    """The names in the body of a module or class, by the statements that name them. Nested bodies are left out.
 
-    __slots__ = ("assigned", "declared", "defined", "imported")
+    Names that a class body declares `nonlocal` are no names of the class.
+    """
+
+    __slots__ = ("assigned", "captured", "declared", "defined", "elsewhere", "imported")
 
     def __init__(self) -> None:
         self.assigned: set[str] = set()
+        self.captured: set[str] = set()  # by patterns
         self.declared: set[str] = set()  # `global`
         self.defined: set[str] = set()
         self.imported: set[str] = set()
+        self.elsewhere: set[str] = set()  # `nonlocal`
 
 
 def block_names(body: list[ast.stmt]) -> BlockNames:
@@ -230,10 +235,15 @@ def block_names(body: list[ast.stmt]) -> BlockNames:
     while work:
         node = work.pop()
         note = _NOTES.get(node.__class__)
-        if note is None:
-            work += parts(node)
-        else:
+        if note is not None:
             note(names, node)
+            continue
+        work += parts(node)
+        if node.__class__ in _CAPTURES:
+            names.captured.update(names_bound_by(node))
+    if names.elsewhere:
+        for found in (names.assigned, names.captured, names.defined, names.imported):
+            found -= names.elsewhere
     return names
 
 
@@ -244,6 +254,10 @@ def _note_name(names: BlockNames, node: ast.Name) -> None:
 
 def _note_declaration(names: BlockNames, node: ast.Global) -> None:
     names.declared.update(node.names)
+
+
+def _note_nonlocal(names: BlockNames, node: ast.Nonlocal) -> None:
+    names.elsewhere.update(node.names)
 
 
 def _note_import(names: BlockNames, node: ast.Import | ast.ImportFrom) -> None:
@@ -258,9 +272,11 @@ def _note_nothing(names: BlockNames, node: ast.AST) -> None:
     """The names in a comprehension are its own."""
 
 
+_CAPTURES: Final = frozenset((ast.MatchAs, ast.MatchStar, ast.MatchMapping))
 _NOTES: Final[dict[type[ast.AST], Callable[[BlockNames, Any], None]]] = {
     ast.Name: _note_name,
     ast.Global: _note_declaration,
+    ast.Nonlocal: _note_nonlocal,
     ast.Import: _note_import,
     ast.ImportFrom: _note_import,
     **dict.fromkeys(_FUNCTIONS_AND_CLASSES, _note_definition),
