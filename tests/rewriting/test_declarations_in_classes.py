@@ -306,7 +306,9 @@ def test_what_a_class_body_captures_is_an_attribute_with_metadata(program):
 
 
 @pytest.mark.parametrize(
-    "program", [assigned, in_a_loop, by_with, walrus, matched, unpacked, augmented], ids=lambda program: program.__name__
+    "program",
+    [assigned, in_a_loop, by_with, walrus, matched, unpacked, augmented],
+    ids=lambda program: program.__name__,
 )
 def test_a_nonlocal_name_of_a_class_body_keeps_metadata(program):
     assert derivative(lambda x: program(x)[0], 1.5) == {"augmented": 2.0}.get(program.__name__, 1.0)

@@ -26,7 +26,14 @@ from typing import Any
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
 from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
-from cassette_import.contexts.autodiff.structures import Inputs, is_number, parts_of, returned, split_outputs
+from cassette_import.contexts.autodiff.structures import (
+    Inputs,
+    check_result,
+    is_number,
+    parts_of,
+    returned,
+    split_outputs,
+)
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
@@ -76,6 +83,8 @@ def derivative(f: Callable[..., Any], x: Any) -> Any:
     ------
     NotOverdubbable
         If `f` has no source and no known derivative, or calls a leaf that has none.
+    TypeError
+        If `x` is no number, or if the result contains no number.
 
     >>> import math
     >>> derivative(math.exp, 0.0)
@@ -98,6 +107,8 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     ------
     ValueError
         If the structure of `tangents` differs from that of `args`.
+    TypeError
+        If an argument with a tangent is no number, or if the result contains no number.
 
     >>> import operator
     >>> jvp(operator.mul, (2.0, 5.0), (1.0, 0.0))
@@ -115,6 +126,7 @@ def jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> 
     ]
     with ctx.checked():
         result = overdub(ctx, f, *given)
+    check_result(result)
     return returned(split_outputs(result, ctx, 0.0))  # type: ignore[no-any-return]
 
 
@@ -132,6 +144,11 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     -------
     The value, and a tuple with an entry for each argument, in its structure; None for an object that is no number.
 
+    Raises
+    ------
+    TypeError
+        If the result contains no number.
+
     >>> import operator
     >>> vjp(operator.mul, (2.0, 5.0))
     (10.0, (5.0, 2.0))
@@ -141,7 +158,9 @@ def vjp(f: Callable[..., Any], args: Sequence[Any], cotangent: Any = 1.0) -> tup
     ctx = Reverse() if arrays is None else arrays.ArrayReverse()
     inputs = Inputs(ctx, ctx.new_input)
     with ctx.checked():
-        result = overdub(ctx, f, *map(inputs.tagged, parts_of(args).values()))
+        given = list(map(inputs.tagged, parts_of(args).values()))
+        result = overdub(ctx, f, *given)
+    check_result(result)
     value, nodes = split_outputs(result, ctx, None)
     seeds: list[tuple[Node, Any]] = []
     _collect_seeds(nodes, cotangent, seeds)

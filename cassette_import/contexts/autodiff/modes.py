@@ -56,6 +56,10 @@ class Differentiating(LosesNothing, tagging=True):
 
     exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, (*INDEPENDENT, *TRUTH_VALUES))) - {id(slice)}
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.integers: list[Any] = []  # the metadata of arguments that are integers
+
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         """The metadata of what a leaf computes: `UNKNOWN` for text and objects, none where the derivative is zero."""
         if isinstance(value, bool):

@@ -32,6 +32,25 @@ def is_array(value: Any) -> bool:
     return array.dtype.kind in "fiucO"
 
 
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer or an array of integers."""
+    return value.dtype.kind in "iu" if is_array(value) else isinstance(value, numbers.Integral)
+
+
+def check_result(result: Any) -> None:
+    """Refuse a result without any number: a derivative of zero would hide that nothing was differentiated."""
+    if not _has_number(plain(result)):
+        raise TypeError(f"the function returned {plain(result)!r}, which contains no number to differentiate")
+
+
+def _has_number(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, SEQUENCES):
+        return not value or any(map(_has_number, value))
+    return isinstance(value, numbers.Number) or hasattr(value, "dtype")  # truth values are numbers here
+
+
 def parts_of(value: Any) -> dict[Any, Any]:
     """The parts of a list, tuple or dict by index or key, wrapped if contexts further out have metadata for them."""
     here = active_store()
@@ -51,6 +70,14 @@ def returned(value: Any) -> Any:
         return here.bind_pairs({key: plain(part) for key, part in parts.items()}, list(parts.items()))
     made = map(plain, parts.values())
     return here.bind_items(type(value)(*made) if hasattr(value, "_fields") else type(value)(made), list(parts.values()))
+
+
+def _is_direction(given: Any) -> bool:
+    """Whether a tangent is another one than zero."""
+    given = plain(given)
+    if given is None:
+        return False
+    return bool(given.any()) if is_array(given) else bool(given)
 
 
 class Inputs:
@@ -74,7 +101,13 @@ class Inputs:
         if is_number(value) or is_array(value):
             if given is None:
                 return None
-            return self._make(value) if self._make is not None else self._context.snapshot(given)
+            if self._make is not None:
+                metadata = self._make(value)
+            else:
+                metadata = given * 1.0 if type(given) is float else self._context.snapshot(given)  # not shared
+            if is_integer(value):
+                self._context.integers.append(metadata)
+            return metadata
         if isinstance(value, (list, tuple, dict)):
             parts_given = parts_of(value)
             if given is not _MISSING and given is not None:
@@ -87,6 +120,8 @@ class Inputs:
             if isinstance(value, dict):
                 return parts
             return type(value)(*parts.values()) if hasattr(value, "_fields") else type(value)(parts.values())
+        if given is not _MISSING and _is_direction(given):
+            raise TypeError(f"{value!r} is no number, so there is no derivative for it: its tangent must be None")
         return None
 
     def _put(self, value: Any, metadata: Any) -> Any:

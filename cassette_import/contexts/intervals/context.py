@@ -118,15 +118,16 @@ class Intervals(LosesNothing, tagging=True):
 
     def choose(self, function: Any, operands: Sequence[Any], options: Sequence[Any]) -> Any:
         """One of several possible values; the other ones are kept for further runs."""
-        if len(options) == 1:
+        if options[:2] == options[:1]:
             return options[0]
         number = self._decided
         if number < len(self.decisions):
             self._decided += 1
             return self.decisions[number]
-        if len(options) - 1 > self.splits:
+        others = options.stop - options.start - 1 if isinstance(options, range) else len(options) - 1
+        if others > self.splits:
             raise self.refuse(Undecided(function, operands, nearest_site()))
-        self.splits -= len(options) - 1
+        self.splits -= others
         self.other_branches += [[*self.decisions, option] for option in options[1:]]
         self.decisions.append(options[0])
         self._decided += 1

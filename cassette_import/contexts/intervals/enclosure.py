@@ -53,7 +53,8 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
     Undecided
         If a comparison is undecided and may not be split. The message shows where it is.
     NotEnclosed
-        If a function without a rule computes a number: a C function, or one of a package that is not installed.
+        If a function without a rule computes a number: a C function, or one of a package that is not installed. Also if
+        a function raises an exception for some numbers in the intervals, as `math.exp` does where floats overflow.
 
     >>> enclosure(lambda x: "small" if x < 3 else x / 3, Interval(4, 5))
     Interval(low=1.33..., high=1.66...)

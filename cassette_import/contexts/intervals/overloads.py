@@ -21,8 +21,11 @@ from cassette_import.contexts.intervals.rules import (
     DECISIONS,
     FOLDS,
     OF_ZERO,
+    OVERFLOWING,
     RULES,
+    OutsideDomain,
     arb,
+    fits_floats,
     less,
     working_precision,
 )
@@ -59,6 +62,8 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
             found = rule(choose, *balls)
         except TypeError:
             raise ctx.not_enclosed(f, "there is no rule for such operands of") from None
+        except OutsideDomain:
+            raise ctx.not_enclosed(f, "the intervals leave the domain of") from None
     if f in CHOICES and not isinstance(found, arb):
         return found
     if not found.is_finite():
@@ -68,6 +73,8 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     except Exception as error:
         ctx.raised(error, f, *arguments)
         raise
+    if f in OVERFLOWING and isinstance(value, float) and not fits_floats(found):
+        ctx.raised(OverflowError(), f, *arguments)
     return tag(value, ctx, found)
 
 
@@ -94,7 +101,14 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
         found = FOLDS[f](balls)
     values = list(map(plain, given))
     named = {name: plain(value) for name, value in keywords.items() if name == "start"}
-    return tag(f(*values) if many else f(values, *map(plain, [] if named else start), **named), ctx, found)
+    try:
+        value = f(*values) if many else f(values, *map(plain, [] if named else start), **named)
+    except Exception as error:
+        ctx.raised(error, f, *given)
+        raise
+    if f is math.fsum and not fits_floats(found):
+        ctx.raised(OverflowError(), f, *given)
+    return tag(value, ctx, found)
 
 
 @hidden

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -21,15 +22,29 @@ except ModuleNotFoundError as error:  # pragma: no cover - without the extra
         "intervals need python-flint: install it, or this package with the extra `intervals`", name="flint"
     ) from error
 
-__all__ = ["CHOICES", "DECISIONS", "FOLDS", "OF_ZERO", "RULES", "arb", "bounds", "working_precision"]
+__all__ = [
+    "CHOICES", "DECISIONS", "FOLDS", "OF_ZERO", "OVERFLOWING", "RULES", "OutsideDomain", "arb", "bounds",
+    "fits_floats", "working_precision",
+]  # fmt: skip
 
 working_precision: Final = _flint.workprec
 
 Choose = Callable[[Sequence[Any]], Any]
 
 
+class OutsideDomain(ArithmeticError):
+    """Some numbers in the operands have no result: a division by an interval that contains zero."""
+
+
+def fits_floats(ball: Any) -> bool:
+    """Whether no number of an enclosure is larger than any float."""
+    return bool(abs(ball) <= sys.float_info.max)
+
+
 def bounds(ball: Any) -> tuple[float, float]:
     """Two floats with the enclosure between them, as close as floats can be."""
+    if not ball.is_finite():
+        return -math.inf, math.inf
     low, high = float(ball.lower()), float(ball.upper())
     while arb(low) > ball.lower() or not arb(low) <= ball:
         low = math.nextafter(low, -math.inf)
@@ -38,9 +53,17 @@ def bounds(ball: Any) -> tuple[float, float]:
     return low, high
 
 
+def _finite_bounds(ball: Any) -> tuple[float, float]:
+    """The bounds of an enclosure that is rounded to integers."""
+    low, high = bounds(ball)
+    if math.isinf(low) or math.isinf(high):
+        raise OutsideDomain
+    return low, high
+
+
 def _whole(ball: Any) -> range:
     """The integers that floor(x) may be."""
-    first, last = math.floor(bounds(ball)[0]), math.floor(bounds(ball)[1])
+    first, last = map(math.floor, _finite_bounds(ball))
     exact = ball.floor().unique_fmpz()
     return range(int(exact), int(exact) + 1) if exact is not None else range(first, last + 1)
 
@@ -57,13 +80,13 @@ def ceil(choose: Choose, x: Any) -> int:
 
 def trunc(choose: Choose, x: Any) -> int:
     """A possible value of `int(x)`."""
-    low, high = bounds(x)
+    low, high = _finite_bounds(x)
     return int(choose(range(math.trunc(low), math.trunc(high) + 1)))
 
 
 def nearest(choose: Choose, x: Any) -> int:
     """A possible value of `round(x)`; ties go to even numbers."""
-    low, high = bounds(x)
+    low, high = _finite_bounds(x)
     return int(choose(range(round(low), round(high) + 1)))
 
 
@@ -175,6 +198,12 @@ RULES: Final[dict[Any, Callable[..., Any]]] = {
     math.ldexp: lambda choose, x, y: x * arb(2) ** y,
 }  # fmt: skip
 """Functions whose result has an enclosure."""
+
+OVERFLOWING: Final = frozenset(
+    {math.exp, math.expm1, math.exp2, math.cosh, math.sinh, math.gamma, math.lgamma, math.pow, math.ldexp, pow,
+     operator.pow, operator.ipow}
+)  # fmt: skip
+"""Functions that raise OverflowError for floats whose result is larger than any float."""
 
 CHOICES: Final[dict[Any, Callable[..., Any]]] = {
     math.floor: floor, math.ceil: ceil, math.trunc: trunc, int: trunc, round: _round,

@@ -5,6 +5,9 @@ Knows how objects, functions and iterators hold values; must not know rules, nor
 
 from __future__ import annotations
 
+import gc
+import itertools
+from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import (
@@ -13,6 +16,7 @@ from types import (
     CoroutineType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
     MethodType,
     ModuleType,
 )
@@ -60,11 +64,27 @@ HELD_VALUES: Final[dict[int, Callable[[Any], Iterable[Any]]]] = {
 metadata. `c_callers` adds its proxies."""
 
 
+HOLDING_TYPES: Final[frozenset[int]] = frozenset(
+    map(
+        id,
+        (
+            *map(type, ({}.keys(), {}.values(), {}.items(), reversed([]), reversed({}.values()), reversed({}.items()))),
+            *map(type, map(iter, ([], (), {}, {}.values(), {}.items(), set(), deque()))),
+            MappingProxyType, enumerate, reversed, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat,
+            itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate,
+            itertools.compress, itertools.zip_longest, itertools.pairwise, itertools.product, itertools.permutations,
+            itertools.combinations, itertools.combinations_with_replacement, type(iter(int, 1)),
+        ),
+    )
+)  # fmt: skip
+"""Types of views and iterators, by identity, that run no code of the program when the collector asks what they hold."""
+
+
 @hidden
 def holds_metadata(values: Iterable[Any], tag: Tag) -> bool:
     """Whether values with metadata are held by objects, callbacks or iterators that are at most a few steps away."""
-    attributes, iterators = tag.store.attributes, tag.store.iterators
-    if not attributes.entries and not any(_may_hold(plain(value)) for value in values):
+    attributes, iterators, items = tag.store.attributes, tag.store.iterators, tag.store.items
+    if not (attributes.entries or iterators.entries or items.entries) and not any(map(_may_hold, map(plain, values))):
         return False
     work = [(plain(value), 0) for value in values]
     seen: set[int] = set()
@@ -77,7 +97,7 @@ def holds_metadata(values: Iterable[Any], tag: Tag) -> bool:
         if id(item) in seen or is_a(item, _PLAIN_TYPES):
             continue
         seen.add(id(item))
-        for table in (attributes, iterators, tag.store.items):
+        for table in (attributes, iterators, items):
             entry = table.of(item)
             if entry is not None and (
                 table is iterators or any(tag in metas for _, metas in list(entry.slots.values()))
@@ -94,6 +114,8 @@ def _parts(item: Any) -> Iterable[Any]:
         return held(item)
     if is_a(item, CONTAINERS):
         return items_in(item)
+    if id(type(item)) in HOLDING_TYPES:
+        return gc.get_referents(item)
     methods = class_namespace(type(item)).values() if type(item).__flags__ & _MADE_BY_PYTHON else ()
     return [*attributes_of(item).values(), *(method for method in methods if type(method) is FunctionType)]
 

@@ -209,11 +209,23 @@ def with_derivative(ctx: Any, own_tag: Any, value: Any, terms: list[tuple[Linear
     bare = plain(value)
     kind = numpy.asarray(bare).dtype.kind
     if kind in "biu":
+        if kind != "b" and from_integers(ctx, terms):
+            raise ctx.refuse(
+                NotOverdubbable(
+                    "integers have no derivative where NumPy computes integers from them: convert them to floats, with "
+                    f"array.astype(float), at {nearest_site()}: {nearest_site().source}"
+                )
+            )
         return value
     if kind != "f":
         dtype = numpy.asarray(bare).dtype
         raise ctx.refuse(NotOverdubbable(f"arrays of {dtype} have no derivative: use real numbers"))
     return with_metadata(value, own_tag, ctx.combine_maps(terms))
+
+
+def from_integers(ctx: Any, found: Iterable[tuple[Any, Any]]) -> bool:
+    """Whether integers among the arguments of the program have the metadata that was found."""
+    return any(metadata is one for one in ctx.integers for _, metadata in found)
 
 
 def differentiate_call(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:

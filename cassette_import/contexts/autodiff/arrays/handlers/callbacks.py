@@ -109,6 +109,9 @@ def vectorized(ctx: Any, f: Any, /, vectorizer: Any, *arguments: Any, **keywords
     recorder = _Recorder(made.pyfunc, supply)
     value = numpy.vectorize(recorder, made.otypes or None, cache=made.cache)(*map(plain, given))
     results = recorder.results[first:]
+    kinds = {item.dtype.kind for item in (value if isinstance(value, tuple) else (value,))}
+    if kinds <= set("iub") and any(isinstance(plain(result), (float, numpy.floating)) for result in results):
+        return value  # NumPy has cut off the fractions, as `int` does
     return _finished(
         ctx, f, value, lambda do: do(numpy.reshape, do(numpy.array, _listed(ctx, results)), numpy.shape(value))
     )
@@ -211,6 +214,8 @@ def over_axes(ctx: Any, f: Any, /, func: Any, a: Any, axes: Any) -> Any:
         result = _call_program(plain(func), value, axis % number if axis < 0 else axis)
         if len(shape_of(result)) != len(shape_of(value)):
             result = differentiate_call(ctx, numpy.expand_dims, result, axis)
+            if len(shape_of(result)) != len(shape_of(value)):
+                raise ValueError("function is not returning an array of the correct shape")
         value = result
     return value
 

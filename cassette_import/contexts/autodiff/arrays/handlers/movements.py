@@ -17,6 +17,7 @@ from cassette_import.contexts.autodiff.arrays.calls import (
     call_natively,
     call_untracked,
     check_others,
+    from_integers,
     handles,
     may_have_derivative,
     no_rule_error,
@@ -41,7 +42,8 @@ from cassette_import.contexts.autodiff.arrays.linear_maps import (
 )
 from cassette_import.contexts.autodiff.arrays.rules import movements
 from cassette_import.contexts.autodiff.arrays.rules.compositions import joined
-from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata
+from cassette_import.contexts.autodiff.modes import call_without_overload, split_metadata, with_metadata
+from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
@@ -62,6 +64,8 @@ def move(ctx: Any, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return call_untracked(ctx, f, arguments, keywords)
     value = _moved_value(ctx, f, arguments, keywords, trees, values)
     if not may_have_derivative(plain(value)):
+        if from_integers(ctx, found) and type(plain(value)) not in (list, tuple):
+            return with_metadata(value, own_tag, UNKNOWN)  # it may be an index, but no number is computed from it
         return without_derivative(value, own_tag)
     check_others(ctx, f, _not_moved(keys, arguments, keywords), value)
     if not movements.only_moves(f, arguments, keywords) or _holds_objects(plain(value)):
