@@ -1,7 +1,8 @@
 """The event notation of a function: its source, with a mark at each callee that a context gets. It is for readers.
 
 ``@max(a, b)`` is an event whose function is `max`; ``@operator.add(a, b)`` is that of ``a + b``. ``?max(a, b)`` is an
-event only if `max` is one of the functions that the context has chosen. What has no mark runs as it is written.
+event only if `max` is one of the functions that the context has chosen. Displays, literals and names of the module keep
+their form: ``@[a, b]``, ``@1.5``, ``@name``. What has no mark runs as it is written.
 
 Knows trees and which events a shape wants; must not know how events are compiled.
 """
@@ -9,15 +10,16 @@ Knows trees and which events a shape wants; must not know how events are compile
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.modes import Inside, Mode, modes_inside
 from cassette_import.rewriting.primitives import EVENT_OF
+from cassette_import.rewriting.readable_helpers import IN_ORDER, is_namespace, without_helpers
 from cassette_import.rewriting.shape import Interest, Shape
 from cassette_import.rewriting.syntax.expressions import is_own_callee
-from cassette_import.rewriting.syntax.operation import Operation, Slot
+from cassette_import.rewriting.syntax.operation import Itself, Operation, Slot
 from cassette_import.rewriting.syntax.replacement import replaced
 from cassette_import.rewriting.trees.annotations import NOOVERDUB, annotate
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super
@@ -28,11 +30,8 @@ __all__ = ["in_event_notation"]
 
 _MARK: Final = "@"
 """The mark of an event."""
-_ITERATED: Final = dict.fromkeys(
-    (symbols.LOOP, symbols.UNPACK, symbols.DELEGATE, symbols.SPLAT, symbols.SPLAT_IN_CALL), f"{_MARK}iter"
-)
-_READ_AS: Final = {**_ITERATED, symbols.LOOP_ASYNC: f"{_MARK}aiter", symbols.GLOBALS: "globals", symbols.SLICE: "slice"}
-"""How helpers of rewritten code are shown; those that iterate have further arguments, which readers do not need."""
+_READ: Final = "is_read"
+"""The attribute of a marked name or display, which is no helper."""
 _MARKS: Final = {Interest.EVERYTHING: _MARK, Interest.TARGETS: "?"}
 
 
@@ -74,13 +73,7 @@ def in_event_notation(function: Function, shape: Shape) -> str:
 
 
 def _text(tree: ast.AST) -> str:
-    """The text of a tree, in which helpers have names for readers."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READ_AS:
-            if node.func.id in _ITERATED:
-                del node.args[1:]
-            node.func = ast.Name(_READ_AS[node.func.id], node.func.ctx)  # the node itself may be shared
-    return ast.unparse(ast.fix_missing_locations(tree))
+    return ast.unparse(ast.fix_missing_locations(without_helpers(tree)))
 
 
 class _Notation:
@@ -105,22 +98,29 @@ class _Notation:
         return False
 
     def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
-        """An operation as a call of its marked primitive."""
-        at, name = operation.place, operation.name
+        """An operation as a call of its marked primitive, or what is written with a mark."""
+        name, at = operation.name, operation.place
         mark = _MARKS[self._shape.interest(EVENT_OF[name], name)]
         values = [slot.get() for slot in operation.slots]
-        return at.call(at.load(mark + name), operation.arguments(values))
+        if name in _WRITTEN:
+            read = at.load(mark + _WRITTEN[name](operation, values))
+            setattr(read, _READ, True)
+            return read
+        arguments = [one for one in operation.arguments(values) if not is_namespace(one)]
+        made = at.call(at.load(mark + name.removeprefix("primitives.")), arguments)
+        setattr(made, IN_ORDER, values)
+        return made
 
     def call(self, node: ast.Call, depth: int) -> ast.expr:
         """A call with a marked callee."""
-        if not (is_own_callee(node.func) or is_plain_super(node)):
+        if not is_plain_super(node):
             node.func = self.decorator(node.func)
         return node
 
     def decorator(self, node: ast.expr) -> ast.expr:
         """A marked callee."""
         mark = _MARKS.get(self._shape.interest(Events.CALLS))
-        if mark is None or is_own_callee(node):
+        if mark is None or (is_own_callee(node) and not _is_read(node)):
             return node
         text = _text(node)
         return At(node).load(f"{mark}({text})" if text[0] in _MARKS.values() else mark + text)
@@ -128,3 +128,32 @@ class _Notation:
     def argument_free_statement(self, name: str, last: Slot, statement: ast.stmt) -> Any:
         """Nothing: statements are shown like expressions."""
         return None
+
+
+def _is_read(function: ast.expr) -> bool:
+    """Whether a callee is reached from a name or display that is an event."""
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return hasattr(function, _READ)
+
+
+def _global(operation: Operation, values: list[ast.expr]) -> str:
+    """The name of a variable of the module."""
+    name = operation.arguments(values)[1]
+    assert isinstance(name, ast.Constant)
+    return str(name.value)
+
+
+def _display(operation: Operation, values: list[ast.expr]) -> str:
+    """A display, with the events in its elements."""
+    for slot, value in zip(operation.slots, values, strict=True):
+        if not isinstance(slot, Itself):
+            slot.set(value)
+    return _text(operation.node)
+
+
+_WRITTEN: Final[dict[str, Callable[[Operation, list[ast.expr]], str]]] = {
+    "primitives.load_global": _global,
+    **{name: _display for name, event in EVENT_OF.items() if event is Events.DISPLAYS},
+}
+"""The events that are shown as they are written, with a mark in front: ``@[a, b]``, ``@1.5``, ``@name``."""
