@@ -171,7 +171,13 @@ def test_a_result_is_corrupted_at_random(program):
 
 
 @pytest.mark.parametrize(
-    "value", [True, 7, 0, -3, 1.5, 0.0, float("inf"), "text", b"text", [1, 2], (1, 2), {1: 2}, {1}]
+    "value",
+    [
+        *(True, False, 7, 0, -3, 1 << 70, 1.5, 0.0, -0.0, 5e-324, 1e308, float("inf"), float("-inf"), 1j, 0j),
+        *("text", "\ud800", b"text", bytearray(b"text"), [1, 2], [1, 1], (1, 2), {1: 2}, {1}, frozenset({1})),
+        *("", b"", bytearray(), [], (), {}, set(), frozenset(), {float("nan")}, {float("nan"): 1}, [None], {None}),
+    ],
+    ids=repr,
 )
 def test_a_random_corruption_is_another_value_of_the_same_type(value):
     from cassette_import.contexts.faults.options import corrupted
@@ -182,10 +188,36 @@ def test_a_random_corruption_is_another_value_of_the_same_type(value):
         assert wrong != value
 
 
-def test_values_of_other_types_and_empty_ones_are_corrupted_into_none():
+def test_each_corruption_of_an_empty_list_is_a_new_list():
     from cassette_import.contexts.faults.options import corrupted
 
-    assert [corrupted(value, random.Random(1)) for value in (None, object(), [], "")] == [None] * 4
+    assert corrupted([], random.Random(1)) is not corrupted([], random.Random(1))
+
+
+def test_keys_whose_repr_raises_are_corrupted():
+    from cassette_import.contexts.faults.options import corrupted
+
+    class Hostile:
+        def __repr__(self):
+            raise RuntimeError
+
+    assert corrupted({Hostile(): 1}, random.Random(1)) == {}
+
+
+def test_values_of_other_types_are_corrupted_into_none():
+    from cassette_import.contexts.faults.options import corrupted
+
+    assert [corrupted(value, random.Random(1)) for value in (None, object())] == [None] * 2
+
+
+def test_an_injected_exception_has_the_cause_and_the_notes_of_the_given_one(program):
+    given = OSError("down")
+    given.__cause__ = KeyError("cause")
+    given.add_note("a note")
+    with pytest.raises(OSError, match="down") as caught:
+        overdub(Faults(program.fetch, raises=given), lambda: program.fetch(1))
+    assert caught.value is not given
+    assert (caught.value.__cause__, caught.value.__notes__) == (given.__cause__, ["a note"])
 
 
 def test_coroutines_fail_when_they_are_awaited_and_the_others_continue(program):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import copy
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -93,12 +93,16 @@ def _exception_named(name: str) -> Any:
 
 
 def _fresh(exception: BaseException) -> BaseException:
-    """A copy without traceback and context of an earlier `raise`, because several threads may raise it at once."""
+    """A copy without traceback and context of an earlier `raise`, because several threads may raise it at once.
+
+    Its cause is that of the exception.
+    """
     try:
         made = copy.copy(exception)
     except Exception:  # not every exception can be copied
         made = exception
     made.__traceback__ = made.__context__ = None
+    made.__cause__, made.__suppress_context__ = exception.__cause__, exception.__suppress_context__
     return made
 
 
@@ -121,11 +125,14 @@ def corrupted(value: Any, random: Random) -> Any:
     False
     >>> corrupted("cassette", Random(1)) != "cassette"
     True
+    >>> corrupted([], Random(1)), corrupted({}, Random(1))
+    ([None], {None: None})
     """
+    empty = _ADDITIONS.get(type(value))
+    if empty is not None and not value:
+        return copy.copy(empty)
     change = _CHANGES.get(type(value))
-    if change is None or (isinstance(value, Collection) and not value):
-        return None
-    return change(value, random)
+    return None if change is None else change(value, random)
 
 
 def _one_bit_flipped(value: int, random: Random) -> int:
@@ -152,19 +159,28 @@ def _one_element_missing(value: Any, random: Random) -> Any:
 
 
 def _one_key_missing(value: dict[Any, Any], random: Random) -> dict[Any, Any]:
-    left_out = random.choice(sorted(value, key=repr))
-    return {key: item for key, item in value.items() if key != left_out}
+    left_out = _chosen(value, random)
+    return {key: item for key, item in value.items() if key is not left_out}
 
 
 def _one_member_missing(value: Any, random: Random) -> Any:
-    left_out = random.choice(sorted(value, key=repr))
-    return type(value)(item for item in value if item != left_out)
+    left_out = _chosen(value, random)
+    return type(value)(item for item in value if item is not left_out)  # NaN is not equal to itself
+
+
+def _chosen(items: Iterable[Any], random: Random) -> Any:
+    """One of the items; the same one for the same seed, although sets have another order in each run."""
+    try:
+        return random.choice(sorted(items, key=repr))
+    except Exception:  # a `__repr__` of the program may raise anything
+        return random.choice(list(items))
 
 
 _CHANGES: Final[dict[type, Corruption]] = {
     bool: lambda value, random: not value,
     int: _one_bit_flipped,
     float: _scaled,
+    complex: lambda value, random: complex(_scaled(value.real, random), value.imag),
     str: _one_character_wrong,
     bytes: _one_byte_wrong,
     bytearray: _one_byte_wrong,
@@ -175,3 +191,14 @@ _CHANGES: Final[dict[type, Corruption]] = {
     frozenset: _one_member_missing,
 }
 """How a value of each type is changed. Containers are not empty."""
+_ADDITIONS: Final[dict[type, Any]] = {
+    str: "?",
+    bytes: b"?",
+    bytearray: bytearray(b"?"),
+    list: [None],
+    tuple: (None,),
+    dict: {None: None},
+    set: {None},
+    frozenset: frozenset({None}),
+}
+"""What replaces an empty value of each type."""
