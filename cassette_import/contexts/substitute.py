@@ -14,6 +14,7 @@ from cassette_import.contexts.common.interception import TargetedContext
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, import_path, resolve_target
 from cassette_import.contexts.common.text import plural, text_writer
+from cassette_import.contexts.common.unmatched_targets import constructor_hint, never_called
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Substitute"]
@@ -28,7 +29,7 @@ class Substitute(TargetedContext):
         The replacement of each target. Both are callables, or text: ``"package.module.function"``.
         A replacement gets the arguments of the target. For a method, such as `Session.send`, the first argument is the
         receiver. For a bound method, such as `random.random` or `datetime.now`, the receiver is left out, and calls
-        with other receivers stay as they are.
+        with other receivers stay as they are, also those of a class method on subclasses.
 
     Raises
     ------
@@ -60,6 +61,8 @@ class Substitute(TargetedContext):
         """How often each target was called, by its name."""
         found = zip(self._targets, replacements.values(), strict=True)
         self._replacements = {id(target): _replacement(target, given) for target, given in found}
+        calls = self.calls
+        self.report_unmatched(lambda: [name for name, count in calls.items() if not count])
 
     @classmethod
     def from_options(cls, **replacements: Any) -> Substitute:
@@ -82,9 +85,19 @@ class Substitute(TargetedContext):
             self.calls[target.name] += 1
         return self._replacements[id(target)](*(arguments[1:] if target.is_bound else arguments), **keywords)
 
+    def target_of(self, function: Any, arguments: tuple[Any, ...]) -> ResolvedTarget | None:
+        """The target that a call matches, or None; a class method of a class does not match calls on its subclasses.
+
+        The replacement does not get the class, so it could not make an object of the subclass.
+        """
+        for target in self._by_function.get(id(function), ()):
+            if not target.is_bound or (arguments and arguments[0] is target.receiver):
+                return target
+        return None
+
     def summary(self) -> str:
         """The number of calls of each target."""
-        lines = [f"{name}: {_times(count)}" for name, count in self.calls.items()]
+        lines = [_line(name, count) for name, count in self.calls.items()]
         return ("substitute: " if len(lines) == 1 else "substitute:\n  ") + "\n  ".join(lines)
 
     @property
@@ -109,5 +122,5 @@ def _replacement(target: ResolvedTarget, given: Any) -> Any:
     return found
 
 
-def _times(count: int) -> str:
-    return plural(count, "call") if count else "never called"
+def _line(name: str, count: int) -> str:
+    return f"{name}: {plural(count, 'call')}{constructor_hint(name)}" if count else never_called(name)

@@ -302,7 +302,7 @@ def test_a_program_runs_with_faults(folder):
 
 def test_the_results_are_written_as_json(folder):
     options = "run", "-c", "faults:target=net.fetch+json.dumps,corrupt=True,nth=1", "-o", "out.json"
-    assert cassette(*options, "app.py", folder=folder).stderr == ""
+    assert cassette(*options, "app.py", folder=folder).stderr == "faults: json.dumps: never called\n"
     assert json.loads((folder / "out.json").read_text()) == {
         "net.fetch": {"calls": 4, "faults": 1, "first": [1]},
         "json.dumps": {"calls": 0, "faults": 0, "first": []},

@@ -68,6 +68,51 @@ def test_calls_outside_of_the_context_are_not_replaced(program):
     assert program.every_way()[0] > 12.0
 
 
+CLASS_METHODS = {
+    "in Python": """
+        class Base:
+            @classmethod
+            def made(cls):
+                return cls.__name__
+        class Sub(Base):
+            pass
+        class Caller(Base):
+            @classmethod
+            def made(cls):
+                return super().made()
+        target = Base.made
+        def main():
+            return [Base.made(), Base().made(), Sub.made(), Sub().made(), Caller.made()]
+    """,
+    "of a metaclass": """
+        class Meta(type):
+            def made(cls):
+                return cls.__name__
+        class Base(metaclass=Meta):
+            pass
+        class Sub(Base):
+            pass
+        target = Base.made
+        def main():
+            return [Base.made(), Base.made(), Sub.made(), Sub.made(), Meta.made(Sub)]
+    """,
+    "in C": """
+        import datetime
+        target = datetime.date.today
+        def main():
+            later = datetime.datetime.today
+            return [datetime.date.today(), target(), *(type(x).__name__ for x in (later(), later(), later()))]
+    """,
+}
+
+
+@pytest.mark.parametrize("kind", CLASS_METHODS)
+def test_a_class_method_of_a_class_is_not_replaced_on_subclasses(kind, make_program):
+    program = make_program(CLASS_METHODS[kind])
+    expected = ["replaced"] * 2 + program.main()[2:]
+    assert overdub(Substitute({program.target: lambda: "replaced"}), program.main) == expected
+
+
 def test_targets_and_replacements_may_be_text(program):
     (now, _) = overdub(Substitute({"datetime.datetime.now": "time.monotonic"}), program.today)
     assert isinstance(now, float)
@@ -193,7 +238,8 @@ def test_a_function_of_a_module_that_is_run_is_replaced(folder):
 
 def test_several_targets_are_separated_by_commas(folder):
     options = "run", "-c", "substitute:time.time=fakes.noon,random.random=fakes.noon", "-o", "out.txt"
-    assert cassette(*options, "app.py", folder=folder) == (0, "12.0\n", "")
+    notice = "substitute: random.random: never called\n"
+    assert cassette(*options, "app.py", folder=folder) == (0, "12.0\n", notice)
     assert (folder / "out.txt").read_text() == "substitute:\n  time.time: 1 call\n  random.random: never called\n"
 
 

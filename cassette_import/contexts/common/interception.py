@@ -7,7 +7,7 @@ context. Knows how overloads are registered; must not know what they do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -15,6 +15,7 @@ from cassette_import.activation.context import Context, current
 from cassette_import.activation.verbs import recurse
 from cassette_import.contexts.common.context_types import derived_type
 from cassette_import.contexts.common.targets import ResolvedTarget, by_function
+from cassette_import.contexts.common.unmatched_targets import never_called, track
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 
@@ -27,14 +28,15 @@ _TYPES: Final[dict[tuple[type, frozenset[int]], Any]] = {}
 class TargetedContext(Context, events=Events.CALLS):
     """A context whose method `intercept` is called instead of chosen functions.
 
-    A subclass passes its targets to `for_targets` in `__new__`, and defines `intercept`, hidden as `proceed` is here. A
-    type is derived from the subclass for each set of targets.
+    A subclass passes its targets to `for_targets` in `__new__`, calls `report_unmatched` in `__init__`, and defines
+    `intercept`, hidden as `proceed` is here. A type is derived from the subclass for each set of targets.
     """
 
     inherit: ClassVar[bool] = True
     _targets: tuple[ResolvedTarget, ...]
     _by_function: Mapping[int, tuple[ResolvedTarget, ...]]
     _lock: Lock
+    _unmatched: Callable[[], Iterable[str]]
 
     @classmethod
     def for_targets(cls: type[_Context], targets: Iterable[ResolvedTarget]) -> _Context:
@@ -66,6 +68,20 @@ class TargetedContext(Context, events=Events.CALLS):
             if not target.is_bound or target.matches(arguments):
                 return target
         return None
+
+    def report_unmatched(self, names: Callable[[], Iterable[str]]) -> None:
+        """Report targets that no call has matched, at the end. `names` returns theirs, without use of the context."""
+        self._unmatched = names
+        track(self, lambda: map(never_called, names()))
+
+    def unmatched(self) -> list[str]:
+        """What to say of each target that no call has matched so far."""
+        return [never_called(name) for name in self._unmatched()]
+
+    def notice(self) -> str:
+        """The targets that no call has matched, for the terminal, where the summary is not printed; or nothing."""
+        unmatched = self.unmatched()
+        return f"{type(self).__name__.lower()}: {'; '.join(unmatched)}" if unmatched else ""
 
     @hidden
     def proceed(self, function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -19,6 +19,7 @@ from cassette_import.contexts.common.options import further_options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
+from cassette_import.contexts.common.unmatched_targets import constructor_hint, never_called
 from cassette_import.contexts.faults.options import corruption_from, exception_from, seconds_from, selection_from
 from cassette_import.interpreter.hidden_frames import hidden
 
@@ -111,6 +112,8 @@ class Faults(TargetedContext):
         self._delay = seconds_from(delay)
         self._corrupt = corruption_from(corrupt)
         self._counts = {id(target): _Counts(Random(f"{seed}/{target.name}")) for target in self._targets}
+        resolved, counts = self._targets, self._counts
+        self.report_unmatched(lambda: [target.name for target in resolved if not counts[id(target)].calls])
 
     @classmethod
     @further_options_of(__init__)
@@ -198,7 +201,7 @@ def _message(target: ResolvedTarget, number: int) -> str:
 
 def _line(name: str, calls: int, faults: int, first: list[int]) -> str:
     if not calls:
-        return f"{name}: never called"
+        return never_called(name)
     numbers = ", ".join(map(str, first)) + (", …" if faults > len(first) else "")
     where = f" (call{'' if faults == 1 else 's'} {numbers})" if faults else ""
-    return f"{name}: {plural(calls, 'call')}, {plural(faults, 'fault')}{where}"
+    return f"{name}: {plural(calls, 'call')}, {plural(faults, 'fault')}{where}{constructor_hint(name)}"

@@ -21,6 +21,7 @@ from cassette_import.contexts.common.options import further_options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
+from cassette_import.contexts.common.unmatched_targets import never_called
 from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, in_order
 from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
 from cassette_import.contexts.memoize.stores import Folder, Memory, Store
@@ -106,6 +107,8 @@ class Memoize(TargetedContext):
         self._identities: dict[int, Hashable] = {}
         self._unidentified: dict[int, str] = {}  # why functions have no key, by the identity of the target
         self._statistics = {id(target): _Statistics() for target in self._targets}
+        targets, statistics = self._targets, self._statistics
+        self.report_unmatched(lambda: [target.name for target in targets if not statistics[id(target)].calls])
 
     @classmethod
     @further_options_of(__init__)
@@ -243,7 +246,7 @@ def _checked(target: ResolvedTarget) -> ResolvedTarget:
 
 def _lines(name: str, calls: int, hits: int, misses: int, uncacheable: Mapping[str, int]) -> list[str]:
     if not calls:
-        return [f"{name}: never called"]
+        return [never_called(name)]
     lines = [f"{name}: {plural(calls, 'call')}, {plural(hits, 'hit')}, {misses} miss{'' if misses == 1 else 'es'}"]
     if uncacheable:
         lines[0] += f", {sum(uncacheable.values())} uncacheable:"

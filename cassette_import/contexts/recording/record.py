@@ -16,6 +16,7 @@ from typing import Any
 
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
+from cassette_import.contexts.common.unmatched_targets import never_called
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.arrays import is_array
 from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable
@@ -124,8 +125,11 @@ class Record(RecordingContext):
                     print(self.summary(), file=sys.__stderr__)
 
     def _print_unknown_names(self) -> None:
-        for name in filter(self._watcher.lacks, self._boundary):
-            print(f"record: boundary={name}: the program has not imported such a function", file=sys.__stderr__)
+        for name in self._boundary:
+            if self._watcher.lacks(name):
+                print(f"record: boundary={name}: the program has not imported such a function", file=sys.__stderr__)
+            elif self._writer is not None and self._writer.sizes.lacks(name):
+                print(f"record: boundary={never_called(name)}", file=sys.__stderr__)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)

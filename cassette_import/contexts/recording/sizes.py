@@ -37,6 +37,10 @@ class Sizes:
             self._calls[name] += 1
             self._characters[name] += length
 
+    def lacks(self, name: str) -> bool:
+        """Whether no call of a function has been recorded, nor of a method of a class of this name."""
+        return not any(known == name or known.startswith(f"{name}.") for known in self._calls)
+
     def described(self) -> str:
         """The sums, and the functions that take most of the recording."""
         count = self._calls.total()

@@ -7,8 +7,9 @@ sanitizer, which are data in `rules`.
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import PurePath
 from threading import RLock
 from typing import Any, ClassVar, Final
@@ -17,6 +18,7 @@ from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, untag
 from cassette_import.activation.verbs import fallback, recurse
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.unmatched_targets import never_called, track
 from cassette_import.contexts.taint.flow import Finding, Flow, Path, merged
 from cassette_import.contexts.taint.handovers import HANDOVERS, Parcels
 from cassette_import.contexts.taint.names import Attributes, Functions
@@ -87,13 +89,12 @@ class Taint(Context, tagging=True):
         stop: bool = False,
     ) -> None:
         super().__init__()
-        names = [*_names("sources", sources, str), *(SOURCES if defaults else ())]
-        ends = [Sink(one) if isinstance(one, str) else one for one in _names("sinks", sinks, (str, Sink))]
+        given = [_names("sources", sources, str), _names("sinks", sinks, (str, Sink))]
+        given += [_names("sanitizers", sanitizers, (str, Sanitizer))]
+        names = [*given[0], *(SOURCES if defaults else ())]
+        ends = [Sink(one) if isinstance(one, str) else one for one in given[1]]
         ends += SINKS if defaults else ()
-        cleaners = [
-            Sanitizer(one) if isinstance(one, str) else one
-            for one in _names("sanitizers", sanitizers, (str, Sanitizer))
-        ]
+        cleaners = [Sanitizer(one) if isinstance(one, str) else one for one in given[2]]
         cleaners += SANITIZERS if defaults else ()
         self.findings: list[Finding] = []
         """The findings in order, each path to a sink once."""
@@ -104,6 +105,10 @@ class Taint(Context, tagging=True):
         self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
         self.parcels = Parcels(self._tagged)
         self._lock = RLock()
+        self._matched: set[str] = set()
+        chosen = [one if isinstance(one, str) else one.name for part in given for one in part]
+        self._unmatched = functools.partial(_unmatched, chosen, self._matched)
+        track(self, self._unmatched)
         self._register_new()
 
     @classmethod
@@ -165,6 +170,7 @@ class Taint(Context, tagging=True):
 
     def _from_source(self, source: str, value: Any) -> Any:
         """The value of a source, tagged."""
+        self._matched.add(source)
         return self._tagged(value, Flow((Path(source, (nearest_site(),)),)))
 
     def _tagged(self, value: Any, flow: Flow) -> Any:
@@ -181,6 +187,7 @@ class Taint(Context, tagging=True):
         if known is None:
             return
         sink: Sink = known[2]
+        self._matched.add(sink.name)
         given: list[Any] = [*arguments, *keywords.values()]
         if sink.arguments is not None:
             given = [arguments[key] for key in sink.arguments if isinstance(key, int) and key < len(arguments)]
@@ -205,10 +212,14 @@ class Taint(Context, tagging=True):
 
     def summary(self) -> str:
         """The findings, each with the path of the value."""
-        if not self.findings:
-            return "taint: no untrusted value reached a sink"
         count = len(self.findings)
-        return "\n".join([f"taint: {count} finding{'s' if count > 1 else ''}", *map(str, self.findings)])
+        title = f"{count} finding{'s' if count > 1 else ''}" if count else "no untrusted value reached a sink"
+        return "\n".join(["; ".join([f"taint: {title}", *self._unmatched()]), *map(str, self.findings)])
+
+    def notice(self) -> str:
+        """The functions among the chosen ones that were never called, where the summary is not printed; or nothing."""
+        unmatched = self._unmatched()
+        return f"taint: {'; '.join(unmatched)}" if unmatched else ""
 
     @property
     def formats(self) -> Mapping[str, Writer]:
@@ -229,6 +240,10 @@ def _names(what: str, given: Any, kinds: Any) -> list[Any]:
         if not isinstance(one, kinds) or not (one if isinstance(one, str) else one.name):
             raise TypeError(f"{what} are dotted names, such as 'package.module.function', not {one!r}")
     return found
+
+
+def _unmatched(chosen: Iterable[str], matched: Container[str]) -> list[str]:
+    return [never_called(name) for name in chosen if name not in matched]
 
 
 def _shown(value: Any) -> str:
@@ -263,6 +278,7 @@ def _sanitizer(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     known = ctx._sanitizers.by_id.get(id(f))
     if known is None:
         return recurse(ctx, f, *arguments, **keywords)
+    ctx._matched.add(known[1])
     flows = allmetadata(ctx, *arguments, *keywords.values())
     value = untag(fallback(ctx, f, *arguments, **keywords), ctx)
     kinds = known[2].kinds

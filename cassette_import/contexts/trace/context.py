@@ -20,6 +20,7 @@ from cassette_import.contexts.common.function_names import module_of, thread_nam
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural
+from cassette_import.contexts.common.unmatched_targets import track
 from cassette_import.contexts.trace.bounded_repr import Shortener
 from cassette_import.contexts.trace.last_calls import LastCalls
 from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Output, TracedThread, Tree, UnbufferedFile
@@ -147,6 +148,8 @@ class Trace(Context, events=Events.CALLS):
         self._limit = sys.maxsize if last or not limit else limit
         self._deepest = self._depth = sys.maxsize if depth is None else depth
         self._switch = Switch(start, stop) if start or stop else None
+        if self._switch is not None:
+            track(self, self._switch.unmatched)
         self._packages = tuple(name.strip() for name in package.split("+")) if package else ()
         self._predicate = _function_named(predicate) if isinstance(predicate, str) else predicate
         if self._predicate is not None and not callable(self._predicate):

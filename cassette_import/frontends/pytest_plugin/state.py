@@ -17,6 +17,7 @@ import pytest
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, summary_of
 from cassette_import.contexts.common.text import error_line, plural
+from cassette_import.contexts.common.unmatched_targets import is_reported_elsewhere, take_unmatched
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.reporting.output import CannotWrite, check_folder
@@ -52,6 +53,7 @@ class PluginState:
         self._installations: list[Installation] = []
         self._unknown_yet: tuple[str, ...] = ()
         self._sections: list[tuple[str, str]] = []
+        self._unmatched: list[str] = []  # targets of contexts that tests have made
         self._report_file: str | None = None
         self._is_reported = False
         self._notices: int | None = None
@@ -132,7 +134,9 @@ class PluginState:
             if title is not None:
                 for each, context in zip(described, contexts, strict=True):
                     if context is not each:
-                        stack.callback(functools.partial(self._keep_summary, f"{_TITLE}: {title}", context))
+                        is_reported_elsewhere(context)
+                        whole = f"{_TITLE}: {title}" + (f": {_name(context)}" if len(contexts) > 1 else "")
+                        stack.callback(functools.partial(self._keep_summary, whole, context))
             for context in contexts:
                 stack.enter_context(context)
             yield contexts[0] if len(contexts) == 1 else tuple(contexts) or None
@@ -166,10 +170,16 @@ class PluginState:
 
     def results(self) -> dict[str, Any]:
         """What a worker of xdist sends to the controller."""
-        summaries = [(_TITLE, summary_of(context)) for context in self.contexts if is_reporting(context)]
+        summaries = [
+            (f"{_TITLE}: {_name(context)}", summary_of(context)) for context in self.contexts if is_reporting(context)
+        ]
+        for context in self.contexts:
+            is_reported_elsewhere(context)
+        self._unmatched += [f"{file}:{line}: {text}" for text, file, line in take_unmatched()]
+        unmatched = [(f"{_TITLE}: targets that were never called", "\n".join(self._unmatched))]
         return {
             "report": self.report(),
-            "sections": [*summaries, *self._sections],
+            "sections": [*summaries, *self._sections, *unmatched],
             "missing": self.missing(),
             "recordings": dict(self.recordings),
         }
@@ -237,6 +247,10 @@ def _counted(modules: dict[str, dict[str, Any]]) -> str:
 def _specialising(functions: int, seconds: float, share: float, **_: object) -> str:
     """How much of the test run specialising was, as text."""
     return f"specialising: {plural(functions, 'function')}, {seconds:.1f} seconds, {share:.0%} of the run"
+
+
+def _name(context: object) -> str:
+    return type(context).__name__
 
 
 def _instance(context_type: type[Context]) -> Context:

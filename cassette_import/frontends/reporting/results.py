@@ -21,6 +21,7 @@ from cassette_import.contexts.common.reporting import (
     summary_of,
 )
 from cassette_import.contexts.common.text import error_line
+from cassette_import.contexts.common.unmatched_targets import is_reported_elsewhere
 from cassette_import.frontends.reporting.output import (
     CannotWrite,
     check_folder,
@@ -51,6 +52,8 @@ class RunResults:
 
     def __init__(self, contexts: Iterable[Context], output: str | None, report_file: str | None) -> None:
         self._contexts = tuple(contexts)
+        for context in self._contexts:
+            is_reported_elsewhere(context)
         # Absolute, because the program may change the current folder.
         self._output = None if output is None else os.path.abspath(output)
         self._report_file = None if report_file is None else os.path.abspath(report_file)

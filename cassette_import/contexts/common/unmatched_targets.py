@@ -1,0 +1,126 @@
+"""Targets that no call has matched: a misspelled name, or a package that is not overdubbed, must not go unnoticed.
+
+`run` and pytest report them for the contexts that they make. For contexts that a program makes, one warning for each
+place where the program makes them is issued when the process ends. Knows contexts and their places; must not know what
+a context does with its targets.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import warnings
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias
+
+from cassette_import.activation.variant_registry import variants
+from cassette_import.errors import CassetteWarning
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+
+__all__ = ["constructor_hint", "is_reported_elsewhere", "never_called", "take_unmatched", "track"]
+
+Place: TypeAlias = tuple[str, str, int]
+"""The name of a context type, and the file and line that make a context of it."""
+_CONSTRUCTORS: Final = ("__init__", "__new__")
+
+
+class _Contexts:
+    """The contexts that one line of the program has made."""
+
+    def __init__(self) -> None:
+        self.living: dict[int, tuple[type, Callable[[], Iterable[str]]]] = {}
+        self.unmatched: dict[str, None] | None = None  # what to say of targets that no call has matched in any of them
+
+    def end(self, number: int) -> None:
+        """Take over what a context has not matched."""
+        context_type, unmatched = self.living.pop(number, (object, tuple))
+        if _has_met_functions(context_type):
+            found = dict.fromkeys(unmatched())
+            before = found if self.unmatched is None else self.unmatched
+            self.unmatched = {text: None for text in before if text in found}
+
+
+_places: Final[dict[Place, _Contexts]] = {}
+_process: Final = os.getpid()
+
+
+def never_called(name: str) -> str:
+    """What a report says of a target that no call has matched.
+
+    >>> never_called("time.time")
+    'time.time: never called'
+    >>> never_called("shop.Order.__init__")
+    'shop.Order.__init__: never called; to match Order(…), give shop.Order'
+    """
+    return f"{name}: never called{constructor_hint(name)}"
+
+
+def constructor_hint(name: str) -> str:
+    """What to give instead of a constructor, which only `super().__init__()` and the like call by its name."""
+    owner, _, method = name.rpartition(".")
+    return f"; to match {owner.rpartition('.')[2]}(…), give {owner}" if owner and method in _CONSTRUCTORS else ""
+
+
+def track(context: Any, unmatched: Callable[[], Iterable[str]]) -> None:
+    """Report the targets of a context at the end.
+
+    Parameters
+    ----------
+    context:
+        The context.
+    unmatched:
+        Returns what to say of each target that no call has matched so far, see `never_called`. It must not refer to
+        the context.
+    """
+    if not _places:
+        atexit.register(_warn_of_unmatched)
+    made = _places.setdefault((type(context).__name__, *_place()), _Contexts())
+    made.living[id(context)] = type(context), unmatched
+    weakref.finalize(context, made.end, id(context)).atexit = False
+
+
+def is_reported_elsewhere(context: object) -> None:
+    """Issue no warning for a context, because its summary is printed."""
+    for made in _places.values():
+        made.living.pop(id(context), None)
+
+
+def take_unmatched() -> list[tuple[str, str, int]]:
+    """What to say of the contexts that the program has made, with the file and line of each; the same only once."""
+    taken = []
+    for (kind, filename, line), made in _places.items():
+        for number in list(made.living):
+            made.end(number)
+        if made.unmatched:
+            taken.append((f"{kind} was active, but: {'; '.join(made.unmatched)}", filename, line))
+        made.unmatched = None
+    return taken
+
+
+def _warn_of_unmatched() -> None:
+    """Issue the warnings; called when the process ends."""
+    if os.getpid() != _process:  # a fork: its parent warns
+        return
+    for text, filename, line in take_unmatched():
+        try:
+            warnings.warn_explicit(text, CassetteWarning, filename, line, registry={})
+        except CassetteWarning as error:  # the filters make it an error, which nothing could catch here
+            print(f"{filename}:{line}: CassetteWarning: {error}", file=sys.stderr)
+
+
+def _place() -> tuple[str, int]:
+    """The file and line of the program that make a context."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _has_met_functions(context_type: type) -> bool:
+    """Whether functions of the program have run in a context of this type."""
+    return any(
+        variant.family.is_met and any(key.context_type is context_type for key in variant.keys)
+        for variant in list(variants.by_keys.values())
+    )
