@@ -166,6 +166,9 @@ class Context:
     leaf_hooks: ClassVar[bool] = False
     follows_bodies: ClassVar[bool] = False  # whether `follow_body` is called for bodies of generators and coroutines
     lost: ClassVar[str] = "report"
+    recognised_types: ClassVar[tuple[type, ...]] = ()
+    """Types of values that keep their metadata wherever they are stored: no two places of a program share an object of
+    them by chance, and the program tags no constants of them."""
     passes: Sequence[Any] = ()
     module_level: bool = True
     """Whether the module level of an import is overdubbed. If not, the import is one event for the context: a call of

@@ -119,7 +119,10 @@ def untag(x: Any, ctx: Any) -> Any:
     if own is None or own not in x._tagged_metas:
         return x
     left = {key: found for key, found in x._tagged_metas.items() if key is not own}
-    return Tagged(x._tagged_value, left) if left else x._tagged_value
+    if left:
+        return Tagged(x._tagged_value, left)
+    own.store.recognised.detach(x._tagged_value)
+    return x._tagged_value
 
 
 def metadata(x: Any, ctx: Any, default: Any = NO_METADATA) -> Any:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.lost_numbers import UNKNOWN, unshared
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.tag_scopes import active_store, tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -139,7 +139,7 @@ class Inputs:
         if is_array(bare):
             self._context.add_input(bare, metadata)
         old = value._tagged_metas if type(value) is Tagged else {}
-        return Tagged(bare, {**old, self._tag: metadata})
+        return Tagged(unshared(bare), {**old, self._tag: metadata})
 
     def mirrored(self, metadata: Any, read: Callable[[Any], Any]) -> Any:
         """The results of `read` for the metadata of each number, in the structure of the argument."""

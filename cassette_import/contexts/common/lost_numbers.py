@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import numbers
 import operator
+from collections.abc import Callable
 from dataclasses import Field
+from decimal import Decimal
+from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, ClassVar, Final
 
@@ -44,10 +47,29 @@ _IDENTITIES: Final = frozenset(map(id, IDENTITIES))
 _CALLBACKS: Final = (FunctionType, MethodType, BuiltinFunctionType)
 
 
+def unshared(value: Any) -> Any:
+    """A number of which no other place of the program has the object, as a constant of the program would be."""
+    copied = _COPIES.get(type(value))
+    return value if copied is None else copied(value)
+
+
+def _negated_twice(value: Any) -> Any:
+    return operator.neg(operator.neg(value))
+
+
+_COPIES: Final[dict[type, Callable[[Any], Any]]] = {
+    float: _negated_twice,
+    complex: _negated_twice,
+    Fraction: lambda value: Fraction(value.numerator, value.denominator),
+    Decimal: lambda value: Decimal(value.as_tuple()),
+}
+
+
 class LosesNothing(Context, tagging=True):
     """The base of contexts for which a number without its metadata is an error, also if the program catches it."""
 
     lost: ClassVar[str] = "error"
+    recognised_types: ClassVar[tuple[type, ...]] = (float, complex, Fraction, Decimal)
     exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, INDEPENDENT))
     failure: CassetteError | None = None
 

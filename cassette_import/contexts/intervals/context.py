@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from cassette_import.activation.tagging import NO_METADATA, metadata, tag
-from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing
+from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing, unshared
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
 from cassette_import.contexts.intervals.rules import arb, bounds, working_precision
@@ -65,7 +65,7 @@ class Intervals(LosesNothing, tagging=True):
             ball = arb((arb(low) + high) / 2, (arb(high) - low) / 2)  # `union` would be wider
             if not (ball.contains(low) and ball.contains(high)):
                 ball = ball.union(arb(low)).union(arb(high))
-        return tag(low / 2 + high / 2 if low != high else low, self, ball)
+        return tag(unshared(low / 2 + high / 2 if low != high else low), self, ball)
 
     def interval(self, value: Any) -> Interval | None:
         """The enclosure of a number; None if it has none."""

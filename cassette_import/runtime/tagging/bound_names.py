@@ -24,7 +24,7 @@ from cassette_import.runtime.tagging.defaults import with_plain_defaults
 from cassette_import.runtime.tagging.leaf_call import note_comparison
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.tag_scopes import active_store
+from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
@@ -89,7 +89,15 @@ def finished(value: Any) -> Any:
     """The value of an `await` or `yield from`: an overdubbed function has left its wrapper when it returned."""
     found, LOCAL.returned = LOCAL.returned, None
     is_overdubbed = _waiting.pop(id(sys._getframe(1)), False)
-    return found if is_overdubbed and found is not None and found._tagged_value is value else value
+    if found is None or found._tagged_value is not value:
+        return value
+    return found if is_overdubbed or _is_recognised(value) else value
+
+
+def _is_recognised(value: Any) -> bool:
+    """Whether the identity of a value shows that a wrapper which was left is that of this very value."""
+    store = active_store()
+    return store is not None and id(type(value)) in store.recognised.types
 
 
 def _loop_key(frame: FrameType, place: tuple[Any, ...]) -> Any:
@@ -252,6 +260,8 @@ class _ClassDecorator:
         while classes and classes.pop() is not self:
             pass
         store = active_store()
+        if store is not None and LOCAL.returned is not None:  # by a method that has made a value of the class
+            store.recognised.note(LOCAL.returned._tagged_value, LOCAL.returned._tagged_metas)
         if self.values and store is not None and is_a(made, type):
             namespace = class_namespace(made)
             for name, slot in self.values.items():
@@ -278,6 +288,7 @@ def class_value(value: Any, name: str) -> Any:
         values.pop(name, None)
         if type(value) is Tagged:
             values[name] = value._tagged_value, value._tagged_metas
+            note_stored(values[name])
     return plain(value)
 
 

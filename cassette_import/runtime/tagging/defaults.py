@@ -12,6 +12,7 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
+from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -35,9 +36,25 @@ def with_plain_defaults(function: Any) -> Any:
         found.update(_slots(named.items()))
         named.update({name: plain(value) for name, value in named.items()})
     if found:
-        key = id(function)
-        DEFAULTS[key] = weakref.ref(function, lambda _: DEFAULTS.pop(key, None)), found
+        note_stored(*found.values())
+        _keep(function, found)
     return function
+
+
+@hidden
+def note_assigned_defaults(function: FunctionType) -> None:
+    """The program has assigned other defaults, or may change the keyword defaults in place."""
+    store = active_store()
+    if store is None:
+        return
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    _keep(function, _slots(zip(names, store.wrapped_items(defaults), strict=False)))
+
+
+def _keep(function: Any, slots: dict[str, tuple[Any, Metas]]) -> None:
+    key = id(function)
+    DEFAULTS[key] = weakref.ref(function, lambda _: DEFAULTS.pop(key, None)), slots
 
 
 def _slots(pairs: Any) -> dict[str, tuple[Any, Metas]]:
@@ -69,7 +86,10 @@ def with_defaults(
             given.append(value)
         elif type(value) is Tagged:
             added.setdefault(name, value)
+    store = active_store() if named else None
+    changed = store.slots_by_key(named) if store is not None else {}
     for name, value in named.items():
-        if name in slots and slots[name][0] is value:
-            added.setdefault(name, Tagged(*slots[name]))
+        slot = changed.get(name) or slots.get(name)
+        if slot is not None and slot[0] is value:
+            added.setdefault(name, Tagged(*slot))
     return tuple(given), added

@@ -155,11 +155,11 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     if type(value) is tuple:
         value = tidy(value)
     entry = store.iterators.of(iterator)
-    if entry is None or type(value) is Tagged:
+    if type(value) is Tagged:
         return value
-    metas = entry.extra(value)
+    metas = entry.extra(value) if entry is not None else None
     if metas is None:
-        return value
+        return store.recognised.wrapped(value)
     if type(value) is tuple and _is_item_of_dict(store, iterator, value):
         store.set_item_metas(value, [None, metas])  # the metadata is that of the dict's value
         return value

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup, split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
@@ -22,6 +23,10 @@ from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_PLAIN_CONTAINERS: Final = (tuple, list, dict)
+_MOST_PARTS: Final = 100
+"""How many parts of a leaf's result are searched for parts that are recognised."""
 
 _UNCHANGING: Final = frozenset(map(id, (len, isinstance, type, id, hash, callable)))
 """Functions that change no part of containers of the interpreter's own types."""
@@ -70,6 +75,13 @@ class LeafCall:
     @hidden
     def native(self) -> Any:
         """Make the call with plain arguments."""
+        recognised = self.store.recognised
+        if recognised.types:
+            for argument in (*self.given, *self.keywords.values()) if self.keywords else self.given:
+                if type(argument) is Tagged:
+                    recognised.note(argument._tagged_value, argument._tagged_metas)
+        if not self.keywords:
+            return self.callee(*map(plain, self.given))
         return self.callee(*map(plain, self.given), **without_wrappers(self.keywords))
 
     @hidden
@@ -214,10 +226,28 @@ def without_rule(call: LeafCall) -> Any:
         call.notify_of_error(error)
         raise
     found = LOCAL.returned
+    if found is not None:  # what a callback has returned may be stored
+        call.store.recognised.note(found._tagged_value, found._tagged_metas)
     if value is None:
         computed_metadata.add_to_buffers(call)
     value = call.with_computed_metadata(value)
     if type(value) is Tagged:
         return value
     LOCAL.returned = found
-    return with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
+    value = with_metadata_of_callback(call.activation, call.function, call.arguments, call.keywords, value)
+    return value if type(value) is Tagged else _recognised(call.store, value)
+
+
+@hidden
+def _recognised(store: Store, value: Any) -> Any:
+    """What a leaf has returned, wrapped if it is recognised; so are the parts of what it returned, and their parts."""
+    if not store.recognised.slots:
+        return value
+    if is_a(value, _PLAIN_CONTAINERS):
+        store.recognise_parts(value)
+        if len(value) <= _MOST_PARTS:
+            for part in value.values() if is_a(value, dict) else value:
+                if is_a(part, _PLAIN_CONTAINERS):
+                    store.recognise_parts(part)
+        return value
+    return store.recognised.wrapped(value)

@@ -136,7 +136,7 @@ def propagate(
                 return callee(*map(plain, arguments), **without_wrappers(keywords))
             value = callee(*arguments, **keywords)
             if LOCAL.returned is returned:
-                return value
+                return value if store is None else store.recognised.wrapped(value)
             return with_metadata_of_callback(activation, function, (*leading, *arguments), keywords, value)
         found = RULES.get(key)
         if found is not None:

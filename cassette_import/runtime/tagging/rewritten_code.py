@@ -25,7 +25,7 @@ from cassette_import.runtime.tagging.evaluated_code import note_argument, note_v
 from cassette_import.runtime.tagging.handover import rewrapped
 from cassette_import.runtime.tagging.leaf_call import note_comparison
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_key, lose_number
-from cassette_import.runtime.tagging.tag_scopes import active_store
+from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -78,6 +78,7 @@ def _tidy_dict(container: dict[Any, Any]) -> dict[Any, Any]:
 def _set_slots(container: Any, slots: Any) -> None:
     store = active_store()
     if store is not None:
+        note_stored(*slots.values())
         store.set_slots(container, slots)
 
 
@@ -133,6 +134,7 @@ def make_annotations_plain(found: Any) -> None:
     for name, value in list(found.items()):
         if type(value) is Tagged:
             found[name] = value._tagged_value
+            note_stored((value._tagged_value, value._tagged_metas))
 
 
 # ---- free variables of closures

@@ -26,6 +26,7 @@ from cassette_import.runtime.tagging.container_contents import (
     items_in,
     size_of,
 )
+from cassette_import.runtime.tagging.recognised_values import RecognisedValues
 from cassette_import.runtime.tagging.shadow_entries import Entry, ShadowTable
 from cassette_import.runtime.tagging.tags import Metas, Tag
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
@@ -42,6 +43,8 @@ def _before_collection(phase: str, information: dict[str, int]) -> None:
         tables = [table for store in list(_stores) for table in store.tables()]
         for table in tables:
             table.drop_unused()
+        for store in list(_stores):
+            store.recognised.drop_unused()
         entries = (entry for table in tables for entry in list(table.entries.values()))
         for entry in reference_cycles.unreachable(entries):
             for table in tables:
@@ -58,7 +61,8 @@ class Store:
     """The metadata of the parts of objects under one outermost activation.
 
     `items` has the items of sequences, the values of dicts and the elements of sets; `attributes` the attributes of
-    objects; `iterators` the cursors of iterators; `views` the dicts of their `values()` and `items()`.
+    objects; `iterators` the cursors of iterators; `views` the dicts of their `values()` and `items()`. `recognised` has
+    the values whose metadata is found by their identity.
     """
 
     def __init__(self) -> None:
@@ -66,6 +70,7 @@ class Store:
         self.attributes = ShadowTable()
         self.iterators = ShadowTable()
         self.views = ShadowTable()
+        self.recognised = RecognisedValues()
         _stores.add(self)
         if _before_collection not in gc.callbacks:
             gc.callbacks.append(_before_collection)
@@ -75,7 +80,13 @@ class Store:
         return self.items, self.attributes, self.iterators, self.views
 
     def __bool__(self) -> bool:
-        return bool(self.items.entries or self.attributes.entries or self.iterators.entries or self.views.entries)
+        return bool(
+            self.items.entries
+            or self.attributes.entries
+            or self.iterators.entries
+            or self.views.entries
+            or self.recognised.slots
+        )
 
     # ---- one part
 
@@ -94,6 +105,8 @@ class Store:
             return value
         if slot[0] is not value or (is_a(owner, SEQUENCES) and size_of(owner) != entry.size):
             table.drop(owner)  # a leaf changed it
+            if table is self.items:
+                self.recognise_parts(owner)
             return value
         return Tagged(value, slot[1])
 
@@ -138,8 +151,8 @@ class Store:
                 found[index] = metas
             else:
                 return found
-        self.items.drop(owner)
-        return None
+        self.items.drop(owner)  # a leaf changed it
+        return self._recognised_metas(owner, values)
 
     def set_item_metas(self, owner: Any, metas: Iterable[Metas | None]) -> None:
         """Set the metadata of each item of a sequence."""
@@ -165,6 +178,8 @@ class Store:
 
     def bind_items(self, owner: Any, items: Iterable[Any]) -> Any:
         """Keep the metadata of the items of a new sequence; the items may be wrapped. Returns the sequence."""
+        if self.recognised.types:
+            self.note(items)
         self.set_item_metas(owner, map(metas_of, items))
         return owner
 
@@ -198,6 +213,8 @@ class Store:
     def bind_elements(self, made: Any, items: Any) -> Any:
         """Keep the metadata of the elements of a new set: of equal ones, that of the first. Returns the set."""
         slots: dict[Any, Any] = {}
+        if self.recognised.types:
+            self.note(items)
         for item in items:
             if type(item) is Tagged and has(made, plain(item)):
                 slots.setdefault(plain(item), (plain(item), item._tagged_metas))
@@ -210,9 +227,40 @@ class Store:
         for key, value in pairs:
             slots.pop(plain(key), None)
             if type(value) is Tagged:
+                self.recognised.note(value._tagged_value, value._tagged_metas)
                 slots[plain(key)] = plain(value), value._tagged_metas
         self.set_slots(made, slots)
         return made
+
+    # ---- values that are recognised by identity
+
+    def note(self, values: Iterable[Any]) -> None:
+        """Values, which may be wrapped, are about to be stored or given to a leaf."""
+        for value in values:
+            if type(value) is Tagged:
+                self.recognised.note(value._tagged_value, value._tagged_metas)
+
+    def _recognised_metas(self, owner: Any, values: list[Any]) -> list[Metas | None] | None:
+        """The metadata of those items of a sequence that are recognised."""
+        parts = self.recognised.wrapped_parts(values)
+        if parts is None:
+            return None
+        metas = list(map(metas_of, parts))
+        self.set_item_metas(owner, metas)
+        return metas
+
+    def recognise_parts(self, container: Any) -> None:
+        """Keep the metadata of those parts of a container that are recognised, unless it has an entry."""
+        if self.items.of(container) is not None or not self.recognised.slots:
+            return
+        if type(container) is dict:
+            parts = self.recognised.wrapped_parts(container.values())
+            if parts is not None:
+                self.bind_pairs(container, zip(list(container), parts, strict=True))
+        elif is_a(container, (list, tuple)):
+            parts = self.recognised.wrapped_parts(container)
+            if parts is not None:
+                self.bind_items(container, parts)
 
     # ---- the beginning and the end
 
@@ -221,6 +269,8 @@ class Store:
         if other is not self:
             self.items.entries.update(other.items.entries)
             self.attributes.entries.update(other.attributes.entries)
+            self.recognised.types |= other.recognised.types
+            self.recognised.slots.update(other.recognised.slots)
 
     def keep_parts_of(self, result: Any) -> None:
         """Drop all entries but those of objects that the result of the ended activation leads to."""
@@ -242,6 +292,7 @@ class Store:
             table.entries.update(found)
         self.iterators.entries.clear()
         self.views.entries.clear()
+        self.recognised.slots.clear()
 
 
 reference_cycles.UNFOLLOWED.update(map(id, (Entry, ShadowTable, Store, Tag)))

@@ -11,7 +11,7 @@ from typing import Any
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.live_metadata import refresh_names
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.tags import Tag
+from cassette_import.runtime.tagging.tags import Metas, Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
 
 
@@ -51,6 +51,14 @@ def active_store() -> Store | None:
     return store_of(ACTIVE.get())
 
 
+def note_stored(*slots: tuple[Any, Metas]) -> None:
+    """Plain values are stored where the active store keeps no entry: each with its metadata."""
+    store = active_store()
+    if store is not None:
+        for value, metas in slots:
+            store.recognised.note(value, metas)
+
+
 def _pending(context: Any) -> Tag | None:
     """The tag of the next activation of a context in this thread, if there is one already."""
     tag = (context._tags or {}).get(_thread.get_ident())
@@ -60,6 +68,7 @@ def _pending(context: Any) -> Tag | None:
 def _new(context: Any) -> Tag:
     tag = Tag(context)
     tag.store = Store()
+    tag.store.recognised.add_types(context.recognised_types)
     if context._tags is None:
         context._tags = {}
     context._tags[_thread.get_ident()] = tag

@@ -6,12 +6,12 @@ Knows how attributes are loaded, stored and deleted; must not know how the shado
 from __future__ import annotations
 
 from functools import cached_property
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
+from cassette_import.interpreter.namespaces import IMMUTABLE, flags_of, is_a
 from cassette_import.runtime.tagging.computed_metadata import (
     BOUND_METHODS,
     add_to_contents,
@@ -20,9 +20,13 @@ from cassette_import.runtime.tagging.computed_metadata import (
     is_computed_from,
 )
 from cassette_import.runtime.tagging.container_contents import attributes_of
+from cassette_import.runtime.tagging.defaults import note_assigned_defaults
 from cassette_import.runtime.tagging.fast_path import nothing_watched
 from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.tags import RECEIVER
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
 
@@ -32,8 +36,13 @@ from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
 @hidden
 def load_attribute(call: LeafCall) -> Any:
     owner = call.arguments[0]
-    if type(owner) is ModuleType and id(owner) not in call.store.attributes.entries and not call.keywords:
-        value = call.callee(*map(plain, call.given))
+    if (
+        type(owner) is ModuleType
+        and id(owner) not in call.store.attributes.entries
+        and not call.keywords
+        and plain(call.arguments[1]) in owner.__dict__  # so no `__getattr__` is called
+    ):
+        value = call.store.recognised.wrapped(call.callee(*map(plain, call.given)))
     else:
         value = _load_with_metadata(call)
     for level, tag in enumerate(call.activation.tags):
@@ -64,14 +73,19 @@ def _load_with_metadata(call: LeafCall) -> Any:
         if is_a(lookup(type(owner), plain(call.arguments[1])), cached_property):
             store.store_part(store.attributes, owner, plain(call.arguments[1]), found)
         return found  # a property
-    if plain(call.arguments[1]) == "__dict__" and type(value) is dict and type(owner) is not super:
-        if type(owner) is ModuleType:
+    if type(value) is dict and type(owner) is not super:
+        name = plain(call.arguments[1])
+        if name == "__dict__":
+            if type(owner) is not ModuleType:
+                store.join_namespace(owner, value)
             return value
-        store.join_namespace(owner, value)
-        return value
+        if name == "__kwdefaults__" and type(owner) is FunctionType:
+            note_assigned_defaults(owner)  # the program may change them
     if type(call.arguments[0]) is Tagged and type(owner) is not super:
         if type(value) in BOUND_METHODS:
             return bound(value, call.arguments[0]) if value.__self__ is owner else value
+        if RECEIVER in call.arguments[0]._tagged_metas and plain(call.arguments[1]) == "__self__":
+            return Tagged(value, call.arguments[0]._tagged_metas[RECEIVER])
         if is_computed_from(call.arguments[0]) and not (store.attributes.entries or is_a(owner, tuple)):
             return call.with_computed_metadata(value)
     if store.attributes.entries:
@@ -89,7 +103,24 @@ def _load_with_metadata(call: LeafCall) -> Any:
             return store.load_part(store.items, owner, fields.index(call.arguments[1]), value)
     if type(value) is not Tagged and (is_computed_from(call.arguments[0]) or has_contents(store, owner)):
         return call.with_computed_metadata(value)
-    return value
+    return (
+        recognise(store, owner, plain(call.arguments[1]), value)
+        if store.recognised.slots and type(value) is not Tagged
+        else value
+    )
+
+
+@hidden
+def recognise(store: Store, owner: Any, name: str, value: Any) -> Any:
+    """The value of an attribute that has no metadata of its own, wrapped if it is recognised.
+
+    Parts of a container are recognised if code of the interpreter may have made it: `f.__defaults__`, for example.
+    """
+    kind = type(value)
+    if kind in (tuple, list, dict) and (flags_of(type(owner)) & IMMUTABLE or name.startswith("__")):
+        store.recognise_parts(value)
+        return value
+    return store.recognised.wrapped(value)
 
 
 @rule(setattr, object.__setattr__, type.__setattr__)
@@ -118,6 +149,10 @@ def store_attribute(call: LeafCall) -> Any:
         call.store.join_namespace(owner, plain(value))
         return None
     call.store.store_part(call.store.attributes, owner, name, value)
+    if name in ("__defaults__", "__kwdefaults__") and type(owner) is FunctionType:
+        note_assigned_defaults(owner)
+    elif name == "cell_contents" and type(owner) is CellType and type(value) is Tagged:
+        lose_number(value._tagged_metas, "a cell of a closure")  # the function reads a plain value
     return None
 
 

@@ -11,7 +11,15 @@ import functools
 import operator
 import sys
 import typing
-from types import FunctionType, GenericAlias
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GenericAlias,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -23,10 +31,23 @@ from cassette_import.runtime.tagging.rules.records import is_new_of_named_tuple,
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
+CALLABLE_TYPES: Final = (
+    FunctionType, BuiltinFunctionType, MethodType, MethodWrapperType, MethodDescriptorType, WrapperDescriptorType,
+)  # fmt: skip
+
 
 @rule(operator.call, while_untagged=True)
 @hidden
 def call_first(call: LeafCall) -> Any:
+    if not call.arguments:
+        return call.native()
+    return call.forward(*call.arguments, **call.keywords)
+
+
+@rule(*(kind.__dict__["__call__"] for kind in CALLABLE_TYPES))
+@hidden
+def call_receiver(call: LeafCall) -> Any:
+    """`f.__call__(…)`."""
     if not call.arguments:
         return call.native()
     return call.forward(*call.arguments, **call.keywords)

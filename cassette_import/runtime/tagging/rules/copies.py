@@ -16,7 +16,7 @@ from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.rules.construction import read_attribute
 from cassette_import.runtime.tagging.shadow_store import Store
-from cassette_import.runtime.tagging.wrappers import metas_of, plain, wrapped
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, wrapped
 
 
 @rule(
@@ -28,7 +28,9 @@ def copy_with_metadata(call: LeafCall) -> Any:
     source = call.arguments[0]
     made = call.native()
     _copy_metas(call.store, plain(source), made, call.function is copy.deepcopy, set())
-    return wrapped(made, metas_of(source)) if call.function in (copy.copy, copy.deepcopy) else made
+    if call.function not in (copy.copy, copy.deepcopy):
+        return made
+    return wrapped(made, metas_of(source)) if type(source) is Tagged else call.store.recognised.wrapped(made)
 
 
 @hidden

@@ -11,6 +11,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.wrappers import Tagged
 
 
 @rule(primitives.load_global)
@@ -18,7 +19,9 @@ from cassette_import.runtime.tagging.rule_table import rule
 def load_global(call: LeafCall) -> Any:
     value = call.native()
     namespace, name = call.arguments
-    return call.store.load_part(call.store.items, namespace, name, value) if call.store.items.entries else value
+    if call.store.items.entries:
+        value = call.store.load_part(call.store.items, namespace, name, value)
+    return value if type(value) is Tagged else call.store.recognised.wrapped(value)
 
 
 @rule(primitives.store_global)

@@ -9,7 +9,7 @@ import gc
 import operator
 from collections import deque
 from types import FunctionType, MappingProxyType, MethodDescriptorType, WrapperDescriptorType
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
@@ -43,6 +43,12 @@ def load_item(call: LeafCall) -> Any:
         call.compare(call.arguments[1])
     if type(owner) is MappingProxyType:
         return call.forward(operator.getitem, gc.get_referents(owner)[0], call.arguments[1])
+    own = call.function is operator.getitem and _has_own_getitem(owner)
+    has_tagged_key = type(call.arguments[1]) is Tagged or (type(key) is tuple and store.items.of(key) is not None)
+    if own and has_tagged_key:
+        method, *receiver = _method_of_subscripts(owner)
+        if type(method) is FunctionType:
+            return call.call_method(method, *receiver, call.arguments[1])
     LOCAL.returned = None
     value = call.native()
     found = LOCAL.returned
@@ -50,27 +56,43 @@ def load_item(call: LeafCall) -> Any:
         if is_a(owner, dict) and not _has_own_getitem(owner) and dict.get(owner, key) is value:
             store.store_part(store.items, owner, key, found)  # the factory of a `defaultdict`, or a `__missing__`
         return found  # a `__getitem__` of the program
-    own = call.function is operator.getitem and _has_own_getitem(owner)
+    if own and has_tagged_key:
+        return call.with_computed_metadata(value)
     if is_computed_from(call.arguments[0]) and (store.items.of(owner) is None or own):
         return call.with_computed_metadata(value)
     if has_contents(store, owner):
         return call.with_computed_metadata(value)
     if not store.items.entries or own:
-        return value
+        return store.recognised.wrapped(value)
     if is_a(owner, SEQUENCES):
         if is_a(key, slice):
             metas = store.item_metas(owner)
             if metas is not None and is_a(value, (list, tuple)) and value is not owner:
                 store.set_item_metas(value, metas[key])
             return value
-        return store.load_part(store.items, owner, _position(owner, key), value)
-    return store.load_part(store.items, owner, key, value) if is_a(owner, dict) else value
+        value = store.load_part(store.items, owner, _position(owner, key), value)
+    elif is_a(owner, dict):
+        value = store.load_part(store.items, owner, key, value)
+    return value if type(value) is Tagged else store.recognised.wrapped(value)
+
+
+@hidden
+def _method_of_subscripts(owner: Any) -> tuple[Any, ...]:
+    """The function that defines the subscripts of an object or class, and its receiver."""
+    method = lookup(type(owner), "__getitem__")
+    if method is not None or not is_a(owner, type):
+        return method, owner
+    method = lookup(owner, "__class_getitem__")
+    return (method.__func__ if is_a(method, classmethod) else method), owner
 
 
 @hidden
 def _has_own_getitem(owner: Any) -> bool:
     """Whether a class of the program defines the subscripts of an object."""
-    return type(lookup(type(owner), "__getitem__")) not in METHODS_IN_C
+    return id(type(owner)) not in _BUILTIN and type(lookup(type(owner), "__getitem__")) not in METHODS_IN_C
+
+
+_BUILTIN: Final = frozenset(map(id, (list, tuple, dict, deque)))
 
 
 @rule(operator.setitem, list.__setitem__, dict.__setitem__)

@@ -1,0 +1,119 @@
+"""Values that are recognised by identity: their metadata is found wherever the program reads them.
+
+A value may be stored by one route and read by another one: `f.__defaults__`, `cell.cell_contents`, an object of a
+package that is not installed. A context type lists in `recognised_types` the types whose objects are never shared, such
+as `float`: each result of a computation is an object of its own. So an object of such a type that was stored with
+metadata has this metadata when it is read. Knows identities and reference counts; must not know where values are
+stored.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import FunctionType
+from typing import Any, Final
+
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging import live_metadata
+from cassette_import.runtime.tagging.lost_metadata import lose_number
+from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.wrappers import Tagged
+
+_FIRST_SWEEP: Final = 512
+_MOST_PARTS: Final = 1_000
+
+_Slot = tuple[Any, Metas, Any, Any]
+
+
+def _references(slots: dict[int, _Slot]) -> int:
+    return next(sys.getrefcount(slot[0]) for slot in slots.values())
+
+
+def _is_text_of_names(value: Any) -> bool:
+    """Whether the interpreter may share the object with a constant of a program."""
+    return len(value) < 2 or value.isalnum()
+
+
+_SHARED: Final = {id(str): _is_text_of_names, id(bytes): _is_text_of_names}
+"""For types whose objects are shared in some cases, by the identity of the type: whether an object may be."""
+
+
+class RecognisedValues:
+    """The stored values with metadata whose types are listed, by identity."""
+
+    __slots__ = ("_sweep_at", "slots", "types")
+
+    def __init__(self) -> None:
+        self.types: frozenset[int] = frozenset()
+        """The types, by identity, as a metaclass of the program may have no hash."""
+        self.slots: dict[int, _Slot] = {}
+        """For each value: the value itself, its metadata, what makes it unrecognisable, the token of live metadata."""
+        self._sweep_at = _FIRST_SWEEP
+
+    def add_types(self, types: Iterable[type]) -> None:
+        """Recognise values of further types."""
+        self.types |= frozenset(map(id, types))
+
+    def note(self, value: Any, metas: Metas) -> None:
+        """A value with metadata is stored somewhere, or given to a leaf."""
+        slot = self.slots.get(id(value))
+        if slot is not None:
+            if slot[1] is not metas and slot[2] is None and not _are_same(slot[1], metas):
+                self.slots[id(value)] = value, metas, _AMBIGUOUS, live_metadata.METADATA
+            return
+        kind = id(type(value))
+        if kind in self.types and not (kind in _SHARED and _SHARED[kind](value)):
+            if len(self.slots) >= self._sweep_at:
+                self.drop_unused()
+            self.slots[id(value)] = value, metas, None, live_metadata.METADATA
+
+    def detach(self, value: Any) -> None:
+        """The program has removed the metadata of a value: it is not to be recognised."""
+        if id(type(value)) in self.types:
+            self.slots[id(value)] = value, {}, _DETACHED, live_metadata.METADATA
+
+    def wrapped(self, value: Any) -> Any:
+        """A value that was read, wrapped if it is recognised.
+
+        One that was stored with different metadata loses it: that is an error in contexts for which a loss is one.
+        """
+        slot = self.slots.get(id(value))
+        if slot is None or slot[2] is _DETACHED:
+            return value
+        if slot[2] is _AMBIGUOUS:
+            lose_number(slot[1], "an object that has different metadata in different places")
+            return value
+        return Tagged(value, slot[1])
+
+    def wrapped_parts(self, parts: Any) -> list[Any] | None:
+        """The parts of a container, wrapped where they are recognised; None if none is."""
+        if len(parts) > _MOST_PARTS or self.slots.keys().isdisjoint(map(id, parts)):
+            return None
+        return [self.wrapped(part) for part in parts]
+
+    def drop_unused(self) -> None:
+        """Drop the values to which nothing else refers."""
+        for key in [key for key, slot in self.slots.items() if sys.getrefcount(slot[0]) <= _ALONE]:
+            del self.slots[key]
+        self._sweep_at = max(_FIRST_SWEEP, 2 * len(self.slots))
+
+
+_AMBIGUOUS: Final = "ambiguous"
+_DETACHED: Final = "detached"
+
+
+def _are_same(one: Metas, other: Metas) -> bool:
+    """Whether metadata is the same: numbers are compared, other objects have to be identical."""
+    return one.keys() == other.keys() and all(
+        found is other[tag] or (type(found) is float and type(other[tag]) is float and found == other[tag])
+        for tag, found in one.items()
+    )
+
+
+_ALONE: Final = _references({0: (object(), {}, None, None)})
+"""The reference count of a value that only its slot refers to."""
+
+for _method in list(vars(RecognisedValues).values()):
+    if isinstance(_method, FunctionType):
+        hidden(_method)
