@@ -288,8 +288,8 @@ def test_boxes_do_not_overlap(graph, tmp_path):
 
 
 def test_a_chain_of_any_length_is_drawn(tmp_path):
-    from cassette_import.contexts.callgraph.graph import Function, Graph
-    from cassette_import.contexts.callgraph.svg import svg
+    from cassette_import.contexts.common.graphs.graph import Function, Graph
+    from cassette_import.contexts.common.graphs.svg import svg
 
     chain = [Function("f.py", number, "m", f"f{number}") for number in range(3000)]
     calls = {(one, other): 1 for one, other in itertools.pairwise(chain)}
@@ -345,7 +345,7 @@ def test_the_picture_is_there_when_the_program_raises_or_is_interrupted(ending, 
         (["-c", "callgraph:minimum=few"], "context .*: minimum must be a whole number, not 'few'"),
         (
             ["-c", "callgraph:depth=3"],
-            "context .*unexpected keyword argument 'depth'; it takes leaves, minimum, limit, imports",
+            "context .*unexpected keyword argument 'depth'; it takes leaves, minimum, limit, top, imports",
         ),
         (["-c", "callgraph", "-o", "out.png"], "out.png: unknown format; known are .dot, .graphml, .gv, .*"),
     ],

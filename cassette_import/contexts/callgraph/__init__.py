@@ -1,9 +1,9 @@
 """The context `CallGraph`, which counts which function calls which, and writes lists, pictures and graph files.
 
-Knows hooks, frames and graph formats; must not know any other context, or who runs the program.
+Knows hooks, frames and graphs; must not know any other context, or who runs the program.
 """
 
 from cassette_import.contexts.callgraph.context import CallGraph
-from cassette_import.contexts.callgraph.graph import Function, Graph
+from cassette_import.contexts.common.graphs.graph import Function, Graph
 
 __all__ = ["CallGraph", "Function", "Graph"]

@@ -16,12 +16,11 @@ from types import CodeType, FrameType
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.callgraph import formats
-from cassette_import.contexts.callgraph.graph import NOT_PYTHON, Function, Graph
-from cassette_import.contexts.callgraph.svg import svg
 from cassette_import.contexts.common.function_names import described, display
+from cassette_import.contexts.common.graphs import formats
+from cassette_import.contexts.common.graphs.graph import NOT_PYTHON, Function, Graph
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import text_writer
+from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.interpreter.callables import python_function
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport, importer
@@ -56,6 +55,8 @@ class CallGraph(Context, events=Events.CALLS):
         The smallest number of calls of an edge that is shown.
     limit:
         How many edges the list on the terminal shows. Files have all of them.
+    top:
+        How many functions a picture shows, the costliest ones: `.svg`, and the first picture of `.html`. 0 means all.
     imports:
         Whether the calls of the module level of imported modules are counted, too. If not, an import is one call of
         ``import NAME``.
@@ -63,7 +64,7 @@ class CallGraph(Context, events=Events.CALLS):
     Raises
     ------
     ValueError
-        If `minimum` or `limit` is not a number. The message is one line.
+        If `minimum`, `limit` or `top` is not such a number. The message is one line.
 
     Example
     -------
@@ -83,15 +84,21 @@ class CallGraph(Context, events=Events.CALLS):
     leaf_hooks: ClassVar[bool] = True
     module_level = False
 
-    def __init__(self, *, leaves: bool = False, minimum: int = 1, limit: int = 30, imports: bool = False) -> None:
+    def __init__(
+        self, *, leaves: bool = False, minimum: int = 1, limit: int = 30, top: int = 50, imports: bool = False
+    ) -> None:
         super().__init__()
         self.module_level = imports
-        for name, value in (("minimum", minimum), ("limit", limit)):
+        for name, value in (("minimum", minimum), ("limit", limit), ("top", top)):
             if not isinstance(value, int):
                 raise ValueError(f"{name} is a number, not {value!r}")
+        if top < 0:
+            raise ValueError(f"top must not be less than 0, and is {top}")
         self._leaves = leaves
         self._minimum = minimum
         self._limit = limit
+        self._top = top
+        self._left_out = 0
         self._threads: dict[int, dict[Any, Edge]] = {}
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
@@ -126,20 +133,39 @@ class CallGraph(Context, events=Events.CALLS):
 
     @property
     def formats(self) -> Mapping[str, Writer]:
-        """`.dot` for Graphviz, `.mmd` for Mermaid, `.graphml`, `.svg`, and `.txt` for the list."""
+        """`.html` for a page, `.svg`, `.dot` for Graphviz, `.mmd` for Mermaid, `.graphml`, and `.txt` for the list."""
         makers: dict[str, Callable[[Graph], str]] = {
             ".dot": formats.dot,
             ".gv": formats.dot,
             ".mmd": formats.mermaid,
             ".mermaid": formats.mermaid,
             ".graphml": formats.graphml,
-            ".svg": svg,
+            ".svg": self._svg,
             ".txt": formats.table,
         }
-        return {suffix: self._writer(make) for suffix, make in makers.items()}
+        writers = {suffix: text_writer(functools.partial(self._made, make)) for suffix, make in makers.items()}
+        return {**writers, ".html": self._write_page}
 
-    def _writer(self, make: Callable[[Graph], str]) -> Writer:
-        return text_writer(lambda: make(self.graph()))
+    def notice(self) -> str:
+        """What a picture leaves out, for the terminal; empty if it has all functions."""
+        if not self._left_out:
+            return ""
+        left_out = plural(self._left_out, "function")
+        return f"callgraph: the picture has the {self._top} costliest functions, without {left_out}; top=0 draws all"
+
+    def _made(self, make: Callable[[Graph], str]) -> str:
+        return make(self.graph())
+
+    def _svg(self, graph: Graph) -> str:
+        from cassette_import.contexts.common.graphs.svg import svg  # only pictures need it
+
+        self._left_out = max(0, len(graph.functions) - self._top) if self._top else 0
+        return svg(graph, self._top)
+
+    def _write_page(self, path: str) -> None:
+        from cassette_import.contexts.common.graphs.page import write  # as above
+
+        write(self.graph(), self._top, path)
 
 
 def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:

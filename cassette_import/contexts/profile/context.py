@@ -9,6 +9,7 @@ must not know how times are corrected, or how statistics are computed.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from collections.abc import Mapping
 from threading import get_ident
@@ -344,8 +345,9 @@ class Profile(Context, events=Events.CALLS):
     def formats(self) -> Mapping[str, Writer]:
         """A writer for each file suffix.
 
-        `.html` for an interactive flame graph, `.json` for https://www.speedscope.app, `.prof` for `pstats` and
-        snakeviz, `.collapsed` or `.folded` for tools that draw flame graphs, `.txt` for the table.
+        `.html` for an interactive flame graph, `.callgraph.html` for a call graph with times, `.json` for
+        https://www.speedscope.app, `.prof` for `pstats` and snakeviz, `.collapsed` or `.folded` for tools that draw
+        flame graphs, `.txt` for the table.
         """
         return {
             ".prof": functools.partial(_export, "write_pstats", self),
@@ -353,7 +355,8 @@ class Profile(Context, events=Events.CALLS):
             ".speedscope.json": functools.partial(_export, "write_speedscope", self),
             ".collapsed": functools.partial(_export, "write_collapsed", self),
             ".folded": functools.partial(_export, "write_collapsed", self),
-            ".html": functools.partial(_write_flamegraph, self),
+            ".html": functools.partial(_write_page, "flamegraph", self),
+            ".callgraph.html": functools.partial(_write_page, "call_graph", self),
             ".txt": text_writer(lambda: table(self, self._sort)),
         }
 
@@ -364,10 +367,8 @@ def _export(writer: str, profile: Profile, path: str) -> None:
     getattr(exports, writer)(profile, path)
 
 
-def _write_flamegraph(profile: Profile, path: str) -> None:
-    from cassette_import.contexts.profile import flamegraph  # as above
-
-    flamegraph.write(profile, path)
+def _write_page(module: str, profile: Profile, path: str) -> None:
+    importlib.import_module(f"cassette_import.contexts.profile.{module}").write(profile, path)  # as above
 
 
 class _SiteProfile(Profile, events=Events.CALLS):

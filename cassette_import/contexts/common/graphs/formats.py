@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from cassette_import.contexts.callgraph.graph import Function, Graph
+from cassette_import.contexts.common.graphs.graph import Function, Graph
 from cassette_import.contexts.common.text import plural
 
 __all__ = ["dot", "escaped", "graphml", "mermaid", "table"]

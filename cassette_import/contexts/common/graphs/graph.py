@@ -1,4 +1,4 @@
-"""The call graph: functions, and how often one calls another.
+"""A graph of functions: which calls which, how often, and what that costs.
 
 Knows names and files of functions; must not know hooks, or how the graph is drawn.
 """
@@ -6,11 +6,11 @@ Knows names and files of functions; must not know hooks, or how the graph is dra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from cassette_import.contexts.common.text import search_folders, short_path
 
-__all__ = ["NOT_PYTHON", "Function", "Graph"]
+__all__ = ["NOT_PYTHON", "Edge", "Function", "Graph", "Seconds"]
 
 NOT_PYTHON: Final = "~"
 """The file name of functions that are not written in Python."""
@@ -37,11 +37,24 @@ class Function(NamedTuple):
         return f"{short_path(self.filename, search_folders())}:{self.line}"
 
 
+Edge: TypeAlias = tuple[Function, Function]
+"""A caller and its callee."""
+
+
+class Seconds(NamedTuple):
+    """Measured times: cumulative ones of functions and edges, and self times of functions."""
+
+    cumulative: Mapping[Function, float]
+    edges: Mapping[Edge, float]
+    own: Mapping[Function, float]
+
+
 class Graph(NamedTuple):
-    """The functions, sorted, and the number of calls of each pair of caller and callee."""
+    """The functions, sorted, the number of calls of each pair of caller and callee, and times if they were measured."""
 
     functions: tuple[Function, ...]
-    calls: Mapping[tuple[Function, Function], int]
+    calls: Mapping[Edge, int]
+    seconds: Seconds | None = None
 
     def by_calls(self) -> list[tuple[Function, Function, int]]:
         """Caller, callee and number of calls; the largest number first."""

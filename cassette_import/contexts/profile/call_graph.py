@@ -1,0 +1,67 @@
+"""A profile as a page with a call graph, whose functions and edges have times.
+
+Knows statistics and graphs; must not know how statistics are computed, or how graphs are drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from cassette_import.contexts.common.function_names import Label
+from cassette_import.contexts.common.graphs.graph import Edge, Function, Graph, Seconds
+from cassette_import.contexts.common.graphs.page import page
+from cassette_import.contexts.common.text import search_folders, short_path
+from cassette_import.contexts.profile.call_tree import CallTrees
+from cassette_import.contexts.profile.statistics import CallStatistics, Statistics
+
+__all__ = ["call_graph", "write"]
+
+_SHOWN: Final = 50
+"""How many functions the first picture has. The second one has all."""
+
+
+def call_graph(profile: CallTrees) -> Graph:
+    """The graph of all functions of a profile, with their times."""
+    statistics = Statistics(profile)
+    modules = _modules()
+    folders = search_folders()
+    known: dict[Label, Function] = {}
+
+    def function(label: Label) -> Function:
+        found = known.get(label)
+        if found is None:
+            filename, line, name = label
+            module = modules.get(filename) or ("" if filename == "~" else short_path(filename, folders))
+            found = known[label] = Function(filename, line, module, name)
+        return found
+
+    calls: dict[Edge, int] = {}
+    by_edge: dict[Edge, float] = {}
+    steps: dict[tuple[Label, Label], CallStatistics] = {}
+    totals = statistics.totals(steps)
+    for (caller, label), found in steps.items():
+        if found.calls and caller in totals and label in totals:
+            edge = function(caller), function(label)
+            calls[edge], by_edge[edge] = found.calls, found.cumulative
+    cumulative = {function(label): found.cumulative for label, found in totals.items()}
+    own = {function(label): found.self_time for label, found in totals.items()}
+    return Graph(tuple(sorted(known.values())), calls, Seconds(cumulative, by_edge, own))
+
+
+def write(profile: CallTrees, path: str) -> None:
+    """Write the page to a file."""
+    title = os.path.basename(path).removesuffix(".html").removesuffix(".callgraph") or "callgraph"
+    with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(page(call_graph(profile), _SHOWN, title))
+
+
+def _modules() -> dict[str, str]:
+    """The names of modules by their files; the program's own module has the name of its file."""
+    found: dict[str, str] = {}
+    for name, module in list(sys.modules.items()):
+        filename = getattr(module, "__dict__", {}).get("__file__")
+        if isinstance(filename, str) and name != "__main__":
+            found.setdefault(filename, name)
+    return found
