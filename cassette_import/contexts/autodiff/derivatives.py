@@ -25,7 +25,7 @@ from typing import Any
 
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
-from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, PARTIALS
+from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
 from cassette_import.contexts.autodiff.structures import (
     Inputs,
     check_result,
@@ -34,6 +34,7 @@ from cassette_import.contexts.autodiff.structures import (
     returned,
     split_outputs,
 )
+from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
@@ -42,7 +43,9 @@ from cassette_import.runtime.tagging.wrappers import plain
 __all__ = ["derivative", "gradient", "jvp", "vjp"]
 
 
-_KNOWN = frozenset(map(id, (*PARTIALS, *JOINT_PARTIALS, *FOLDS, min, max, float)))
+_KNOWN = frozenset(
+    map(id, (*PARTIALS, *JOINT_PARTIALS, *FOLDS, *LOCALLY_CONSTANT, *TRUTH_VALUES, *COMPOSITIONS, min, max, float))
+)
 
 
 def _arrays() -> Any:

@@ -169,3 +169,21 @@ def test_sorting_networks_sort():
 
 def test_an_operator_on_a_wrapper_outside_of_overdubbed_code_keeps_metadata():
     assert derivative(lambda x: operator.add(*divmod(x, 2.0)) + abs(x) + round(x, 1), 2.25) == 2.0
+
+
+STEPS = [math.floor, math.ceil, math.trunc, round, int, bool, operator.truth, operator.not_, float.__floor__, math.ulp]
+
+
+@pytest.mark.parametrize("f", STEPS, ids=str)
+def test_the_derivative_of_a_step_function_is_zero_also_where_the_function_itself_is_given(f):
+    assert derivative(f, 1.5) == derivative(lambda x: f(x), 1.5) == 0.0
+    assert gradient(f, 1.5) == (0.0,)
+
+
+@pytest.mark.parametrize("f", [operator.lt, operator.ge, operator.eq, operator.floordiv], ids=str)
+def test_the_gradient_of_a_comparison_is_zero_also_where_the_function_itself_is_given(f):
+    assert gradient(f, 1.5, 2.0) == (0.0, 0.0)
+
+
+def test_a_function_with_a_composition_may_be_given_itself():
+    assert derivative(math.modf, 1.5) == (1.0, 0.0)

@@ -17,6 +17,7 @@ from cassette_import.runtime.tagging.rules import (
     context_managers,
     conversions,
     copies,
+    counts,
     dicts,
     displays,
     frames,
@@ -42,7 +43,7 @@ from cassette_import.runtime.tagging.rules import (
 
 MODULES = (
     attributes, averages, buffers, callables, construction, container_constructors, context_managers, conversions,
-    copies, dicts, displays, frames, getters, heaps, iteration, iterator_methods, lazy_iterators, lists,
+    copies, counts, dicts, displays, frames, getters, heaps, iteration, iterator_methods, lazy_iterators, lists,
     mapping_proxies, module_globals, operators, partial_objects, recorded_iterators, records, reductions, sets,
     sorting, special_methods, subscripts, substitutions,
 )  # fmt: skip

@@ -1,13 +1,15 @@
-"""Rules for the functions of `statistics` that choose an item: `median`, `mode` and the like.
+"""Rules for the functions of `statistics`: those that choose an item, such as `median`, and those that compute of all.
 
 Knows which item they choose; must not know what a context computes for averages of several items.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped, may_have_tagged_items
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.rule_table import rule_of_code
@@ -24,6 +26,23 @@ def _numbers(call: LeafCall) -> list[Any] | None:
     call.given = (bare,)
     call.arguments = (*call.leading, bare)
     return items if all(type(plain(item)) in (int, float) for item in items) else None
+
+
+@rule_of_code(
+    "statistics",
+    *("mean", "fmean", "geometric_mean", "harmonic_mean", "median_grouped", "quantiles"),
+    *("variance", "pvariance", "stdev", "pstdev", "correlation", "covariance", "linear_regression"),
+)
+@hidden
+def compute_of_all(call: LeafCall) -> Any:
+    """An iterator is used up by the call, so a list of its items is passed in its place."""
+    for place, given in enumerate(call.given):
+        if may_have_tagged_items(call.store, given) and is_a(plain(given), Iterator):
+            items = list(iterate_wrapped(call, given))
+            bare = call.store.bind_items(list(map(plain, items)), items)
+            call.given = (*call.given[:place], bare, *call.given[place + 1 :])
+            call.arguments = (*call.leading, *call.given)
+    return without_rule(call)
 
 
 @rule_of_code("statistics", "median", "median_low", "median_high")
