@@ -19,6 +19,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):  # the client has closed the connection
             self.wfile.write(text.encode())
 
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.do_GET()
+
     def log_message(self, *arguments):
         pass
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from cassette_import.interpreter.callables import lookup
 
-__all__ = ["ObservedAwaitable", "is_awaitable"]
+__all__ = ["ObservedAwaitable", "awaited", "is_awaitable", "named_like"]
 
 
 def is_awaitable(value: Any) -> bool:
@@ -69,3 +69,17 @@ class ObservedAwaitable:
                 if not hasattr(inner, "throw"):
                     raise
                 step, argument = inner.throw, error
+
+
+async def awaited(awaitable: Any) -> Any:
+    """Await an awaitable in a coroutine."""
+    return await awaitable
+
+
+def named_like(coroutine: Any, original: Any) -> Any:
+    """The coroutine with the name of another awaitable, which Python shows in warnings."""
+    for name in ("__name__", "__qualname__"):
+        found = getattr(original, name, None)
+        if isinstance(found, str):
+            setattr(coroutine, name, found)
+    return coroutine

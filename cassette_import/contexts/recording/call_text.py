@@ -9,27 +9,25 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["described_call", "is_same_call", "object_numbers", "shown_call"]
+__all__ = ["comparable", "described_call", "is_same_call", "object_numbers", "shown_call"]
 
 _LONGEST_SHOWN: Final = 200
 
 
 def is_same_call(what: list[Any], arguments: Any, other_what: list[Any], other_arguments: Any) -> bool:
     """Whether two encoded calls are the same: the same function, and equal arguments."""
-    return what == other_what and (
-        arguments == other_arguments or _comparable(arguments) == _comparable(other_arguments)
-    )
+    return what == other_what and (arguments == other_arguments or comparable(arguments) == comparable(other_arguments))
 
 
-def _comparable(encoded: Any) -> Any:
+def comparable(encoded: Any) -> Any:
     """Encoded arguments without the numbers of the program's own objects, which may differ from run to run."""
     if isinstance(encoded, list):
-        return [_comparable(item) for item in encoded]
+        return [comparable(item) for item in encoded]
     if isinstance(encoded, dict):
         own = encoded.get("own")
         if isinstance(own, list) and len(own) == 2:
             return {"own": own[1]}
-        return {key: _comparable(item) for key, item in encoded.items()}
+        return {key: comparable(item) for key, item in encoded.items()}
     return encoded
 
 

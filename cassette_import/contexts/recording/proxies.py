@@ -27,11 +27,13 @@ __all__ = [
     "USES",
     "Proxy",
     "UseHandler",
+    "change_proxy",
     "class_of",
     "described_class",
     "is_proxy",
     "is_used_by_debugger",
     "make_proxy",
+    "maker_of",
     "number_of",
     "proxy_type",
     "real_of",
@@ -83,7 +85,7 @@ class Proxy:
 
     __slots__ = (
         "__weakref__", "_cassette_awaited", "_cassette_class",
-        "_cassette_handler", "_cassette_number", "_cassette_real",
+        "_cassette_handler", "_cassette_maker", "_cassette_number", "_cassette_real",
     )  # fmt: skip
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -112,6 +114,18 @@ def number_of(proxy: Any) -> int:
     """The number of a proxy in its recording."""
     number: int = _get(proxy, "_cassette_number")
     return number
+
+
+def change_proxy(proxy: Any, **attributes: Any) -> None:
+    """Change the number of a proxy, the object behind it (`real`), or the call that makes this object (`maker`)."""
+    for name, value in attributes.items():
+        object.__setattr__(proxy, f"_cassette_{name}", value)
+
+
+def maker_of(proxy: Any) -> Callable[[], Any] | None:
+    """The call that makes the object behind a proxy; None if it must not be made again."""
+    found: Callable[[], Any] | None = _get(proxy, "_cassette_maker")
+    return found
 
 
 def real_of(proxy: Any) -> Any:
@@ -266,6 +280,7 @@ def make_proxy(made: type[Proxy], kind: type, number: int, handler: UseHandler, 
     put(proxy, "_cassette_number", number)
     put(proxy, "_cassette_handler", handler)
     put(proxy, "_cassette_real", real)
+    put(proxy, "_cassette_maker", None)
     return proxy
 
 

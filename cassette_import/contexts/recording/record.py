@@ -10,7 +10,6 @@ import functools
 import itertools
 import os
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,13 +18,22 @@ from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.common.unmatched_targets import never_called
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.arrays import is_array
-from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable
+from cassette_import.contexts.recording.awaitables import ObservedAwaitable, awaited, is_awaitable, named_like
 from cassette_import.contexts.recording.call_sequences import CallSequences
-from cassette_import.contexts.recording.encoding import Encoder
+from cassette_import.contexts.recording.carried_requests import Carried, ResponsePart
 from cassette_import.contexts.recording.exceptions import encoded_error, without_frames_in
+from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers
 from cassette_import.contexts.recording.proxies import with_real_objects
-from cassette_import.contexts.recording.recording_context import IN_EXTERNAL_CALL, RecordingContext, call_site
-from cassette_import.contexts.recording.recording_file import Writer
+from cassette_import.contexts.recording.recorded_objects import RecordedObjects
+from cassette_import.contexts.recording.recording_context import (
+    IN_EXTERNAL_CALL,
+    RecordingContext,
+    call_site,
+    ignored_call,
+    run_in_external_call,
+)
+from cassette_import.contexts.recording.recording_file import Recording, Writer
+from cassette_import.contexts.recording.request_options import Names, RequestOptions, described_options, listed
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
@@ -50,6 +58,14 @@ class Record(RecordingContext):
         ``record:without=files+time.sleep``. A replay makes these calls again.
     places:
         Folders whose paths may differ in a replay, by the names that replace them in the recording.
+    filter_headers, filter_query_parameters, filter_post_data_parameters:
+        Names of headers and parameters that are removed from requests before they are written and compared. A pair of a
+        name and a text replaces the value; the second item may also be a function.
+    ignore_hosts, ignore_localhost:
+        Requests to these hosts are not recorded; a replay sends them. Hosts may be patterns.
+    before_record_request, before_record_response:
+        Functions, or ``module:function``. The first one returns the request as it is written, or None for a request
+        that is not recorded. The second one returns the value of a part of a response as it is written.
 
     Raises
     ------
@@ -71,12 +87,16 @@ class Record(RecordingContext):
         mask: Iterable[str] | str = (),
         without: Iterable[str] | str = (),
         places: Mapping[str, str] | None = None,
+        filter_headers: Names = (),
+        filter_query_parameters: Names = (),
+        filter_post_data_parameters: Names = (),
+        ignore_hosts: Names = (),
+        ignore_localhost: bool = False,
+        before_record_request: Callable[[Any], Any] | str | None = None,
+        before_record_response: Callable[[Any], Any] | str | None = None,
     ) -> None:
         self._writer: Writer | None = None
         self._call_numbers = itertools.count(1)
-        self._proxy_numbers = itertools.count(1)
-        self._proxy_types: dict[type, tuple[int, type[proxies.Proxy]]] = {}
-        self._proxies_by_object: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._sequences: CallSequences[int] = CallSequences(self._new_sequence)
         self._sequence_numbers = itertools.count()
         self._starts: collections.Counter[int] = collections.Counter()
@@ -84,10 +104,34 @@ class Record(RecordingContext):
         self._read_variables: set[str] = set()
         self._changed_variables: set[str] = set()
         self._run: Mapping[str, Any] = {}
-        self._encode = Encoder(self._encode_reference)
-        super().__init__(_names(boundary), _names(mask), _names(without), places)
+        self._prints_summary = False
+        self._extended: Recording | None = None
+        self._options = RequestOptions(
+            filter_headers, filter_query_parameters, filter_post_data_parameters, ignore_hosts, ignore_localhost,
+            before_record_request, before_record_response,
+        )  # fmt: skip
+        super().__init__(listed(boundary), listed(mask), listed(without), places, self._options)
+        self._objects = RecordedObjects(self, self._program_objects, self._write)
+        self._encode = self._objects.encode
         if file is not None:
             self.stream(file)
+
+    def record_for(self, context: RecordingContext, extended: Recording | None) -> int:
+        """Record the calls of another context, which is the active one, with its objects, requests and secrets.
+
+        With `extended`, numbers begin after those of this recording. Returns the first number of a proxy.
+        """
+        first = FirstNumbers() if extended is None else first_free_numbers(extended)
+        self._mask, self._requests = context._mask, context._requests
+        self._program_objects = context._program_objects
+        self._program_objects_by_number = context._program_objects_by_number
+        self._program_objects_by_number += [_nothing] * (first.program_object - len(self._program_objects_by_number))
+        self._objects = RecordedObjects(context, self._program_objects, self._write, first.proxy, first.class_)
+        self._encode = self._objects.encode
+        self._call_numbers = itertools.count(first.call)
+        self._sequence_numbers = itertools.count(first.sequence)
+        self._extended = extended
+        return first.proxy
 
     # ---- the file
 
@@ -96,6 +140,9 @@ class Record(RecordingContext):
         if self._writer is None and run.get("output") is None:
             raise ValueError("record needs a file to write to: -o FILE")
         self._run = {name: value for name, value in run.items() if name != "output"}
+        self._prints_summary = run.get("output") is not None
+        if self._writer is not None:
+            self._writer.inform(self._run)
 
     def stream(self, path: str) -> None:
         """Record to this file from now on."""
@@ -106,8 +153,16 @@ class Record(RecordingContext):
             "boundary": list(self._boundary),
             "mask": list(self._mask.names),
             "without": list(self._without),
+            **described_options(self._options),
         }
-        self._writer = Writer(os.path.abspath(path), header)
+        if self._extended is not None:
+            header = {"match_on": list(self._run.get("match_on", ()))}
+        self._writer = Writer(os.path.abspath(path), header, self._extended)
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether there is a file."""
+        return self._writer is not None
 
     @property
     def calls(self) -> int:
@@ -122,7 +177,8 @@ class Record(RecordingContext):
                 self._writer.finish(list(self._running))
                 if is_end and "argv" in self._run:
                     self._print_unknown_names()
-                    print(self.summary(), file=sys.__stderr__)
+                    if self._prints_summary:
+                        print(self.summary(), file=sys.__stderr__)
 
     def _print_unknown_names(self) -> None:
         for name in self._boundary:
@@ -130,6 +186,11 @@ class Record(RecordingContext):
                 print(f"record: boundary={name}: the program has not imported such a function", file=sys.__stderr__)
             elif self._writer is not None and self._writer.sizes.lacks(name):
                 print(f"record: boundary={never_called(name)}", file=sys.__stderr__)
+
+    def __enter__(self) -> Any:
+        if self._writer is not None:
+            self._writer.begin()
+        return super().__enter__()
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -180,43 +241,70 @@ class Record(RecordingContext):
         self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
     ) -> Any:
         """Call the function and record the outcome."""
-        return self._recorded(what, functools.partial(fallback, self, function), arguments, keywords)
+        carried = self._requests.of_function(what[1], arguments, keywords)
+        return self.recorded(what, functools.partial(fallback, self, function), arguments, keywords, carried)
 
     @hidden
     def use(self, proxy: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         """Use the object behind a proxy and record the outcome."""
         title = f"{type(proxy).__qualname__}.{name}"
         what = [kind, title, proxies.number_of(proxy)]
+        made_by = self._requests.of_proxy(proxy)
         if name == "__await__":
-            return self._recorded(what, functools.partial(_awaited, proxies.real_of(proxy)), (), {})
+            return self.recorded(what, functools.partial(awaited, proxies.real_of(proxy)), (), {}, made_by=made_by)
         call = functools.partial(proxies.USES[kind], proxies.real_of(proxy), name)
-        return self._recorded(what, call, arguments, keywords)
+        carried = self._requests.of_method(proxy, name, arguments, keywords) if kind == "call" else None
+        if self._requests.is_ignored(proxy, carried) and self._is_recording():
+            return ignored_call(call, arguments, keywords)
+        return self.recorded(what, call, arguments, keywords, carried, made_by)
 
     @hidden
-    def _recorded(self, what: list[Any], call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
+    def recorded(
+        self,
+        what: list[Any],
+        call: Callable[..., Any],
+        arguments: Any,
+        keywords: Mapping[str, Any],
+        carried: Carried | None = None,
+        made_by: Carried | None = None,
+    ) -> Any:
+        """Make an external call and record the outcome.
+
+        `carried` is the request that the call carries, `made_by` the one of the call that made the receiver.
+        """
         if not self._is_recording():
             return call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
+        if carried is not None and carried.is_ignored:
+            return ignored_call(call, arguments, keywords)
         with self._lock:
+            is_hidden = carried is not None and self._requests.hides_arguments
             line = {
                 "lane": self._sequences.current(),
                 "what": what,
-                "arguments": self.encoded_arguments(arguments, keywords, what),
+                "arguments": [[], []] if is_hidden else self.encoded_arguments(arguments, keywords, what),
                 "site": self._mask.value(call_site()),
             }
+            if carried is not None and (carried.is_sent or is_hidden):
+                line["request"] = carried.encoded
+            if is_hidden:
+                line["filtered"] = True
             buffers = [
                 (index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _is_mutable(item)
             ]
         token = IN_EXTERNAL_CALL.set(True)
+        response = ResponsePart(self._requests, what[1], carried, made_by)
         try:
             result = call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
         except BaseException as error:
             IN_EXTERNAL_CALL.reset(token)
-            self._end(line, buffers, error=error)
+            self._end(line, buffers, response, error=error)
             raise
         IN_EXTERNAL_CALL.reset(token)
-        return self._end(line, buffers, result)
+        return self._end(line, buffers, response, result)
 
-    def _end(self, line: dict[str, Any], buffers: list[Any], value: Any = None, error: Any = None) -> Any:
+    def _end(
+        self, line: dict[str, Any], buffers: list[Any], response: ResponsePart, value: Any = None, error: Any = None
+    ) -> Any:
         """Write a call and its outcome; return the value that the program gets."""
         with self._lock:
             number = next(self._call_numbers)
@@ -225,11 +313,10 @@ class Record(RecordingContext):
             if error is not None:
                 outcome["error"] = self._mask.value(encoded_error(error, self._encode))
             elif is_awaitable(value):
-                observed = ObservedAwaitable(value, _run_in_external_call)
-                shown = _named_like(self._await_recorded(number, observed), value)
+                observed = ObservedAwaitable(value, run_in_external_call)
+                shown = named_like(self._await_recorded(number, observed, response), value)
             else:
-                encoded, shown = self._encode(value)
-                self._mask.learn_from(encoded)
+                encoded, shown = self._encoded_result(value, response)
                 outcome["value"] = self._mask.value(encoded)
             changed = [[index, after] for index, item, before in buffers if (after := self._encode(item)[0]) != before]
             if changed:
@@ -239,7 +326,16 @@ class Record(RecordingContext):
                 self._write({"call": number, **line, "at": self._writer.now, **outcome})
         return shown
 
-    async def _await_recorded(self, number: int, observed: ObservedAwaitable) -> Any:
+    def _encoded_result(self, value: Any, response: ResponsePart) -> tuple[Any, Any]:
+        """A result as JSON, and what the program gets."""
+        encoded, shown = self._encode(value)
+        changed = response.made(shown)
+        if changed is not shown:
+            encoded = self._encode(changed)[0]
+        self._mask.learn_from(encoded)
+        return encoded, shown
+
+    async def _await_recorded(self, number: int, observed: ObservedAwaitable, response: ResponsePart) -> Any:
         """The coroutine that the program awaits instead of an external awaitable."""
         try:
             value = await observed
@@ -248,49 +344,19 @@ class Record(RecordingContext):
         except BaseException as error:
             error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
             with self._lock:
-                self._write_end(number, observed, "error", encoded_error(error, self._encode))
+                encoded = encoded_error(error, self._encode)
+                self._mask.learn_from(encoded)
+                self._write_end(number, observed, "error", encoded)
             raise
         with self._lock:
-            encoded, shown = self._encode(value)
+            encoded, shown = self._encoded_result(value, response)
             self._write_end(number, observed, "value", encoded)
         return shown
 
     def _write_end(self, number: int, observed: ObservedAwaitable, kind: str, encoded: Any) -> None:
         if self._writer is not None:
-            self._mask.learn_from(encoded)
             line = {"end": number, "at": self._writer.now, kind: self._mask.value(encoded)}
             self._write({**line, "waited": observed.waited})
-
-    # ---- results that cannot be serialised
-
-    def _encode_reference(self, value: Any) -> tuple[Any, Any]:
-        """A result that cannot be serialised: a proxy, an object of the program that it passed out before, an
-        exception, or an external object, which gets a proxy."""
-        if proxies.is_proxy(value):
-            return self._handle(value), value
-        own = self._program_objects.get(id(value))
-        if own is not None and own[0]() is value:
-            return {"own": own[1]}, value
-        if isinstance(value, BaseException):
-            return {"error": encoded_error(value, self._encode)}, value
-        proxy = self._proxies_by_object.get(id(value))
-        if proxy is None or proxies.real_of(proxy) is not value:
-            proxy = self._new_proxy(value)
-        return self._handle(proxy), proxy
-
-    def _handle(self, proxy: Any) -> dict[str, Any]:
-        return {"handle": [proxies.number_of(proxy), self._proxy_types[type(proxies.real_of(proxy))][0]]}
-
-    def _new_proxy(self, value: Any) -> Any:
-        kind = type(value)
-        known = self._proxy_types.get(kind)
-        if known is None:
-            description = proxies.described_class(kind)
-            known = self._proxy_types[kind] = len(self._proxy_types), proxies.proxy_type(description)
-            self._write({"class": known[0], **description})
-        proxy = proxies.make_proxy(known[1], kind, next(self._proxy_numbers), self, value)
-        self._proxies_by_object[id(value)] = proxy
-        return proxy
 
     # ---- the environment
 
@@ -319,28 +385,8 @@ class Record(RecordingContext):
             self._changed_variables.add(name)
 
 
-def _names(names: Iterable[str] | str) -> list[str]:
-    return [name.strip() for name in names.split("+") if name.strip()] if isinstance(names, str) else list(names)
-
-
-async def _awaited(awaitable: Any) -> Any:
-    return await awaitable
-
-
-def _run_in_external_call(step: Callable[..., Any], *arguments: Any) -> Any:
-    token = IN_EXTERNAL_CALL.set(True)
-    try:
-        return step(*arguments)
-    finally:
-        IN_EXTERNAL_CALL.reset(token)
-
-
-def _named_like(coroutine: Any, original: Any) -> Any:
-    for name in ("__name__", "__qualname__"):
-        found = getattr(original, name, None)
-        if isinstance(found, str):
-            setattr(coroutine, name, found)
-    return coroutine
+def _nothing() -> None:
+    """A weak reference to an object of an earlier run."""
 
 
 def _is_mutable(value: Any) -> bool:

@@ -20,8 +20,10 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.contexts.recording import environment, proxies
+from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable
 from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction, BoundaryWatcher
 from cassette_import.contexts.recording.call_sequences import job
+from cassette_import.contexts.recording.carried_requests import CarriedRequests
 from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.external_functions import (
     CALLBACK_TAKERS,
@@ -31,13 +33,14 @@ from cassette_import.contexts.recording.external_functions import (
     leading_outside,
 )
 from cassette_import.contexts.recording.masking import Mask
+from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 
-__all__ = ["IN_EXTERNAL_CALL", "RecordingContext", "call_site"]
+__all__ = ["IN_EXTERNAL_CALL", "RecordingContext", "call_site", "ignored_call", "run_in_external_call"]
 
 IN_EXTERNAL_CALL: Final[ContextVar[bool]] = ContextVar("cassette_import.in_external_call", default=False)
 """True while an external call is running: the calls that it makes are part of it, and not recorded."""
@@ -65,6 +68,8 @@ class RecordingContext(Context, events=Events.NONE):
         External calls that are not intercepted: groups or names, see `leading_outside`.
     places:
         Folders whose paths may differ in a replay, by the names that replace them in the recording.
+    options:
+        Which requests are ignored, and what is filtered.
     """
 
     inherit: ClassVar[bool] = True
@@ -75,11 +80,13 @@ class RecordingContext(Context, events=Events.NONE):
         mask: Iterable[str] = (),
         without: Iterable[str] = (),
         places: Mapping[str, str] | None = None,
+        options: RequestOptions = NO_OPTIONS,
     ) -> None:
         super().__init__()
         self._boundary = tuple(boundary)
         self._without = tuple(without)
         self._mask = Mask(mask, places)
+        self._requests = CarriedRequests(options, self._mask)
         self._names: dict[int, str] = {}
         self._lock = threading.RLock()
         self._thread = threading.local()
@@ -297,6 +304,26 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     if name in _STANDARD_INPUT and not (args and args[0] is sys.stdin and isinstance(args[0], io.TextIOWrapper)):
         return fallback(ctx, f, *args, **kwargs)
     return ctx.external_call(["call", name], f, args, kwargs)
+
+
+def run_in_external_call(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Call a function; the external calls that it makes are part of it."""
+    token = IN_EXTERNAL_CALL.set(True)
+    try:
+        return call(*arguments, **keywords)
+    finally:
+        IN_EXTERNAL_CALL.reset(token)
+
+
+def ignored_call(call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
+    """Make an external call that is neither recorded nor replayed."""
+    real = proxies.with_real_objects
+    result = run_in_external_call(call, *real(arguments), **real(dict(keywords)))
+    return _awaited_outside(ObservedAwaitable(result, run_in_external_call)) if is_awaitable(result) else result
+
+
+async def _awaited_outside(awaitable: ObservedAwaitable) -> Any:
+    return await awaitable
 
 
 def _title(value: Any) -> str:

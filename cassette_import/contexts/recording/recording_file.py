@@ -6,6 +6,8 @@ The first line is the header. Each further line is one of these:
     A call that ended, `at` in seconds since the beginning, with its value; or with ``"error"`` instead of
     ``"value"`` if it raised. Without either, its result was an awaitable, which has
     a line of its own when it ends.
+    A call that carries an HTTP request has it as ``"request"``; if requests are filtered, ``"filtered"`` is true,
+    and there are no arguments.
 ``{"end": 7, "at": 0.9, "value": …}``
     The value or error of the awaitable of a call.
 ``{"lane": 1, "kind": "thread", "origin": [0, 2]}``
@@ -18,6 +20,9 @@ The first line is the header. Each further line is one of these:
 ``{"finished": 41, "running": [[0, 2]]}``
     The end of the run, with the number of its calls and the origins of threads and jobs that had not ended. A
     recording without this line was cut short.
+``{"extended": 41, "match_on": […]}``
+    The calls from here on were added by a later run, by the record mode ``new_episodes``, after so many calls. The
+    calls of such a recording have no order.
 
 ``what`` is the kind of the call (call, get, set or delete), its name, and the number of the proxy if it uses one.
 Values are written as in `encoding`. There are three references: ``{"handle": [proxy, class]}`` is a proxy,
@@ -61,7 +66,10 @@ class Writer:
     path:
         The file. One that exists is replaced.
     header:
-        The facts about the run that a replay needs.
+        The facts about the run that a replay needs. It is written with the first line after it; until then, `inform`
+        may add to it.
+    extended:
+        A recording that exists and to which lines are added, instead of the header.
 
     Raises
     ------
@@ -69,16 +77,30 @@ class Writer:
         If the file cannot be opened.
     """
 
-    def __init__(self, path: str, header: Mapping[str, Any]) -> None:
+    def __init__(self, path: str, header: Mapping[str, Any], extended: Recording | None = None) -> None:
         self.path = path
-        self.calls = 0
+        self.calls = 0 if extended is None else len(extended.calls)
         self.sizes = Sizes()
         self._begun = _monotonic()
-        self._file: TextIO | None = open(path, "w", encoding="ascii", newline="\n")  # noqa: SIM115 - closed by finish
-        self.write({_FORMAT_KEY: VERSION, "python": sys.version.split()[0], **header})
+        self._header: dict[str, Any] = {_FORMAT_KEY: VERSION, "python": sys.version.split()[0], **header}
+        if extended is not None:
+            self._header = {"extended": self.calls, **header}
+        make: Callable[..., TextIO] = open
+        self._file: TextIO | None = make(path, "w" if extended is None else "a", encoding="ascii", newline="\n")
+
+    def inform(self, facts: Mapping[str, Any]) -> None:
+        """Add facts to the header, if it has not been written."""
+        self._header.update(facts)
+
+    def begin(self) -> None:
+        """Write the header, if it has not been written."""
+        if self._header:
+            header, self._header = self._header, {}
+            self.write(header)
 
     def write(self, line: Mapping[str, Any]) -> None:
         """Write one line. The operating system has it when this returns, so a killed process does not lose it."""
+        self.begin()
         if self._file is None:
             return
         try:
@@ -119,9 +141,12 @@ class Writer:
 
 
 class Call:
-    """A recorded call: its sequence, function, arguments and call site, and its outcome."""
+    """A recorded call: its sequence, function, arguments, request and call site, and its outcome."""
 
-    __slots__ = ("arguments", "changed", "is_pending", "number", "outcome", "sequence", "site", "waited", "what")
+    __slots__ = (
+        "arguments", "changed", "encoded_request", "is_filtered", "is_pending", "number", "outcome", "sequence", "site",
+        "waited", "what",
+    )  # fmt: skip
 
     def __init__(self, line: Mapping[str, Any]) -> None:
         self.number: int = line["call"]
@@ -130,6 +155,8 @@ class Call:
         self.arguments: list[Any] = line["arguments"]
         self.site: list[Any] = line["site"]
         self.changed: list[Any] = line.get("changed", [])
+        self.encoded_request: dict[str, Any] | None = line.get("request")
+        self.is_filtered = bool(line.get("filtered"))
         self.outcome = _outcome(line)
         self.is_pending = self.outcome is None  # its outcome is on a line of its own
         self.waited = False
@@ -173,6 +200,8 @@ class Recording:
         The origins of threads and jobs that were still running then.
     is_missing:
         Whether there is no file: the recording has no calls.
+    is_extended:
+        Whether later runs have added calls, so that the calls have no order.
     """
 
     def __init__(self, path: str, header: dict[str, Any]) -> None:
@@ -186,6 +215,7 @@ class Recording:
         self.finished = False
         self.running: set[tuple[int, ...]] = set()
         self.is_missing = False
+        self.is_extended = False
 
     @classmethod
     def missing(cls, path: str, header: dict[str, Any]) -> Recording:
@@ -230,6 +260,11 @@ class Recording:
     def _add_variable(self, line: Mapping[str, Any]) -> None:
         self.environment[line["environment"]] = line["value"]
 
+    def _add_extension(self, line: Mapping[str, Any]) -> None:
+        self.is_extended = True
+        self.finished = False
+        self.header = {**self.header, "match_on": line.get("match_on", [])}
+
     def _add_finish(self, line: Mapping[str, Any]) -> None:
         self.finished = line["finished"] == len(self.calls)
         if not self.finished:
@@ -242,6 +277,7 @@ _ADDERS: Final[dict[str, Callable[[Recording, Mapping[str, Any]], None]]] = {
     "end": Recording._add_end,
     "class": Recording._add_class,
     "kind": Recording._add_sequence,
+    "extended": Recording._add_extension,
     "environment": Recording._add_variable,
     "finished": Recording._add_finish,
 }

@@ -59,6 +59,10 @@ def _is_variable(value: Any) -> bool:
     return value is None or _is_text(value) or _texts(value)
 
 
+def _is_request(value: Any) -> bool:
+    return type(value) is dict and _is_text(value.get("method")) and _is_text(value.get("uri"))
+
+
 def _is_error(value: Any) -> bool:
     return type(value) is dict and _is_text(value.get("class"))
 
@@ -83,6 +87,15 @@ _CHECKS: Final[dict[str, _Check]] = {
     "environment": _is_text,
     "finished": _is_number,
     "running": _all(_all(_is_number)),
+    "request": _is_request,
+    "filtered": lambda value: type(value) is bool,
+    "extended": _is_number,
+    "match_on": _texts,
+    "filter_headers": _all(_is_anything),
+    "filter_query_parameters": _all(_is_anything),
+    "filter_post_data_parameters": _all(_is_anything),
+    "ignore_hosts": _texts,
+    "ignore_localhost": lambda value: type(value) is bool,
     "boundary": _texts,
     "mask": _texts,
     "without": _texts,

@@ -5,51 +5,43 @@ Knows recordings, and in which order calls are replayed; must not know how they 
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.recording import proxies
-from cassette_import.contexts.recording.call_sequences import CallSequences
-from cassette_import.contexts.recording.call_text import described_call, is_same_call
-from cassette_import.contexts.recording.decoding import BadValue
-from cassette_import.contexts.recording.exceptions import without_frames_in
-from cassette_import.contexts.recording.recording_context import RecordingContext, call_site
-from cassette_import.contexts.recording.recording_file import (
-    BadRecording,
-    Call,
-    CallSequence,
-    Recording,
-    ReplayMismatch,
-    read,
-)
-from cassette_import.contexts.recording.replay_order import ReplayOrder, pause, until_cancelled
+from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
+from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, EndOfRecording
+from cassette_import.contexts.recording.carried_requests import Carried
+from cassette_import.contexts.recording.inspection import inspected
+from cassette_import.contexts.recording.mismatches import Mismatches
+from cassette_import.contexts.recording.new_calls import NewCalls, NoObject, make_again, make_real, make_reals
+from cassette_import.contexts.recording.record import Record
+from cassette_import.contexts.recording.recording_context import ignored_call
+from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch, read
+from cassette_import.contexts.recording.replay_order import AnyOrder, ReplayOrder
+from cassette_import.contexts.recording.replayed_calls import NewCall, ReplayedCalls
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
+from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed, options_of
+from cassette_import.contexts.recording.requests_by_function import DEFAULT_PARTS
+from cassette_import.contexts.recording.same_calls import SameCalls
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["Replay"]
+if TYPE_CHECKING:
+    from cassette_import.contexts.recording.matching import RequestMatcher
 
+__all__ = ["RECORD_MODES", "Replay"]
 
-class _RunningSequence:
-    """A thread, job or task of this run; it takes a recorded call sequence with its first call."""
-
-    __slots__ = ("kind", "origin", "recorded", "starts")
-
-    def __init__(self, kind: str, origin: Sequence[int]) -> None:
-        self.kind = kind
-        self.origin = tuple(origin)
-        self.starts = 0
-        self.recorded: CallSequence | None = None
+RECORD_MODES: Final = ("none", "once", "new_episodes", "all")
+"""Which calls of a run are recorded: none; all if there is no recording yet; those that the recording lacks; all."""
 
 
-class _EndOfRecording(Exception):
-    """This call is not recorded, because the recorded run had ended before it."""
-
-
-class Replay(RecordingContext):
+class Replay(ReplayedCalls):
     """Runs a program again as `Record` recorded it, without its external calls.
 
     A run that differs from its recording gets a `ReplayMismatch`, which is not an `Exception`: its message shows the
@@ -59,6 +51,26 @@ class Replay(RecordingContext):
     ----------
     file:
         The recording, or the path of its file.
+    record_mode:
+        Which calls are made and recorded: ``none``; ``once``, all of them if the file does not exist; ``new_episodes``,
+        those that the recording does not contain; ``all``, all of them, and the file is replaced.
+    match_on:
+        Which parts of two requests must be equal, in any order of calls: ``method``, ``scheme``, ``host``, ``port``,
+        ``path``, ``query``, ``uri``, ``headers``, ``headers.NAME``, ``body``, or a function of two requests. In one
+        text, they are separated by ``+``. By default, all arguments of all calls must be equal.
+    order:
+        ``recorded``: each thread and task makes its calls in the recorded order. ``any``: in any order, and not all of
+        them. By default, ``any`` with `match_on` and for a recording with new episodes.
+    allow_playback_repeats:
+        Whether a call may be replayed several times, in any order.
+    filter_headers, filter_query_parameters, filter_post_data_parameters, ignore_hosts, ignore_localhost:
+        See `Record`. The recording contains names and hosts, and these hold if no others are given.
+    before_record_request, before_record_response:
+        See `Record`.
+    boundary, mask, without:
+        See `Record`, in addition to those of the recording.
+    output:
+        The file for new calls, if it is not the file of the recording.
     places:
         Folders by the names that replace them in the recording, as given to `Record`.
 
@@ -66,52 +78,115 @@ class Replay(RecordingContext):
     ------
     BadRecording
         If the file is not a recording that can be replayed.
+    ValueError
+        If an option is wrong.
 
     Example
     -------
     ``python -m cassette_import replay shop.cassette``
     """
 
-    def __init__(self, file: str | Recording, *, places: Mapping[str, str] | None = None) -> None:
-        self.recording: Recording = file if isinstance(file, Recording) else read(file)
+    def __init__(
+        self,
+        file: str | Recording,
+        *,
+        record_mode: str = "none",
+        match_on: Iterable[str | RequestMatcher] | str | None = None,
+        order: str | None = None,
+        allow_playback_repeats: bool = False,
+        filter_headers: Names = (),
+        filter_query_parameters: Names = (),
+        filter_post_data_parameters: Names = (),
+        ignore_hosts: Names = (),
+        ignore_localhost: bool = False,
+        before_record_request: Callable[[Any], Any] | str | None = None,
+        before_record_response: Callable[[Any], Any] | str | None = None,
+        boundary: Iterable[str] | str = (),
+        mask: Iterable[str] | str = (),
+        without: Iterable[str] | str = (),
+        output: str | None = None,
+        places: Mapping[str, str] | None = None,
+    ) -> None:
+        _check_choice("record_mode", record_mode, RECORD_MODES)
+        _check_choice("order", order, (None, "recorded", "any"))
+        self.recording, may_record = _opened(file, record_mode)
         self.mismatch: ReplayMismatch | None = None
         self.make_mismatch: Callable[[str], ReplayMismatch] = ReplayMismatch
-        self._sequences: CallSequences[_RunningSequence] = CallSequences(_RunningSequence)
-        self._order = ReplayOrder(self.recording)
         self._read_attributes: dict[tuple[int, str], Any] = {}
+        self._assigned: dict[int, dict[str, Any]] = {}
         self._changed_variables: set[str] = set()
+        self._last_requests = {}
         self._replayed = 0
         self._is_over = threading.Event()
         header = self.recording.header
+        given = RequestOptions(
+            filter_headers, filter_query_parameters, filter_post_data_parameters, ignore_hosts, ignore_localhost,
+            before_record_request, before_record_response,
+        )  # fmt: skip
+        names = [
+            tuple(dict.fromkeys([*header.get(name, ()), *listed(more)]))
+            for name, more in (("boundary", boundary), ("mask", mask), ("without", without))
+        ]
+        more_boundary, all_masked, all_without = names
+        options = options_of(header, given)
         try:
-            super().__init__(header.get("boundary", ()), header.get("mask", ()), header.get("without", ()), places)
+            super().__init__(more_boundary, all_masked, all_without, places, options)
         except ValueError as error:
             raise BadRecording(f"{self.recording.path}: cannot be replayed here: {error}") from error
+        parts = _parts_to_match(match_on, order, self.recording, may_record)
+        same = SameCalls(parts)
+        self._any_order: CallsInAnyOrder | None = None
+        if may_record or (order or ("any" if parts is not None else "recorded")) == "any":
+            self._any_order = CallsInAnyOrder(self.recording, same, repeats=allow_playback_repeats)
+        self._order = ReplayOrder(self.recording) if self._any_order is None else AnyOrder(self.recording)
+        self._in_order = CallsInRecordedOrder(self.recording, same, self._order)
         self._values = ReplayedValues(self.recording, self._mask, self)
+        self._mismatches = Mismatches(self.recording, self._mask)
+        self._new: NewCalls | None = None
+        if may_record:
+            shared: dict[str, Any] = {
+                "boundary": more_boundary,
+                "mask": all_masked,
+                "without": all_without,
+                "places": places,
+            }
+            recorder = Record(None, **shared, **options._asdict())
+            recorder.inform({"match_on": [part for part in parts or () if isinstance(part, str)], "output": ""})
+            self._new = NewCalls(self, recorder, self.recording, output or self.recording.path)
+
+    def inform(self, run: Mapping[str, Any]) -> None:
+        """Note what the command line runs, for the header of a new recording."""
+        if self._new is not None:
+            self._new.inform(run)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
         if exception[:1] == (None,):
             self.check_end()
+        self.close()
+
+    def close(self) -> None:
+        """Close the recording, if there are new calls."""
+        if self._new is not None:
+            self._new.close()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """See `RecordingContext.paused`."""
+        with super().paused(), contextlib.nullcontext() if self._new is None else self._new.recorder.paused():
+            yield
 
     def check_end(self) -> None:
         """Raise a `ReplayMismatch` if the run ended before its recording.
 
-        A thread that is still running need not have made all its recorded calls.
+        A thread that is still running need not have made all its recorded calls. If calls may come in any order, they
+        need not all come.
         """
         self.is_ending()
-        left = [
-            sequence
-            for sequence in self.recording.sequences.values()
-            if sequence.calls and not self._order.is_running_elsewhere(sequence)
-        ]
-        if self.mismatch is None and left and self.recording.finished:
-            first = min((sequence.calls[0] for sequence in left), key=lambda call: call.number)
-            count = sum(len(sequence.calls) for sequence in left)
-            self._set_mismatch(
-                f"the run ended, but its recording {self.recording.path} goes on, with {count} more "
-                f"call{'' if count == 1 else 's'}\n  recorded: {self._described_with_site(first)}"
-            )
+        if self.mismatch is None and self._any_order is None and self.recording.finished:
+            left = self._in_order.left()
+            if left:
+                self._set_mismatch(self._mismatches.unused(left))
         if self.mismatch is not None:
             raise self.mismatch
 
@@ -119,14 +194,26 @@ class Replay(RecordingContext):
         """Note that the main thread has ended. Threads that have made all their recorded calls may end now."""
         self._is_over.set()
 
+    @property
+    def play_count(self) -> int:
+        """How many calls were answered from the recording."""
+        return self._replayed
+
+    @property
+    def all_played(self) -> bool:
+        """Whether all recorded calls were replayed."""
+        return not (self._in_order.left() if self._any_order is None else any(self._any_order.unused()))
+
     def summary(self) -> str:
-        """How many calls were answered."""
-        count = self._replayed
-        return f"replay: {count} call{'' if count == 1 else 's'} answered from {self.recording.path}"
+        """How many calls were answered, and how many were made and recorded."""
+        self.close()
+        count, new = self._replayed, 0 if self._new is None else self._new.count
+        text = f"replay: {count} call{'' if count == 1 else 's'} answered from {self.recording.path}"
+        return f"{text}, {new} recorded" if new else text
 
     @property
     def formats(self) -> Mapping[str, ReportWriter]:
-        """None: a replay writes nothing."""
+        """None: a replay writes nothing but its recording."""
         return {}
 
     # ---- calls
@@ -136,223 +223,120 @@ class Replay(RecordingContext):
         self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
     ) -> Any:
         """The recorded result of this call."""
+        carried = self._requests.of_function(what[1], arguments, keywords)
+        call = functools.partial(fallback, self, function)
+        if carried is not None and carried.is_ignored:
+            return self._made(what, call, arguments, keywords, ignored_call)
         try:
-            return self._replay(what, arguments, keywords)
-        except _EndOfRecording:
+            result = self._replay(what, arguments, keywords, carried)
+        except EndOfRecording:
             self._wait_for_the_end()
+        except NewCall:
+            return self._new_result(what, call, arguments, keywords, carried)
         except BaseException as error:
             error.__traceback__ = None
             raise
+        else:
+            self._note_maker(result, call, arguments, keywords, carried)
+            return result
         return fallback(self, function, *arguments, **keywords)
 
+    @hidden
     def use(self, proxy: Any, kind: str, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         """The recorded result of this use of a proxy."""
         title = f"{type(proxy).__qualname__}.{name}"
         number = proxies.number_of(proxy)
+        what = [kind, title, number]
         if proxies.is_used_by_debugger():
-            return self._inspected([kind, title, number], name, arguments, keywords)
+            known = self._read_attributes if kind == "get" else {}
+            if (number, title) in known:
+                return known[number, title]
+            encoded = self.encoded_arguments(arguments, keywords, what)
+            return inspected(self.recording, what, name, encoded, self._values.decode)
+        carried = self._requests.of_method(proxy, name, arguments, keywords) if kind == "call" else None
+        call = functools.partial(_use, proxy, kind, name)
+        if self._requests.is_ignored(proxy, carried):
+            return self._made(what, call, arguments, keywords, ignored_call)
+        made_by = self._requests.of_proxy(proxy)
+        if self._new is not None and self._new.is_live(number) and (carried is None or not carried.is_sent):
+            return self._new_result(what, call, arguments, keywords, carried, made_by)
         try:
-            result = self._replay([kind, title, number], arguments, keywords)
-        except _EndOfRecording:
+            result = self._replay(what, arguments, keywords, carried, proxy, made_by)
+        except EndOfRecording:
             self._wait_for_the_end()
             raise SystemExit from None  # there is no object to use
+        except NewCall:
+            return self._new_result(what, call, arguments, keywords, carried, made_by, proxy)
+        self._note_maker(result, call, arguments, keywords, carried)
         if kind == "get":
             self._read_attributes[number, title] = result
+            if isinstance(result, MutableMapping):
+                self._assigned.setdefault(number, {})[name] = result
+        elif kind == "set":
+            self._assigned.setdefault(number, {})[name] = arguments[0]
         return result
 
-    def _replay(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
-        if not self.recording.finished:
-            self._let_others_catch_up()
-        call = self._next_call(what, arguments, keywords)
-        if call.is_pending:
-            awaitable: Any = self._await_replayed(call)
-            awaitable.__name__ = awaitable.__qualname__ = what[1].rpartition(".")[2]
-            return awaitable
-        self._order.wait_for_turn(call.number)
-        for index, after in call.changed:
-            _change(arguments[index], self._value(after))
-        self._order.call_ended(call.number)
-        assert call.outcome is not None
-        kind, content = call.outcome
-        if kind == "error":
-            raise self._error(content)
-        return self._value(content)
+    # ---- calls that are made
 
-    def _let_others_catch_up(self) -> None:
-        """In a recording that was cut short, the first thread at its end must not end the run for the others."""
-        sequence = self._sequences.current()
-        if sequence.kind != "task" and sequence.recorded is not None and not sequence.recorded.calls:
-            self._order.wait_for_all()
-
-    def _wait_for_the_end(self) -> None:
-        """Stop this thread, because the recorded run ended before this call.
-
-        A daemon thread stops until the process ends. Another thread ends when only such threads are left. If the
-        process continues after the replay, the thread returns from here and makes its call.
-        """
-        self._is_over.wait()
-        if self.is_paused:
-            return
-        if threading.current_thread().daemon:
-            threading.Event().wait()
-        raise SystemExit from None  # ends a thread without a message
-
-    async def _await_replayed(self, call: Call) -> Any:
-        """The coroutine that the program awaits instead of a recorded awaitable."""
-        outcome = call.outcome
-        if outcome is None:
-            raise self._set_mismatch(
-                f"{self.recording.path} was cut short while this was awaited\n"
-                f"  recorded: {self._described_with_site(call)}"
-            )
-        if call.waited:
-            await pause()
-        if outcome[0] == "error" and outcome[1]["class"].endswith(":CancelledError"):
-            try:
-                await until_cancelled()
-            finally:
-                self._order.call_ended(call.number)
-        await self._order.wait_for_turn_in_task(call.number)
-        self._order.call_ended(call.number)
-        if outcome[0] == "value":
-            return self._value(outcome[1])
+    @hidden
+    def _made(
+        self, what: list[Any], call: Any, arguments: Any, keywords: Mapping[str, Any], make: Callable[..., Any]
+    ) -> Any:
+        """The result of a call that is made; a mismatch if it needs an object that the recording alone contains."""
+        receiver = call.args[0] if call.func is _use else None
         try:
-            raise self._error(outcome[1])
-        except BaseException as error:
-            error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
-            raise
-
-    def _next_call(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any]) -> Call:
-        """The recorded call that this call is a repetition of."""
-        with self._lock:
-            if self.mismatch is not None:
-                raise self.mismatch
+            make_reals(receiver, arguments, dict(keywords))
+        except NoObject as problem:
             encoded = self.encoded_arguments(arguments, keywords, what)
-            running = self._sequences.current()
-            if running.recorded is None:
-                running.recorded = self._take_sequence(running, what, encoded)
-            sequence = running.recorded
-            if sequence is None or not sequence.calls:
-                if running.origin in self.recording.running:
-                    raise _EndOfRecording
-                raise self._mismatch_at_end(what, encoded)
-            sequence.thread = threading.get_ident()
-            call = sequence.calls[0]
-            if not is_same_call(call.what, call.arguments, what, encoded):
-                raise self._mismatch_at(call, what, encoded)
-            sequence.calls.popleft()
-            self._replayed += 1
-            self._values.learn_program_objects(call.arguments, encoded, self._program_objects_by_number)
-            return call
+            raise self._set_mismatch(self._mismatches.at_object(what, encoded, str(problem))) from None
+        return make(call, arguments, keywords)
 
-    def _take_sequence(self, running: _RunningSequence, what: list[Any], encoded: Any) -> CallSequence | None:
-        """The recorded sequence of the same origin. Of several, the one that begins with this call. If none does, the
-        first one that is left, so that the mismatch can show its call."""
-        left = [one for one in self.recording.sequences.values() if one.kind == running.kind and not one.is_taken]
-        same_origin = [sequence for sequence in left if sequence.origin == running.origin]
-        if not same_origin and running.origin in self.recording.running:
-            return None
-        left = same_origin or [sequence for sequence in left if not (running.origin and sequence.origin)]
-        found = next((sequence for sequence in left if _begins_with(sequence, what, encoded)), None)
-        if found is None and left:
-            found = left[0]
-        if found is not None:
-            found.is_taken = True
-        return found
+    @hidden
+    def _new_result(
+        self,
+        what: list[Any],
+        call: Any,
+        arguments: Any,
+        keywords: Mapping[str, Any],
+        carried: Carried | None,
+        made_by: Carried | None = None,
+        proxy: Any = None,
+    ) -> Any:
+        """The result of a call that is not in the recording: it is made and recorded."""
+        assert self._new is not None
+        if proxy is not None:
+            self._new.live.add(proxies.number_of(proxy))
+        make = functools.partial(self._new.make, what, carried, made_by)
+        return self._made(what, call, arguments, keywords, make)
+
+    def _note_maker(
+        self, value: Any, call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any], carried: Carried | None
+    ) -> None:
+        """Note how a client or request object from the recording can be made, should a call need it."""
+        if carried is not None and not carried.is_sent and proxies.is_proxy(value):
+            assigned = self._assigned.setdefault(proxies.number_of(value), {})
+            maker = functools.partial(make_again, call, arguments, keywords, assigned)
+            proxies.change_proxy(value, maker=maker)
+
+    # ---- threads
 
     def new_origin(self) -> Sequence[int]:
         """See `RecordingContext.new_origin`."""
-        running = self._sequences.current()
-        if running.recorded is None and (running.kind == "main" or running.origin):
-            running.recorded = self._take_sequence(running, [], [])
-        running.starts += 1
-        return () if running.recorded is None else (running.recorded.number, running.starts)
+        return self._in_order.new_origin() if self._new is None else self._new.recorder.new_origin()
 
     def job_ended(self, origin: Sequence[int]) -> None:
         """See `RecordingContext.job_ended`."""
-        sequence = self._sequences.current().recorded
-        if sequence is not None:
-            self._order.sequence_ended(sequence.number)
-
-    # ---- mismatches
-
-    def _set_mismatch(self, message: str) -> ReplayMismatch:
-        self.mismatch = self.make_mismatch(message)
-        return self.mismatch
-
-    def _mismatch_at(self, call: Call, what: list[Any], encoded: Any) -> ReplayMismatch:
-        return self._set_mismatch(
-            f"{_shown_site(call_site())}: replay mismatch at call {call.number} of {self.recording.path}\n"
-            f"  recorded: {self._described_with_site(call)}\n"
-            f"  now:      {described_call(what, encoded)}{self._note(call, what, encoded)}"
-        )
-
-    def _note(self, expected: Call, what: list[Any], encoded: Any) -> str:
-        """A line on the recorded call that is like this one, if there is one: the program has changed the order."""
-        for call in self.recording.calls.values():
-            if call is not expected and is_same_call(call.what, call.arguments, what, encoded):
-                break
+        if self._new is None:
+            self._in_order.sequence_ended()
         else:
-            return ""
-        seed = self.recording.header.get("hash seed")
-        is_fixed = "test" in self.recording.header or (isinstance(seed, str) and seed.isdigit())
-        advice = (
-            "sets of objects have no fixed order"
-            if is_fixed
-            else "if it is that of a set, record it with PYTHONHASHSEED=0"
-        )
-        return f"\n  note:     call {call.number} of the recording is this one: the order of calls differs; {advice}"
-
-    def _mismatch_at_end(self, what: list[Any], encoded: Any) -> ReplayMismatch:
-        if self.recording.is_missing:
-            why = "does not exist"
-        else:
-            why = "has no more calls here" if self.recording.finished else "was cut short before this call"
-        return self._set_mismatch(
-            f"{_shown_site(call_site())}: the recording {self.recording.path} {why}\n"
-            f"  now:      {described_call(what, encoded)}"
-        )
-
-    def _described_with_site(self, call: Call) -> str:
-        return f"{described_call(call.what, call.arguments)}    ({_shown_site(self._mask.restored(call.site))})"
-
-    def _damaged(self, error: BadValue) -> ReplayMismatch:
-        return self._set_mismatch(f"{self.recording.path} is damaged, or was recorded in another environment: {error}")
-
-    # ---- values
-
-    def _value(self, encoded: Any) -> Any:
-        try:
-            return self._values.value(encoded)
-        except BadValue as error:
-            raise self._damaged(error) from None
-
-    def _error(self, encoded: Any) -> BaseException:
-        try:
-            return self._values.error(encoded)
-        except BadValue as error:
-            raise self._damaged(error) from None
-
-    def _inspected(self, what: list[Any], name: str, arguments: Any, keywords: Mapping[str, Any]) -> Any:
-        """The result for a debugger that uses a proxy: no recorded call is used up."""
-        kind, title, number = what
-        if kind == "get" and (number, title) in self._read_attributes:
-            return self._read_attributes[number, title]
-        encoded = self.encoded_arguments(arguments, keywords, what)
-        for call in self.recording.calls.values():
-            outcome = call.outcome
-            if outcome is not None and outcome[0] == "value" and is_same_call(call.what, call.arguments, what, encoded):
-                return self._values.decode(outcome[1])
-        if name in ("__repr__", "__str__", "__format__"):
-            return f"<proxy for {title.rpartition('.')[0]}, number {number}>"
-        raise (AttributeError if kind == "get" else LookupError)(
-            f"{described_call(what, encoded)} is not in the recording"
-        )
+            self._new.recorder.job_ended(origin)
 
     # ---- the environment
 
     def variable(self, name: str, value: str | None) -> str | None:
         """The recorded value, or the actual one if the variable is not in the recording."""
+        if self._new is not None and name not in self.recording.environment:
+            return self._new.recorder.variable(name, value)
         if name in self._changed_variables or name not in self.recording.environment:
             return value
         recorded: str | None = self.recording.environment[name]
@@ -363,30 +347,41 @@ class Replay(RecordingContext):
         """The recorded names, and those that the program has added."""
         recorded = self.recording.environment.get("")
         if recorded is None:
-            return names
+            return names if self._new is None else self._new.recorder.variables(names)
         unchanged = [name for name in recorded if name not in self._changed_variables]
         return [*unchanged, *(name for name in names if name in self._changed_variables)]
 
     def variable_changed(self, name: str) -> None:
         """See `RecordingContext.variable_changed`."""
         self._changed_variables.add(name)
+        if self._new is not None:
+            self._new.recorder.variable_changed(name)
 
 
-def _begins_with(sequence: CallSequence, what: list[Any], encoded: Any) -> bool:
-    if not sequence.calls:
-        return False
-    first = sequence.calls[0]
-    return is_same_call(first.what, first.arguments, what, encoded)
+def _use(proxy: Any, kind: str, name: str, /, *arguments: Any, **keywords: Any) -> Any:
+    """Use the object behind a proxy."""
+    real = make_real(proxy)
+    return real.__await__() if name == "__await__" else proxies.USES[kind](real, name, *arguments, **keywords)
 
 
-def _shown_site(site: list[Any]) -> str:
-    return f"{site[0]}:{site[1]} in {site[2]}"
+def _opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
+    """The recording to replay, and whether calls are recorded."""
+    if isinstance(file, Recording):
+        return file, record_mode in ("all", "new_episodes")
+    if record_mode == "none" or (record_mode != "all" and os.path.exists(file)):
+        return read(file), record_mode == "new_episodes"
+    return Recording.missing(file, {}), True
 
 
-def _change(target: Any, after: Any) -> None:
-    """Assign the recorded contents to an argument that the call has changed."""
-    if isinstance(target, dict | set):
-        target.clear()
-        target.update(after)
-    else:
-        target[:] = after
+def _parts_to_match(given: Any, order: str | None, recording: Recording, may_record: bool) -> Any:
+    """The parts of requests that are compared; None for all arguments."""
+    if given is not None:
+        return listed(given)
+    if recording.is_extended or (may_record and recording.calls):
+        return recording.header.get("match_on") or DEFAULT_PARTS
+    return None
+
+
+def _check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
+    if given not in choices:
+        raise ValueError(f"{option}={given!r}: there are {', '.join(filter(None, choices))}")

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.recording.recording_file import CallSequence, Recording
 
-__all__ = ["ReplayOrder", "pause", "until_cancelled"]
+__all__ = ["AnyOrder", "ReplayOrder", "pause", "until_cancelled"]
 
 _PATIENCE: Final = 0.25
 _SETTLING_TIME: Final = 0.02
@@ -140,6 +140,22 @@ class ReplayOrder:
                     break
                 self._skipped.add(earlier)
             self._advance()
+
+
+class AnyOrder(ReplayOrder):
+    """No order: no call waits for another one."""
+
+    def call_ended(self, number: int) -> None:
+        """See `ReplayOrder`."""
+
+    def wait_for_turn(self, number: int) -> None:
+        """See `ReplayOrder`."""
+
+    def wait_for_all(self) -> None:
+        """See `ReplayOrder`."""
+
+    async def wait_for_turn_in_task(self, number: int) -> None:
+        """See `ReplayOrder`."""
 
 
 @types.coroutine

@@ -39,6 +39,7 @@ class ReplayedValues:
         self._proxies: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._proxy_types: dict[int, tuple[type, type[proxies.Proxy]]] = {}
         self._program_objects: dict[int, Any] = {}
+        self._unused_number = 0
         self._returned = frozenset(_returned_objects([call.outcome for call in recording.calls.values()]))
         """The numbers of the program's objects that are results of calls. They stay alive: in the recorded run, the
         external object held them."""
@@ -73,6 +74,21 @@ class ReplayedValues:
         if tag == "error":
             return decoded_error(content, self.decode)
         raise BadValue(f"no value is written as {tag!r}")
+
+    def renumber(self, proxy: Any, number: int) -> int:
+        """Let a proxy be the recorded object of another number.
+
+        If another proxy has this number, it gets one that is not in the recording. Returns that one.
+        """
+        self._unused_number -= 1
+        other = self._proxies.get(number)
+        self._proxies.pop(proxies.number_of(proxy), None)
+        if other is not None:
+            proxies.change_proxy(other, number=self._unused_number)
+            self._proxies[self._unused_number] = other
+        proxies.change_proxy(proxy, number=number)
+        self._proxies[number] = proxy
+        return self._unused_number
 
     def _proxy(self, number: int, class_number: int) -> Any:
         proxy = self._proxies.get(number)

@@ -32,6 +32,7 @@ _RECORDINGS: Final[pytest.StashKey[Recordings]] = pytest.StashKey()
 _FIXTURE: Final = "cassette_recording"
 _MARKER: Final = "cassette_record"
 _NETWORK_MARKER: Final = "block_network"
+_NETWORK_FIXTURE: Final = "_cassette_network"
 _NETWORK_OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "--block-network": {"action": "store_true", "default": False, "help": "refuse connections that tests open"},
     "--allowed-hosts": {"default": None, "help": "hosts or patterns that are not refused, separated by commas"},
@@ -85,10 +86,30 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Add the fixture that records or replays to each test that needs it, before all other fixtures."""
+    """Add the fixtures that block the network, and that record or replay, to each test that needs them.
+
+    pytest sets them up before all other fixtures and tears them down after the others of the test.
+    """
     names: list[str] | None = getattr(item, "fixturenames", None)
+    if names is None:
+        return
+    if _blocks_network(item):
+        names.insert(0, _NETWORK_FIXTURE)
+    _add_recording(item, names)
+
+
+def _blocks_network(item: pytest.Item) -> bool:
+    """Whether an option or a marker says that this plugin refuses the connections of a test."""
     config = item.config
-    if names is None or not (
+    if not config.getoption("block_network", False) and item.get_closest_marker(_NETWORK_MARKER) is None:
+        return False
+    return not config.pluginmanager.hasplugin("recording")  # pytest-recording does it
+
+
+def _add_recording(item: pytest.Item, names: list[str]) -> None:
+    """Add the fixture that records or replays to the names of a test's fixtures."""
+    config = item.config
+    if not (
         config.getoption("cassette_record")
         or config.getini("cassette_record")
         or _FIXTURE in names
@@ -102,7 +123,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         mode = config.getoption("cassette_record") or config.getini("cassette_record") or None
         recordings = config.stash[_RECORDINGS] = Recordings(config, mode)
     if recordings.takes(item):
-        # pytest sets it up first and tears it down last, so external calls of the other fixtures are recorded.
+        # The external calls of the other fixtures are recorded as well.
         names[:] = [_FIXTURE, *(name for name in names if name != _FIXTURE)]
 
 
@@ -208,10 +229,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Refuse connections while the test runs, if an option or a marker says so."""
-    if not item.config.getoption("block_network", False) and item.get_closest_marker(_NETWORK_MARKER) is None:
-        return (yield)
-    if item.config.pluginmanager.hasplugin("recording"):  # pytest-recording does it
+    """Refuse the connections of a test without fixtures; the others have a fixture that does it."""
+    if hasattr(item, "fixturenames") or not _blocks_network(item):
         return (yield)
     from cassette_import.frontends.pytest_plugin.network import refused
 
@@ -278,6 +297,15 @@ def overdubbing(request: pytest.FixtureRequest) -> Iterator[Overdubbing]:
 
 
 @pytest.fixture
+def _cassette_network(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Refuse connections during the setup, the call and the teardown of the test."""
+    from cassette_import.frontends.pytest_plugin.network import refused
+
+    with refused(request.node):
+        yield
+
+
+@pytest.fixture
 def cassette_recording(request: pytest.FixtureRequest) -> Iterator[Record | Replay | None]:
     """The context that records or replays this test; None if recordings are switched off."""
     recordings = request.config.stash.get(_RECORDINGS, None)
@@ -290,11 +318,15 @@ def cassette_recording(request: pytest.FixtureRequest) -> Iterator[Record | Repl
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, object, object]:
-    """Pause the recording while a fixture of several tests is set up: it belongs to none of them."""
-    recordings = request.config.stash.get(_RECORDINGS, None)
-    if recordings is None or fixturedef.scope == "function":
+    """Neither record nor block the network while a fixture of several tests is set up: it belongs to none of them."""
+    if fixturedef.scope == "function":
         return (yield)
-    with recordings.paused():
+    recordings = request.config.stash.get(_RECORDINGS, None)
+    network = sys.modules.get("cassette_import.frontends.pytest_plugin.network")
+    with (
+        contextlib.nullcontext() if recordings is None else recordings.paused(),
+        contextlib.nullcontext() if network is None else network.allowed(),
+    ):
         return (yield)
 
 

@@ -14,23 +14,41 @@ from typing import Any, Final
 
 import pytest
 
-__all__ = ["refused"]
+__all__ = ["allowed", "refused"]
 
 _MARKER: Final = "block_network"
 _LOCAL: Final = getattr(socket, "AF_UNIX", None)
+
+
+class _Block:
+    """Whether connections are refused at the moment: fixtures of several tests may open them during a test's setup."""
+
+    is_lifted = False
+
+
+@contextlib.contextmanager
+def allowed() -> Iterator[None]:
+    """Allow all connections in a block."""
+    before, _Block.is_lifted = _Block.is_lifted, True
+    try:
+        yield
+    finally:
+        _Block.is_lifted = before
 
 
 @contextlib.contextmanager
 def refused(item: pytest.Item) -> Iterator[None]:
     """Refuse the connections that a test opens, except to allowed hosts and within the machine's file system."""
     marker = item.get_closest_marker(_MARKER)
-    allowed = marker.kwargs.get("allowed_hosts") if marker is not None else None
-    if allowed is None:
-        allowed = (item.config.getoption("allowed_hosts", None) or "").split(",")
-    patterns = _patterns(allowed)
+    hosts = marker.kwargs.get("allowed_hosts") if marker is not None else None
+    if hosts is None:
+        hosts = (item.config.getoption("allowed_hosts", None) or "").split(",")
+    patterns = _patterns(hosts)
 
     def guarded(connect: Any) -> Any:
         def check_and_connect(self: Any, address: Any, *arguments: Any) -> Any:
+            if _Block.is_lifted:
+                return connect(self, address, *arguments)
             host = address[0] if isinstance(address, tuple) and address else None
             if self.family != _LOCAL and not (isinstance(host, str) and any(one.match(host) for one in patterns)):
                 raise RuntimeError(f"Network is disallowed: {item.nodeid} connects to {host}")

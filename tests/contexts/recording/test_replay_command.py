@@ -207,6 +207,20 @@ def test_standard_input_is_recorded(program, tmp_path):
     assert after.stdout.endswith(before.stdout.removeprefix("? "))
 
 
+def test_the_prompt_of_input_is_printed_as_in_the_recorded_run(tmp_path):
+    (tmp_path / "program.py").write_text("print(input('name? '), input(), input(7))")
+    before = cassette("run", "-c", "record", "-o", "it.cassette", "program.py", folder=tmp_path, stdin="a\nb\nc\n")
+    assert before.stdout == "name? 7a b c\n"
+    assert cassette("replay", "it.cassette", folder=tmp_path).stdout == before.stdout
+
+
+def test_the_summary_of_a_file_given_as_an_option_is_printed_once(tmp_path):
+    (tmp_path / "program.py").write_text("import time\nprint(time.time())")
+    before = cassette("run", "-c", "record:file=it.cassette", "program.py", folder=tmp_path)
+    assert before.stderr.count("record: 1 call") == 1
+    assert cassette("replay", "it.cassette", folder=tmp_path).stdout == before.stdout
+
+
 def test_a_module_is_recorded_and_replayed(tmp_path):
     package = tmp_path / "shop"
     package.mkdir()

@@ -1,0 +1,195 @@
+"""`ReplayedCalls`: finds the recorded call of each call of a run, and its result.
+
+Knows recordings, and the order of calls; must not know options, or how a call that is not recorded is made.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cassette_import.contexts.recording import proxies
+from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
+from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, NotRecorded
+from cassette_import.contexts.recording.carried_requests import Carried, ResponsePart
+from cassette_import.contexts.recording.decoding import BadValue
+from cassette_import.contexts.recording.exceptions import without_frames_in
+from cassette_import.contexts.recording.mismatches import Mismatches
+from cassette_import.contexts.recording.new_calls import NewCalls
+from cassette_import.contexts.recording.recording_context import RecordingContext
+from cassette_import.contexts.recording.recording_file import Call, Recording, ReplayMismatch
+from cassette_import.contexts.recording.replay_order import ReplayOrder, pause, until_cancelled
+from cassette_import.contexts.recording.replayed_values import ReplayedValues
+from cassette_import.contexts.recording.requests_by_function import is_connection
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+
+__all__ = ["NewCall", "ReplayedCalls"]
+
+
+class NewCall(Exception):
+    """This call is not in the recording, and is to be made."""
+
+
+class ReplayedCalls(RecordingContext):
+    """The base of `Replay`. Its attributes are assigned there."""
+
+    recording: Recording
+    mismatch: ReplayMismatch | None
+    make_mismatch: Callable[[str], ReplayMismatch]
+    _any_order: CallsInAnyOrder | None
+    """The recorded calls, if they may come in any order."""
+    _in_order: CallsInRecordedOrder
+    _order: ReplayOrder
+    _values: ReplayedValues
+    _mismatches: Mismatches
+    _new: NewCalls | None
+    """Makes the calls that the recording lacks; None if they are mismatches."""
+    _is_over: threading.Event
+    _last_requests: dict[int, int]
+    """The number of the call that sent the last request over a connection, by the number of its proxy."""
+    _replayed: int
+
+    def _replay(
+        self,
+        what: list[Any],
+        arguments: Any,
+        keywords: Mapping[str, Any],
+        carried: Carried | None,
+        proxy: Any = None,
+        made_by: Carried | None = None,
+    ) -> Any:
+        self._in_order.let_others_catch_up()
+        call = self._next_call(what, arguments, keywords, carried)
+        if proxy is not None and is_connection(what[1]) and carried is not None and len(call.what) > 2:
+            self._be_connection(proxy, call)
+        response = ResponsePart(self._requests, what[1], carried, made_by)
+        if call.is_pending:
+            awaitable: Any = self._await_replayed(call, response)
+            awaitable.__name__ = awaitable.__qualname__ = what[1].rpartition(".")[2]
+            return awaitable
+        self._order.wait_for_turn(call.number)
+        if what[1] == "builtins.input" and arguments:
+            _print_prompt(arguments[0])
+        for index, after in call.changed:
+            _change(arguments[index], self._value(after))
+        self._order.call_ended(call.number)
+        assert call.outcome is not None
+        kind, content = call.outcome
+        if kind == "error":
+            raise self._error(content)
+        value = self._value(content)
+        response.note(value)
+        return value
+
+    def _next_call(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any], carried: Carried | None) -> Call:
+        """The recorded call that this call is a repetition of."""
+        with self._lock:
+            if self.mismatch is not None:
+                raise self.mismatch
+            is_hidden = carried is not None and self._requests.hides_arguments
+            encoded = [[], []] if is_hidden else self.encoded_arguments(arguments, keywords, what)
+            call = self._taken(what, encoded, carried)
+            self._replayed += 1
+            self._values.learn_program_objects(call.arguments, encoded, self._program_objects_by_number)
+            return call
+
+    def _taken(self, what: list[Any], encoded: Any, carried: Carried | None) -> Call:
+        if self._any_order is not None:
+            after = self._last_requests.get(what[2], 0) if len(what) > 2 else 0
+            call = self._any_order.take(what, encoded, carried, after)
+            if call is not None:
+                return call
+            if self._new is not None:
+                raise NewCall
+            unused, used = self._any_order.unused(), self._any_order.used.values()
+            raise self._set_mismatch(self._mismatches.not_found(what, encoded, carried, unused, used))
+        try:
+            return self._in_order.take(what, encoded, carried)
+        except NotRecorded as problem:
+            if problem.expected is None:
+                raise self._set_mismatch(self._mismatches.at_end(what, encoded, carried)) from None
+            raise self._set_mismatch(self._mismatches.at(problem.expected, what, encoded, carried)) from None
+
+    def _be_connection(self, proxy: Any, call: Call) -> None:
+        """Let a connection be the recorded one that sent this request: its response is read from the connection."""
+        if self._new is not None:
+            self._new.live.discard(call.what[2])
+        before, number = proxies.number_of(proxy), call.what[2]
+        self._last_requests[number] = call.number
+        if before != number:
+            other = self._values.renumber(proxy, number)
+            self._requests.renumbered(number, other)
+            self._requests.renumbered(before, number)
+
+    def _wait_for_the_end(self) -> None:
+        """Stop this thread, because the recorded run ended before this call.
+
+        A daemon thread stops until the process ends. Another thread ends when only such threads are left. If the
+        process continues after the replay, the thread returns from here and makes its call.
+        """
+        self._is_over.wait()
+        if self.is_paused:
+            return
+        if threading.current_thread().daemon:
+            threading.Event().wait()
+        raise SystemExit from None  # ends a thread without a message
+
+    async def _await_replayed(self, call: Call, response: ResponsePart) -> Any:
+        """The coroutine that the program awaits instead of a recorded awaitable."""
+        outcome = call.outcome
+        if outcome is None:
+            raise self._set_mismatch(self._mismatches.cut_short(call))
+        if call.waited:
+            await pause()
+        if outcome[0] == "error" and outcome[1]["class"].endswith(":CancelledError"):
+            try:
+                await until_cancelled()
+            finally:
+                self._order.call_ended(call.number)
+        await self._order.wait_for_turn_in_task(call.number)
+        self._order.call_ended(call.number)
+        if outcome[0] == "value":
+            value = self._value(outcome[1])
+            response.note(value)
+            return value
+        try:
+            raise self._error(outcome[1])
+        except BaseException as error:
+            error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
+            raise
+
+    def _set_mismatch(self, message: str) -> ReplayMismatch:
+        self.mismatch = self.make_mismatch(message)
+        return self.mismatch
+
+    # ---- values
+
+    def _value(self, encoded: Any) -> Any:
+        try:
+            return self._values.value(encoded)
+        except BadValue as error:
+            raise self._set_mismatch(self._mismatches.damaged(error)) from None
+
+    def _error(self, encoded: Any) -> BaseException:
+        try:
+            return self._values.error(encoded)
+        except BadValue as error:
+            raise self._set_mismatch(self._mismatches.damaged(error)) from None
+
+
+def _print_prompt(prompt: Any) -> None:
+    """Print the prompt of `input`, as it did in the recorded run."""
+    if sys.stdout is not None:
+        sys.stdout.write(str(prompt))
+        sys.stdout.flush()
+
+
+def _change(target: Any, after: Any) -> None:
+    """Assign the recorded contents to an argument that the call has changed."""
+    if isinstance(target, dict | set):
+        target.clear()
+        target.update(after)
+    else:
+        target[:] = after

@@ -1,0 +1,245 @@
+"""The HTTP request that an external call carries: which functions send requests, and which arguments they take.
+
+`Request` has the attributes that matchers, filters and hooks of VCR.py expect. Knows the HTTP libraries by the names of
+their functions, and imports none of them; must not know recordings, or what requests are compared for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import urllib.parse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.recording.requests_by_function import Parameters
+
+__all__ = ["Request", "request_from"]
+
+_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_JSON: Final = "application/json"
+_FORM: Final = "application/x-www-form-urlencoded"
+_BOUNDARY: Final = re.compile(r"boundary=\"?([^\";,]+)")
+
+
+@dataclasses.dataclass
+class Request:
+    """An HTTP request, or what is known of one: the address and the headers that a client adds to each request.
+
+    A hook may change it.
+
+    >>> request = Request("GET", "https://example.org/tea?size=2")
+    >>> request.host, request.port, request.path, request.query
+    ('example.org', 443, '/tea', [('size', '2')])
+    """
+
+    method: str
+    uri: str
+    headers: dict[str, str] = dataclasses.field(default_factory=dict)
+    """The headers that the program passes, with their names in lower case."""
+    body: Any = None
+    """Text or bytes; None if there is no body. Bodies in JSON and of forms have their keys in alphabetical order."""
+
+    @property
+    def url(self) -> str:
+        """The same as `uri`."""
+        return self.uri
+
+    @property
+    def scheme(self) -> str:
+        """`http` or `https`."""
+        return urllib.parse.urlsplit(self.uri).scheme
+
+    protocol = scheme
+
+    @property
+    def host(self) -> str | None:
+        """The name or address of the server, in lower case."""
+        return urllib.parse.urlsplit(self.uri).hostname
+
+    @property
+    def port(self) -> int | None:
+        """The port; that of the scheme if the address has none."""
+        parts = urllib.parse.urlsplit(self.uri)
+        try:
+            return parts.port or _PORTS.get(parts.scheme)
+        except ValueError:
+            return None
+
+    @property
+    def path(self) -> str:
+        """The path, without parameters."""
+        return urllib.parse.urlsplit(self.uri).path
+
+    @property
+    def query(self) -> list[tuple[str, str]]:
+        """The parameters of the address, in alphabetical order."""
+        return sorted(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.uri).query, keep_blank_values=True))
+
+
+def request_from(
+    parameters: Parameters,
+    arguments: Sequence[Any],
+    keywords: Mapping[str, Any],
+    base: Request | None = None,
+    known: Callable[[Any], Request | None] = lambda value: None,
+) -> Request:
+    """The request that a call carries.
+
+    Parameters
+    ----------
+    parameters:
+        Those of the function.
+    arguments, keywords:
+        The arguments of the call, without the receiver.
+    base:
+        What the client adds to each of its requests.
+    known:
+        The request of an object that was made by an earlier call, if it is one.
+
+    >>> request_from(Parameters("GET", ("url",)), ["http://example.org"], {"params": {"q": "tea"}}).uri
+    'http://example.org?q=tea'
+    """
+    given = dict(zip(parameters.names, arguments, strict=False))
+    given |= keywords
+    for name in ("url", "request"):
+        if (whole := given.get(name)) is not None and not isinstance(whole, str | bytes):
+            request = known(whole)
+            if request is not None:
+                return request
+            given = {**given, name: None, **_parts_of(whole)}
+    base = base or Request("", "")
+    headers = {**base.headers, **_headers(given.get("headers"))}
+    body, content_type = _body(given)
+    if content_type and "content-type" not in headers:
+        headers["content-type"] = content_type
+    method = parameters.method
+    if method is None:
+        method = _text(given.get("method")) or ("GET" if body is None else "POST")
+    uri = _joined(base.uri, _address(given, parameters.scheme))
+    if parameters.method is None and "fields" in given and method.upper() in ("GET", "HEAD", "DELETE", "OPTIONS"):
+        uri, body = _with_parameters(uri, given["fields"]), None
+        headers.pop("content-type", None)
+    uri = _with_parameters(uri, given.get("params"))
+    content_type = headers.get("content-type", "")
+    if content_type:
+        headers["content-type"] = _BOUNDARY.sub("boundary=BOUNDARY", content_type)
+    return Request(method.upper(), uri, headers, _canonical(body, content_type))
+
+
+def _parts_of(whole: Any) -> dict[str, Any]:
+    """The parts of a request object of `urllib`, `requests` or `httpx`; an address is one part."""
+    if hasattr(whole, "full_url") and hasattr(whole, "get_method"):
+        headers = dict(whole.header_items())
+        return {"method": whole.get_method(), "url": whole.full_url, "headers": headers, "body": whole.data}
+    if not (hasattr(whole, "method") and hasattr(whole, "url")):
+        return {"url": str(whole)}
+    found = {}
+    for name in ("method", "url", "headers", "params", "data", "json", "files", "body", "content"):
+        try:
+            value = getattr(whole, name, None)
+        except Exception:
+            continue
+        if value is not None and not callable(value) and not (name in ("data", "files", "params") and not value):
+            found[name] = value
+    return found
+
+
+def _address(given: Mapping[str, Any], scheme: str) -> str:
+    """The address that a call names: a URL, or a host and a port."""
+    for name in ("url", "base_url", "fullurl", "uri"):
+        if given.get(name) is not None:
+            return _text(given[name])
+    host, port = _text(given.get("host")), given.get("port")
+    address = f"{scheme}://{host}" if host else ""
+    return f"{address}:{port}" if host and port and port != _PORTS.get(scheme) else address
+
+
+def _joined(base: str, address: str) -> str:
+    if not base or "://" in address:
+        return address
+    return f"{base.rstrip('/')}/{address.lstrip('/')}" if address else base
+
+
+def _with_parameters(uri: str, parameters: Any) -> str:
+    if not parameters:
+        return uri
+    address, mark, fragment = uri.partition("#")
+    return f"{address}{'&' if '?' in address else '?'}{_urlencoded(parameters)}{mark}{fragment}"
+
+
+def _urlencoded(parameters: Any) -> str:
+    if isinstance(parameters, str | bytes):
+        return _text(parameters)
+    pairs = parameters.items() if isinstance(parameters, Mapping) else parameters
+    if iter(pairs) is pairs:
+        return f"<{type(pairs).__name__}>"  # a generator: reading it would take it from the program
+    try:
+        return urllib.parse.urlencode([(name, value) for name, value in pairs if value is not None], doseq=True)
+    except (TypeError, ValueError):
+        return str(parameters)
+
+
+def _headers(headers: Any) -> dict[str, str]:
+    """Headers with their names in lower case, in alphabetical order."""
+    if headers is None:
+        return {}
+    pairs = headers.items() if hasattr(headers, "items") else headers
+    if not isinstance(pairs, Iterable) or iter(pairs) is pairs:
+        return {}
+    return dict(sorted((_text(name).lower(), _text(value)) for name, value in pairs))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return "" if value is None else str(value)
+
+
+def _body(given: Mapping[str, Any]) -> tuple[Any, str]:
+    """The body that the arguments describe, and its content type if the library sets it."""
+    if given.get("json") is not None:
+        return _dumped(given["json"]), _JSON
+    body = next((given[name] for name in ("body", "content", "data", "fields") if given.get(name) is not None), None)
+    content_type = ""
+    if isinstance(body, Mapping) or (isinstance(body, list | tuple) and all(isinstance(one, tuple) for one in body)):
+        body, content_type = _urlencoded(body), _FORM
+    elif isinstance(body, bytearray | memoryview):
+        body = bytes(body)
+    elif body is not None and not isinstance(body, str | bytes):
+        body = f"<{type(body).__name__}>"  # a file or a generator: reading it would take it from the program
+    files = given.get("files")
+    if files:
+        names = sorted(map(str, files if isinstance(files, Mapping) else (one[0] for one in files)))
+        return f"{_text(body)}<files: {', '.join(names)}>", ""
+    return body, content_type
+
+
+def _dumped(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True)
+    except (TypeError, ValueError):
+        return f"<{type(value).__name__}>"
+
+
+def _canonical(body: Any, content_type: str) -> Any:
+    """A body that is equal for equal contents: as text, with sorted keys, and without a random boundary."""
+    if isinstance(body, bytes):
+        try:
+            body = body.decode()
+        except UnicodeDecodeError:
+            boundary = _BOUNDARY.search(content_type)
+            return body if boundary is None else body.replace(boundary[1].encode(), b"BOUNDARY")
+    if not body:
+        return None
+    kind = content_type.partition(";")[0].strip().lower()
+    try:
+        if kind == _JSON:
+            return json.dumps(json.loads(body), sort_keys=True)
+        if kind == _FORM:
+            return urllib.parse.urlencode(sorted(urllib.parse.parse_qsl(body, keep_blank_values=True)))
+    except ValueError:
+        return body
+    boundary = _BOUNDARY.search(content_type)
+    return body if boundary is None else body.replace(boundary[1], "BOUNDARY")
