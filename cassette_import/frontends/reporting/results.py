@@ -148,7 +148,7 @@ def _import_for_writers(suffix: str) -> None:
     import json  # noqa: F401
     import tempfile  # noqa: F401
 
-    if suffix == ".html":  # a page is made from a file of the package
+    if suffix.endswith(".html"):  # a page is made from a file of the package
         import html  # noqa: F401
         from importlib import resources
 

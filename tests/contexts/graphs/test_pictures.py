@@ -316,3 +316,16 @@ def test_a_profile_without_calls_writes_an_empty_call_graph(tmp_path):
     path = tmp_path / "nothing.callgraph.html"
     Profile().formats[".callgraph.html"](str(path))
     assert "no function called another" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("context", "name"),
+    [("callgraph", "out.svg"), ("callgraph", "out.html"), ("profile", "out.html"), ("profile", "out.callgraph.html")],
+)
+def test_an_interrupted_program_ends_as_without_a_picture(context, name, folder):
+    with open(folder / "app.py", "a") as file:
+        file.write("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nmain()\n")
+    plain = cassette("run", "-c", context, "-o", "out.txt", "app.py", folder=folder)
+    done = cassette("run", "-c", context, "-o", name, "app.py", folder=folder)
+    assert done.status == plain.status
+    assert (folder / name).stat().st_size > 1000

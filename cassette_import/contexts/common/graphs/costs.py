@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from cassette_import.contexts.common.graphs.graph import Edge, Function, Graph
+from cassette_import.interpreter.records import Record
 
 __all__ = ["Costs", "callees_by_cost", "costliest", "costliest_path", "costs_of", "downward_order"]
 
@@ -20,7 +21,7 @@ _WORTH_FOLLOWING: Final = 0.005
 """The costliest path ends where less than this share of the whole goes on."""
 
 
-class Costs(NamedTuple):
+class Costs(Record):
     """The costs of functions and edges, each with all that happens below, and the cost of the whole program."""
 
     functions: Mapping[Function, float]

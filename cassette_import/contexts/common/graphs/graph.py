@@ -6,9 +6,10 @@ Knows names and files of functions; must not know hooks, or how the graph is dra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from cassette_import.contexts.common.text import search_folders, short_path
+from cassette_import.interpreter.records import Record
 
 __all__ = ["NOT_PYTHON", "Edge", "Function", "Graph", "Seconds"]
 
@@ -16,7 +17,7 @@ NOT_PYTHON: Final = "~"
 """The file name of functions that are not written in Python."""
 
 
-class Function(NamedTuple):
+class Function(Record):
     """A function of the graph, with its file, line and module."""
 
     filename: str
@@ -41,7 +42,7 @@ Edge: TypeAlias = tuple[Function, Function]
 """A caller and its callee."""
 
 
-class Seconds(NamedTuple):
+class Seconds(Record):
     """Measured times: cumulative ones of functions and edges, and self times of functions."""
 
     cumulative: Mapping[Function, float]
@@ -49,7 +50,7 @@ class Seconds(NamedTuple):
     own: Mapping[Function, float]
 
 
-class Graph(NamedTuple):
+class Graph(Record):
     """The functions, sorted, the number of calls of each pair of caller and callee, and times if they were measured."""
 
     functions: tuple[Function, ...]

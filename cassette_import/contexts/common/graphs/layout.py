@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from cassette_import.contexts.common.graphs.costs import Costs, callees_by_cost, downward_order
 from cassette_import.contexts.common.graphs.graph import Function, Graph
+from cassette_import.interpreter.records import Record
 
 __all__ = ["Box", "Cluster", "Layout", "columns", "rows"]
 
@@ -27,7 +28,7 @@ _AROUND: Final = 8
 """How far a cluster reaches beyond its boxes."""
 
 
-class Box(NamedTuple):
+class Box(Record):
     """The position of a function in the picture."""
 
     x: float
@@ -48,7 +49,7 @@ class Box(NamedTuple):
         return self.x + self.width / 2, self.y + self.height / 2
 
 
-class Cluster(NamedTuple):
+class Cluster(Record):
     """Functions of one module side by side, and the rectangle around their boxes."""
 
     module: str
@@ -56,7 +57,7 @@ class Cluster(NamedTuple):
     box: Box
 
 
-class Layout(NamedTuple):
+class Layout(Record):
     """The positions of all functions, the clusters, and the size of the picture."""
 
     boxes: Mapping[Function, Box]
