@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.activation.inheritance import DIVERTED
-from cassette_import.interpreter.namespaces import bases_of, class_attribute, class_namespace
+from cassette_import.interpreter.namespaces import bases_of, class_attribute, class_namespace, module_namespace
 from cassette_import.runtime.module_imports import ModuleImport
 
-__all__ = ["Described", "Label", "described", "display", "module_of", "parameter_names", "thread_name"]
+__all__ = [
+    "Described",
+    "Label",
+    "described",
+    "display",
+    "module_of",
+    "modules_by_file",
+    "parameter_names",
+    "thread_name",
+]
 
 Label: TypeAlias = tuple[str, int, str]
 """File, line and name, as in `pstats`; for a builtin, `("~", 0, "<built-in method builtins.len>")`."""
@@ -128,6 +138,20 @@ def module_of(function: Any) -> str:
     else:
         found = class_attribute(function if issubclass(kind, type) else kind, "__module__")
     return found if isinstance(found, str) else "builtins"
+
+
+def modules_by_file() -> dict[str, str]:
+    """The names of the imported modules by their files, without the program's own module.
+
+    >>> modules_by_file()[functools.__file__]
+    'functools'
+    """
+    found: dict[str, str] = {}
+    for name, module in list(sys.modules.items()):
+        filename = module_namespace(module).get("__file__") if type(module) is ModuleType else None
+        if type(filename) is str and name != "__main__":
+            found.setdefault(filename, name)
+    return found
 
 
 def parameter_names(function: Any) -> tuple[str | None, ...]:

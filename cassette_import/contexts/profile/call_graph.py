@@ -6,10 +6,9 @@ Knows statistics and graphs; must not know how statistics are computed, or how g
 from __future__ import annotations
 
 import os
-import sys
 from typing import Final
 
-from cassette_import.contexts.common.function_names import Label
+from cassette_import.contexts.common.function_names import Label, modules_by_file
 from cassette_import.contexts.common.graphs.graph import Edge, Function, Graph, Seconds
 from cassette_import.contexts.common.graphs.page import page
 from cassette_import.contexts.common.text import search_folders, short_path
@@ -25,7 +24,7 @@ _SHOWN: Final = 50
 def call_graph(profile: CallTrees) -> Graph:
     """The graph of all functions of a profile, with their times."""
     statistics = Statistics(profile)
-    modules = _modules()
+    modules = modules_by_file()
     folders = search_folders()
     known: dict[Label, Function] = {}
 
@@ -55,13 +54,3 @@ def write(profile: CallTrees, path: str) -> None:
     title = os.path.basename(path).removesuffix(".html").removesuffix(".callgraph") or "callgraph"
     with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(page(call_graph(profile), _SHOWN, title))
-
-
-def _modules() -> dict[str, str]:
-    """The names of modules by their files; the program's own module has the name of its file."""
-    found: dict[str, str] = {}
-    for name, module in list(sys.modules.items()):
-        filename = getattr(module, "__dict__", {}).get("__file__")
-        if isinstance(filename, str) and name != "__main__":
-            found.setdefault(filename, name)
-    return found

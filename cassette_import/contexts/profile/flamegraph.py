@@ -8,10 +8,11 @@ from __future__ import annotations
 import html
 import json
 import os
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
-from cassette_import.contexts.common.function_names import Label
+from cassette_import.contexts.common.function_names import Label, modules_by_file
 from cassette_import.contexts.common.text import search_folders, short_path
 from cassette_import.contexts.profile.call_tree import CallTrees, walk
 from cassette_import.contexts.profile.statistics import Statistics
@@ -59,13 +60,14 @@ def _data(profile: CallTrees) -> dict[str, Any]:
     paths = _paths(statistics, labels)
     functions = statistics.functions()
     roots = statistics.roots()
+    modules = modules_by_file()
     calls = sum(found.calls for label, (found, _) in functions.items() if label not in roots)
     summary = f"{calls} calls, {sum(paths['self']):.3f} s"
     if statistics.overhead:
         summary += f" (overhead subtracted: {statistics.overhead:.3f} s)"
     return {
         "summary": summary,
-        "frames": [(_name(label), _place(label, folders)) for label in labels],
+        "frames": [(_name(label), _place(label, folders), _module(label, modules, folders)) for label in labels],
         **paths,
         "functions": [
             (found.calls, found.self_time, found.cumulative, _name_and_place(label, folders), _name(label))
@@ -117,6 +119,11 @@ def _name(label: Label) -> str:
 
 def _place(label: Label, folders: list[str]) -> str:
     return "" if label[0] == "~" else f"{short_path(label[0], folders)}:{label[1]}"
+
+
+def _module(label: Label, modules: Mapping[str, str], folders: list[str]) -> str:
+    """The module of a function; for the program's own one, its file."""
+    return "" if label[0] == "~" else modules.get(label[0]) or short_path(label[0], folders)
 
 
 def _name_and_place(label: Label, folders: list[str]) -> str:

@@ -1,10 +1,12 @@
 """The page with the flame graph: one file that works offline, in a real browser."""
 
+import itertools
 import json
 import re
 
 import pytest
 from helpers.browser import Page
+from helpers.command_line import cassette
 
 from cassette_import.contexts import Profile
 from cassette_import.contexts.profile import context as profile_context
@@ -185,3 +187,94 @@ def test_a_row_of_the_table_searches_for_its_function_and_a_heading_sorts(shown)
     names = shown.evaluate("[...document.querySelectorAll('#functions tbody tr')].map(row => row.cells[3].textContent)")
     assert names == sorted(names, key=str.lower)
     assert shown.console == []
+
+
+# ---- large programs: modules, orders, colours
+
+
+def attributes(shown, expression):
+    return shown.evaluate(f"[...document.querySelectorAll('.frame')].map(box => [box.textContent, {expression}])")
+
+
+def test_a_frame_names_the_module_of_its_function(shown):
+    modules = dict(attributes(shown, "box.dataset.module ?? null"))
+    assert modules == {"<MainThread>": None, "outer": __name__, "inner": __name__, "other": __name__}
+    after = shown.evaluate("getComputedStyle(document.querySelector(\".frame[title^='inner']\"), '::after').content")
+    assert __name__ in after
+
+
+def test_the_programs_own_functions_have_its_file_as_module(tmp_path):
+    (tmp_path / "app.py").write_text("def main():\n    return len([])\n\nmain()\n")
+    done = cassette("run", "-c", "profile", "-o", "out.html", "app.py", folder=tmp_path)
+    assert done.status == 0
+    frames = {name: module for name, _, module in data_of((tmp_path / "out.html").read_text())["frames"]}
+    assert frames["main"] == "app.py"
+    assert frames["<built-in method builtins.len>"] == ""
+
+
+@pytest.fixture
+def in_order(monkeypatch):
+    """`other` is called before `inner`, which takes longer."""
+    now = 0.0
+    for module in (profile_context, overhead_subtraction):
+        monkeypatch.setattr(module, "perf_counter", lambda: now)
+    made = Profile(overhead=False)
+    for function, seconds in ((other, 0.01), (inner, 0.03)):
+        made.prehook(function)
+        now += seconds
+        made.posthook(None, function)
+    return made
+
+
+def test_the_frames_are_left_heavy_or_in_the_order_of_the_first_calls(in_order, tmp_path):
+    path = tmp_path / "flames.html"
+    in_order.formats[".html"](str(path))
+    with Page(path.as_uri(), tmp_path / "browser") as shown:
+        positions = {}
+        for button in ("#heavy", "#order", "#heavy"):
+            shown.click(button)
+            lefts = dict(attributes(shown, "parseFloat(box.style.left)"))
+            positions[button] = sorted(("inner", "other"), key=lefts.get)
+            assert shown.evaluate(f"document.querySelector('{button}').getAttribute('aria-pressed')") == "true"
+        assert positions == {"#heavy": ["inner", "other"], "#order": ["other", "inner"]}
+        assert shown.console == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_text_of_frames_has_contrast_in_both_colour_schemes(shown, scheme):
+    """The contrast of WCAG 2: at least 4.5 to 1."""
+    shown._ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    found = shown.evaluate(
+        "[...document.querySelectorAll('.frame')].map(box => [getComputedStyle(box).color,"
+        " getComputedStyle(box).backgroundColor])"
+    )
+    assert len(found) == 4
+    for colours in found:
+        light, dark = sorted((luminance(colour) for colour in colours), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def luminance(colour):
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_frames_side_by_side_do_not_cover_each_other(tmp_path):
+    functions = [eval(f"lambda: {number}") for number in range(300)]
+    made = Profile(overhead=False)
+    for number, function in enumerate(functions):
+        function.__code__ = function.__code__.replace(co_name=f"f{number}")
+        made.prehook(function)
+        sum(range(3000))
+        made.posthook(None, function)
+    path = tmp_path / "flames.html"
+    made.formats[".html"](str(path))
+    with Page(path.as_uri(), tmp_path / "browser") as shown:
+        boxes = shown.evaluate(
+            "[...document.querySelectorAll('.frame')].slice(1).map(box => box.getBoundingClientRect())"
+            ".map(box => [box.left, box.right])"
+        )
+        boxes.sort()
+        assert len(boxes) > 200
+        assert all(box[1] <= following[0] + 1.5 for box, following in itertools.pairwise(boxes))
