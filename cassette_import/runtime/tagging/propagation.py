@@ -116,7 +116,8 @@ def propagate(
         store = store_of(activation)
         if not (tagged or store or key in RULED_ALWAYS):
             return callee(*arguments, **keywords)
-    elif id(type(function)) not in TYPES_IN_C and calls_overdubbed(activation, function):
+        type_id = id(type(function))
+    elif (type_id := id(type(function))) not in TYPES_IN_C and calls_overdubbed(activation, function):
         if DEFAULTS:
             target = function if type(function) is FunctionType else function_behind(function)
             arguments, keywords = with_defaults(target, _arguments_before(function, leading), arguments, keywords)
@@ -129,9 +130,7 @@ def propagate(
         if wants_wrapped:
             LOCAL.wants_wrapped = False
         store = store_of(activation)
-        if store is None or not (
-            tagged or store or key in RULED_WHILE_TAGGED or id(type(function)) in TYPES_RULED_WHILE_TAGGED
-        ):
+        if store is None or not (tagged or store or key in RULED_WHILE_TAGGED or type_id in TYPES_RULED_WHILE_TAGGED):
             if tagged:
                 return callee(*map(plain, arguments), **without_wrappers(keywords))
             value = callee(*arguments, **keywords)
@@ -144,7 +143,7 @@ def propagate(
         elif is_a(function, type):
             rule_function = construct
         else:
-            rule_function = RULES_OF_TYPES.get(id(type(function)), without_rule)
+            rule_function = RULES_OF_TYPES.get(type_id, without_rule)
         return rule_function(LeafCall(activation, store, callee, function, leading, arguments, keywords))
     except Exception as error:
         if tagged and store is not None and error.args:
