@@ -8,6 +8,11 @@ if __name__ == "__main__":
         # `-m` puts the current folder first on the path. It may contain a `random.py` of the program, which must not
         # replace the standard library's for cassette_import. The program's own folder takes this place when it begins.
         sys.path[0] = os.path.dirname(os.__file__)
-    from cassette_import.frontends.command_line.main import main
+    from cassette_import.interpreter.module_bundle import bundled
 
+    with bundled("command_line"):
+        from cassette_import.frontends.command_line.main import main
+
+        if sys.argv[1:2] == ["run"]:
+            from cassette_import.frontends.command_line import run as run
     sys.exit(main())

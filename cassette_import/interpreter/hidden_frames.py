@@ -25,6 +25,9 @@ _NOP = opmap["NOP"]
 _CACHE = opmap["CACHE"]
 
 
+_BEGIN_OF_HIDDEN = bytes((_NOP, 0))
+_COMPREHENSIONS_ARE_INLINED = (3, 12) <= sys.version_info < (3, 15)  # since PEP 709; see below for 3.15
+
 MONITORS_BY_CODE = sys.version_info >= (3, 15)
 """Whether each hidden code object needs data of its own, which no copy of it has."""
 _TOOL = 4
@@ -33,6 +36,8 @@ _TOOL = 4
 
 def hide(code: CodeType) -> CodeType:
     """Return `code` without its `RESUME` instruction (3.15: and without the cache entry that follows it)."""
+    if _COMPREHENSIONS_ARE_INLINED and code.co_code[0] == _RESUME:  # most code: a start hides hundreds of functions
+        return code.replace(co_code=_BEGIN_OF_HIDDEN + code.co_code[2:])
     instructions = bytearray(code.co_code)
     resume = bytearray()
     for index in range(0, len(instructions), 2):

@@ -6,6 +6,8 @@ imported when there are any.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ from cassette_import.frontends.command_line.usage import (
     settings_of,
 )
 from cassette_import.frontends.programs.program import CannotRun, Module, Program, Script
+from cassette_import.interpreter.module_bundle import bundled
 from cassette_import.specialization.progress import PROGRESS
 
 if TYPE_CHECKING:
@@ -59,12 +62,19 @@ def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list
 
     All that a run in contexts needs is imported now: later, the program's folder comes first on `sys.path`.
     """
-    from cassette_import.contexts.common.main_program import about_to_run
-    from cassette_import.frontends.command_line.reported_run import run_and_report
-    from cassette_import.frontends.programs.exit_hooks import replace_exit_functions
+    with bundled("contexts"):
+        from cassette_import.contexts import READY_MADE
+        from cassette_import.contexts import lookup as lookup
+        from cassette_import.contexts.common.main_program import about_to_run
+        from cassette_import.frontends.command_line.reported_run import run_and_report
+        from cassette_import.frontends.programs.exit_hooks import replace_exit_functions
 
     if wanted.contexts or wanted.report or given.escapes:
         replace_exit_functions()
+    for text in wanted.contexts or ():
+        name = text.partition(":")[0]
+        if name in READY_MADE:
+            _import_ready_made(name, READY_MADE[name].partition(":")[0])
     # A context may be defined beside the program, or in the current folder.
     with about_to_run(program.module):
         contexts = contexts_named(wanted.contexts, program.folder, os.getcwd())
@@ -73,6 +83,11 @@ def _importing_all(given: Any, wanted: Settings, program: Program) -> tuple[list
 
         contexts.append(EscapeWatch(contexts))
     return contexts, run_and_report
+
+
+def _import_ready_made(name: str, module: str) -> None:
+    with contextlib.suppress(Exception), bundled(f"context.{name}"):  # later, the context's name raises the error again
+        importlib.import_module(module)
 
 
 def _program(words: Sequence[str]) -> Program:

@@ -1,0 +1,171 @@
+"""Bundles: the code of the modules of cassette_import that one step of a start imports, in one file.
+
+A start imports a hundred modules of cassette_import. To find and to read each of them takes Python's import system
+65 µs, almost half of the import. So the first start writes the code of all of them to one file beside the `.pyc` files,
+and later starts execute the modules in the same order:
+
+    with bundled("contexts"):
+        from cassette_import.activation.context import Context
+
+A bundle is valid as long as a `.pyc` is: while the times and sizes of the source files are those that they were. A
+bundle is never necessary. If anything is different or wrong, the modules are imported as usual.
+
+Knows how modules are imported; must not know which modules a start imports.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+import time
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, source_hash
+from types import CodeType, ModuleType
+from typing import Any, Final
+
+__all__ = ["bundled"]
+
+_PACKAGE: Final = __name__.partition(".")[0]
+_HASH: Final = 8
+_SETTLED: Final = 2.0
+"""The age in seconds from which on the times of a source file are trusted: file systems may count whole seconds."""
+
+_Source = tuple[str, str, bool, int, int]
+"""The name and the path of a module, whether it is a package, and the time and the size of its file."""
+
+
+class bundled:
+    """A block that imports modules of cassette_import; it must import the same modules in each process.
+
+    No other thread may import them meanwhile.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._path = _location(name)
+        self._before: set[str] | None = None
+
+    def __enter__(self) -> None:
+        if self._path is not None and not _execute(self._path):
+            self._before = set(sys.modules)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._path is None or self._before is None or kind is not None or sys.dont_write_bytecode:
+            return
+        new = [name for name in sys.modules if name not in self._before and name.startswith(f"{_PACKAGE}.")]
+        data = _bundle(new)  # in the order in which their imports have finished
+        if data is not None:
+            _write(self._path, data)
+
+
+def _location(name: str) -> str | None:
+    """The path of a bundle, beside the `.pyc` files of the package; None if Python has none of them."""
+    spec = sys.modules[_PACKAGE].__spec__
+    if spec is None or type(spec.loader) is not SourceFileLoader or spec.cached is None:
+        return None
+    folder, file = os.path.split(spec.cached)  # `__init__.cpython-312.opt-1.pyc`
+    return os.path.join(folder, f"{name}{file.removeprefix('__init__').removesuffix('pyc')}modules")
+
+
+def _folder() -> str:
+    return os.path.dirname(sys.modules[_PACKAGE].__file__ or "")
+
+
+def _execute(path: str) -> bool:
+    """Execute the modules of a bundle; return whether there was a valid one."""
+    found = _read(path)
+    if found is None:
+        return False
+    sources = {source[0]: source for source in found[0]}
+    unfinished: dict[str, ModuleType] = {}
+    try:
+        for name, code in zip(sources, found[1], strict=True):
+            if name not in sys.modules or name in unfinished:
+                _create(name, sources, unfinished)
+                module = unfinished[name]
+                exec(code, vars(module))
+                del sys.modules[name], unfinished[name]
+                sys.modules[name] = module  # as after an import: in the order in which they are finished
+                parent, _, own_name = name.rpartition(".")
+                setattr(sys.modules[parent], own_name, module)
+    except Exception:
+        # The import as usual, which follows, raises what is wrong.
+        for unusable in (*unfinished, name):
+            sys.modules.pop(unusable, None)
+        return False
+    return True
+
+
+def _create(name: str, sources: dict[str, _Source], unfinished: dict[str, ModuleType]) -> None:
+    """Create a module and the packages around it, unless they exist: packages may import their modules."""
+    if name not in sys.modules:
+        _create(name.rpartition(".")[0], sources, unfinished)
+        sys.modules[name] = unfinished[name] = _new_module(*sources[name][:3])
+
+
+def _new_module(name: str, source: str, is_package: bool) -> ModuleType:
+    """What `importlib` makes of a file's name."""
+    loader = SourceFileLoader(name, source)
+    spec = ModuleSpec(name, loader, origin=source, is_package=is_package)
+    spec.has_location = True
+    module = ModuleType(name)
+    if is_package:
+        module.__path__ = [os.path.dirname(source)]
+        spec.submodule_search_locations = module.__path__
+    module.__spec__, module.__loader__, module.__file__, module.__package__ = spec, loader, source, spec.parent
+    vars(module)["__cached__"] = spec.cached
+    return module
+
+
+def _read(path: str) -> tuple[tuple[_Source, ...], tuple[CodeType, ...]] | None:
+    """The modules of a valid bundle, and their code."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            data = memoryview(file.read())
+        # `marshal` may crash on data that it did not write.
+        if data[:_HASH] != source_hash(data[_HASH:]):
+            return None
+        magic, folder, sources, code = marshal.loads(data[_HASH:])
+        if (magic, folder) != (MAGIC_NUMBER, _folder()):
+            return None
+        for _, source, _, *stamp in sources:
+            status = os.stat(source)
+            if [status.st_mtime_ns, status.st_size] != stamp:
+                return None
+        return sources, marshal.loads(code)
+    except (OSError, EOFError, ValueError, TypeError):
+        return None
+
+
+def _bundle(names: list[str]) -> bytes | None:
+    """The bundle of these modules; None if they cannot be bundled, or if their files are too young to be trusted."""
+    sources: list[_Source] = []
+    codes: list[CodeType | None] = []
+    try:
+        for name in names:
+            module = sys.modules[name]
+            spec: Any = module.__spec__
+            if type(spec.loader) is not SourceFileLoader or spec.origin != module.__file__:
+                return None
+            status = os.stat(spec.origin)
+            if time.time() - status.st_mtime < _SETTLED:
+                return None
+            is_package = spec.submodule_search_locations is not None
+            sources.append((name, spec.origin, is_package, status.st_mtime_ns, status.st_size))
+            codes.append(spec.loader.get_code(name))
+    except (OSError, ImportError):
+        return None
+    data = marshal.dumps((MAGIC_NUMBER, _folder(), tuple(sources), marshal.dumps(tuple(codes))))
+    return source_hash(data) + data
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write a file so that each reader finds the whole file or none."""
+    temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
