@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from cassette_import.activation.keys import VariantKey
-from cassette_import.activation.tagging_modules import tag_scopes
+from cassette_import.activation.tagging_modules import carry_values_between_threads, tag_scopes
 from cassette_import.activation.variant_registry import variants
 from cassette_import.activation.variants import StackVariant
 from cassette_import.interpreter.hidden_frames import hidden
@@ -114,6 +114,28 @@ class HeldActivation(StackActivation):
         IN_USE.remove(self)
 
 
+class InheritedActivation(HeldActivation):
+    """What a thread, job or task has inherited. It has the tags of the activation in which it was started."""
+
+    __slots__ = ()
+    is_inherited: ClassVar[bool] = True
+
+    def __init__(
+        self, contexts: tuple[Any, ...], variant: ActiveVariant, roots: frozenset[str], tags: tuple[Any, ...] = ()
+    ) -> None:
+        super().__init__(contexts, variant, roots, tags)
+        for tag in tags:
+            if tag is not None:
+                tag.depth += 1
+
+    @hidden
+    def __del__(self) -> None:
+        for tag in self.tags:
+            if tag is not None:
+                tag.depth -= 1
+        HeldActivation.__del__(self)
+
+
 class HookActivation(StackActivation):
     """What is active while a hook or overload runs. It is in use as long as an object refers to it."""
 
@@ -149,12 +171,17 @@ def module_level_activation(activation: Activation) -> Activation:
     return activation.without(left_out) if found is None else found
 
 
-def held_activation(contexts: tuple[Any, ...], roots: frozenset[str], tags: tuple[Any, ...] = ()) -> Activation:
+def held_activation(
+    contexts: tuple[Any, ...],
+    roots: frozenset[str],
+    tags: tuple[Any, ...] = (),
+    kind: type[HeldActivation] = HeldActivation,
+) -> Activation:
     """An activation that is in use as long as an object refers to it, or until its `end`."""
     variant = variant_of(contexts)
     if variant is None:
         return INACTIVE
-    made = HeldActivation(contexts, variant, roots, tags)
+    made = kind(contexts, variant, roots, tags)
     refresh(made)
     return made
 
@@ -163,16 +190,16 @@ def inherited_activation(activation: Activation) -> Activation:
     """What a thread, job or task inherits that is started in an activation: the contexts that have `inherit`."""
     if activation.variant is None:
         return INACTIVE
+    if activation.is_inherited:
+        return activation
     inherited = activation.inherited
     if inherited is None:
-        contexts = tuple(context for context in activation.contexts if context.inherit)
-        tags: list[Any] = []
-        if activation.tags:
-            for number, context in enumerate(contexts):
-                tags.append(tag_scopes().tag_for_entry(context, contexts[:number], tuple(tags)))
-        inherited = activation.inherited = held_activation(contexts, activation.roots, tuple(tags))
-        if inherited is not INACTIVE:
-            inherited.inherited = inherited
+        numbers = [number for number, context in enumerate(activation.contexts) if context.inherit]
+        contexts = tuple([activation.contexts[number] for number in numbers])
+        tags = tuple([activation.tags[number] for number in numbers]) if activation.tags else ()
+        if any(tags):
+            carry_values_between_threads()
+        inherited = activation.inherited = held_activation(contexts, activation.roots, tags, InheritedActivation)
     return inherited
 
 

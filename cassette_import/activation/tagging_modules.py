@@ -21,3 +21,10 @@ def tag_scopes() -> Any:
     from cassette_import.runtime.tagging import tag_scopes
 
     return tag_scopes
+
+
+def carry_values_between_threads() -> None:
+    """From now on, values keep their metadata that threads, jobs and tasks return or get."""
+    from cassette_import.runtime.tagging.rules import concurrency
+
+    concurrency.begin()

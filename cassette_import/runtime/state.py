@@ -68,6 +68,8 @@ class Activation:
     is_module_level: ClassVar[bool] = False
     """Whether it is that of a module level that is imported: functions that are called are not specialised for contexts
     that are not active in it."""
+    is_inherited: ClassVar[bool] = False
+    """Whether a thread, job or task has inherited it."""
 
     def __init__(
         self,
@@ -103,9 +105,9 @@ class Activation:
             return
         self.left = True
         IN_USE.remove(self)
+        self.inherited = None  # first, as it shares the tags
         if self.tags:
             self.end_tags(result)
-        self.inherited = None
         release(self)
         for inner in forget_hook_activations(self):
             inner.left = True

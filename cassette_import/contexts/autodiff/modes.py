@@ -7,6 +7,7 @@ functions.
 from __future__ import annotations
 
 import functools
+import itertools
 import numbers
 import operator
 from collections.abc import Iterable, Sequence
@@ -135,6 +136,9 @@ class Node:
         raise NotImplementedError
 
 
+_number: Final = operator.attrgetter("number")
+
+
 class ComplexNode(Node):
     """A complex number on the tape. Its derivative w is the number with which d(result) = Re(w dz)."""
 
@@ -146,22 +150,24 @@ class Reverse(Differentiating):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tape: list[Node] = []
+        self.tape: list[Node] = []  # threads may append nodes in another order than that of their numbers
+        self._numbers = itertools.count()
 
     def combine(self, pairs: list[tuple[Any, Any]]) -> Node:
-        node = Node(len(self.tape), pairs)
+        node = Node(next(self._numbers), pairs)
         self.tape.append(node)
         return node
 
     def combine_for(self, value: Any, pairs: list[tuple[Any, Any]]) -> Node:
         if not isinstance(value, complex):
             return self.combine(pairs)
-        node = ComplexNode(len(self.tape), pairs)
+        node = ComplexNode(next(self._numbers), pairs)
         self.tape.append(node)
         return node
 
     def pull_back(self, seeds: list[tuple[Node, Any]]) -> list[Any]:
         """The derivatives of the weighted sum of the seeds, with respect to each node on the tape."""
+        self.tape.sort(key=_number)
         found: list[Any] = [0.0] * len(self.tape)
         for node, weight in seeds:
             found[node.number] = found[node.number] + weight

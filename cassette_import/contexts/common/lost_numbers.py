@@ -69,6 +69,7 @@ class LosesNothing(Context, tagging=True):
     """The base of contexts for which a number without its metadata is an error, also if the program catches it."""
 
     lost: ClassVar[str] = "error"
+    inherit: ClassVar[bool] = True
     recognised_types: ClassVar[tuple[type, ...]] = (float, complex, Fraction, Decimal)
     exempt_leaves: ClassVar[frozenset[int]] = frozenset(map(id, INDEPENDENT))
     failure: CassetteError | None = None

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from threading import get_ident
 from types import FunctionType
 from typing import Any, Final
 
@@ -55,6 +56,7 @@ class Intervals(LosesNothing, tagging=True):
         self.decisions: list[Any] = []
         self.other_branches: list[list[Any]] = []
         self._decided = 0
+        self._thread = get_ident()
 
     def enclosed(self, interval: Interval) -> Any:
         """A number in the middle of an interval, tagged with a ball that contains the whole interval."""
@@ -121,8 +123,12 @@ class Intervals(LosesNothing, tagging=True):
         if options[:2] == options[:1]:
             return options[0]
         number = self._decided
+        if get_ident() != self._thread:  # threads decide in no fixed order
+            raise self.refuse(Undecided(function, operands, nearest_site()))
         if number < len(self.decisions):
             self._decided += 1
+            if self.decisions[number] not in options:  # tasks have run in another order than in the first run
+                raise self.refuse(Undecided(function, operands, nearest_site()))
             return self.decisions[number]
         others = options.stop - options.start - 1 if isinstance(options, range) else len(options) - 1
         if others > self.splits:

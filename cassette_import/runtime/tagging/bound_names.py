@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from cassette_import.runtime.tagging.container_contents import SEQUENCES, attrib
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
 from cassette_import.runtime.tagging.leaf_call import note_comparison
 from cassette_import.runtime.tagging.lost_metadata import lose_number
+from cassette_import.runtime.tagging.parcels import arrived
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.tags import Metas
@@ -80,24 +81,44 @@ def waiting(running: Any) -> Any:
     if FLAGS[METADATA_EXISTS] or ACTIVE.get().tags:
         if len(_waiting) > _MOST:
             _waiting.clear()  # frames that were closed while they waited leave their entries
-        _waiting[id(sys._getframe(1))] = _runs_overdubbed(running)
+        is_overdubbed = _runs_overdubbed(running)
+        _waiting[id(sys._getframe(1))] = is_overdubbed
+        LOCAL.returned = None
+        if not is_overdubbed and type(running) is _AWAITABLE_OF_ASEND:
+            store = active_store()
+            entry = store.attributes.of(running) if store is not None else None
+            LOCAL.sent = Tagged(*entry.slots[SENT]) if entry is not None and SENT in entry.slots else None
     return running
+
+
+SENT: Final = "the value that is sent"
+"""The key for the metadata of what `asend` sends into a generator."""
+
+
+async def _asynchronous_generator() -> AsyncGenerator[None, None]:
+    yield
+
+
+def _type_of_asend() -> type:
+    made = _asynchronous_generator().asend(None)
+    made.close()
+    return type(made)
+
+
+_AWAITABLE_OF_ASEND: Final = _type_of_asend()
 
 
 @hidden
 def finished(value: Any) -> Any:
     """The value of an `await` or `yield from`: an overdubbed function has left its wrapper when it returned."""
     found, LOCAL.returned = LOCAL.returned, None
-    is_overdubbed = _waiting.pop(id(sys._getframe(1)), False)
-    if found is None or found._tagged_value is not value:
+    is_overdubbed = _waiting.pop(id(sys._getframe(1)), None)
+    if found is not None and found._tagged_value is value and is_overdubbed is not None:
+        return found if is_overdubbed or not is_a(value, int) else value
+    if is_overdubbed or type(value) is Tagged:
         return value
-    return found if is_overdubbed or _is_recognised(value) else value
-
-
-def _is_recognised(value: Any) -> bool:
-    """Whether the identity of a value shows that a wrapper which was left is that of this very value."""
-    store = active_store()
-    return store is not None and id(type(value)) in store.recognised.types
+    stopped, LOCAL.stopped = LOCAL.stopped, None
+    return stopped if stopped is not None and stopped._tagged_value is value else arrived(value)
 
 
 def _loop_key(frame: FrameType, place: tuple[Any, ...]) -> Any:

@@ -72,7 +72,7 @@ def apply_always(function: Any, plain_if: PlainIf | None, returns_method_result:
     RULED_WHILE_TAGGED.add(id(function))
     if returns_method_result:
         RETURN_METHOD_RESULT.add(id(function))
-    if type(function) is not type:
+    if type(function) is not type and type(function) is not FunctionType:
         _names_in_c.add(function.__name__)
 
 

@@ -6,7 +6,8 @@ state of the thread, where an overdubbed caller takes it. Knows wrappers; must n
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
@@ -15,11 +16,16 @@ from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
 
+SENDERS: Final[list[Callable[[Any], Any]]] = []
+"""`parcels.leaving`, once a thread, job or task has inherited contexts that tag values."""
+
 
 @hidden
 def returned(value: Any) -> Any:
     """The plain value, to be returned or yielded. Its wrapper is left for the caller; an older one is discarded."""
     if type(value) is Tagged:
+        if SENDERS:
+            value = SENDERS[0](value)
         LOCAL.returned = value
         return value._tagged_value
     LOCAL.returned = None

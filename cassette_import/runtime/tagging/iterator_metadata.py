@@ -146,6 +146,8 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     except StopIteration as stop:
         if type(iterator) is GeneratorType and runs_overdubbed(iterator):
             keep_returned_value(store, stop)
+        elif stop.value is not None and (found := LOCAL.returned) is not None and found._tagged_value is stop.value:
+            LOCAL.stopped = found  # the `__await__` of an overdubbed coroutine, for example
         raise
     finally:
         LOCAL.wants_wrapped = before

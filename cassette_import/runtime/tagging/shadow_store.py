@@ -62,7 +62,7 @@ class Store:
 
     `items` has the items of sequences, the values of dicts and the elements of sets; `attributes` the attributes of
     objects; `iterators` the cursors of iterators; `views` the dicts of their `values()` and `items()`. `recognised` has
-    the values whose metadata is found by their identity.
+    the values whose metadata is found by their identity; `parcels` those that code is moving which is not overdubbed.
     """
 
     def __init__(self) -> None:
@@ -71,6 +71,7 @@ class Store:
         self.iterators = ShadowTable()
         self.views = ShadowTable()
         self.recognised = RecognisedValues()
+        self.parcels: dict[int, tuple[Any, Metas]] = {}
         _stores.add(self)
         if _before_collection not in gc.callbacks:
             gc.callbacks.append(_before_collection)
@@ -86,6 +87,7 @@ class Store:
             or self.iterators.entries
             or self.views.entries
             or self.recognised.slots
+            or self.parcels
         )
 
     # ---- one part
@@ -293,6 +295,7 @@ class Store:
         self.iterators.entries.clear()
         self.views.entries.clear()
         self.recognised.slots.clear()
+        self.parcels.clear()
 
 
 reference_cycles.UNFOLLOWED.update(map(id, (Entry, ShadowTable, Store, Tag)))

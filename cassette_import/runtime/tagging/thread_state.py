@@ -14,6 +14,7 @@ class _ThreadState(threading.local):
 
     `returned` is the wrapper of the value that was returned or yielded last. An overdubbed function returns a plain
     value, because its caller may be written in C; an overdubbed caller takes the wrapper from here.
+    `stopped` is the wrapper of the value with which an iterator has ended that the interpreter delegates to.
     `sent` is the wrapper of the value that is being sent into a generator, until a `yield` receives it.
     `wants_wrapped` is true while the program itself advances an iterator, and false while a leaf runs.
     `evaluated` is the code that `eval` or `exec` is about to run.
@@ -23,6 +24,7 @@ class _ThreadState(threading.local):
 
     returned: Any = None
     sent: Any = None
+    stopped: Any = None
     wants_wrapped = False
     evaluated: Any = None
 

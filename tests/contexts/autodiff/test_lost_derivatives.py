@@ -1,6 +1,7 @@
 """A derivative is right or an error: numbers that go ways without a rule are never taken for constants."""
 
 import asyncio
+import inspect
 import json
 import math
 import statistics
@@ -108,9 +109,18 @@ def test_integers_that_are_keys_are_no_error():
     assert gradient(program, 3.0, 4)[0] == 3.0
 
 
-def test_a_generator_that_runs_elsewhere_is_an_error():
-    async def program(x):
-        return x * 2
+async def _twice(x):
+    return x * 2
 
-    with pytest.raises(NotOverdubbable, match=r"lost in asyncio.runners.run"):
-        derivative(lambda x: asyncio.run(program(x)), 3.0)
+
+def test_a_coroutine_whose_variables_a_leaf_reads_is_an_error():
+    def program(x):
+        coroutine = _twice(x)
+        return inspect.getcoroutinelocals(coroutine)["x"]
+
+    with pytest.raises(NotOverdubbable, match=r"lost in inspect.getcoroutinelocals"):
+        derivative(program, 3.0)
+
+
+def test_a_coroutine_that_an_event_loop_runs_keeps_its_derivative():
+    assert derivative(lambda x: asyncio.run(_twice(x)), 3.0) == 2.0

@@ -183,7 +183,7 @@ class ArrayReverse(Arrays, Reverse):
         self._shapes: dict[int, tuple[int, ...]] = {}
 
     def combine_maps(self, terms: list[tuple[LinearMap, Any]]) -> Any:
-        node = ArrayNode(len(self.tape), [(term.pull, source) for term, source in terms])
+        node = ArrayNode(next(self._numbers), [(term.pull, source) for term, source in terms])
         self.tape.append(node)
         return node
 

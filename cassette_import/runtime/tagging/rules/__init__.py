@@ -12,6 +12,7 @@ from cassette_import.runtime.tagging.rules import (
     averages,
     buffers,
     callables,
+    concurrency,
     construction,
     container_constructors,
     context_managers,
@@ -42,10 +43,10 @@ from cassette_import.runtime.tagging.rules import (
 )
 
 MODULES = (
-    attributes, averages, buffers, callables, construction, container_constructors, context_managers, conversions,
-    copies, counts, dicts, displays, frames, getters, heaps, iteration, iterator_methods, lazy_iterators, lists,
-    mapping_proxies, module_globals, operators, partial_objects, recorded_iterators, records, reductions, sets,
-    sorting, special_methods, subscripts, substitutions,
+    attributes, averages, buffers, callables, concurrency, construction, container_constructors, context_managers,
+    conversions, copies, counts, dicts, displays, frames, getters, heaps, iteration, iterator_methods,
+    lazy_iterators, lists, mapping_proxies, module_globals, operators, partial_objects, recorded_iterators,
+    records, reductions, sets, sorting, special_methods, subscripts, substitutions,
 )  # fmt: skip
 """The files of rules."""
 

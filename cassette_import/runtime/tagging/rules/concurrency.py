@@ -1,0 +1,309 @@
+"""Rules for threads, executors, event loops, futures and queues.
+
+What runs elsewhere runs in the contexts that are inherited, which share the shadow store. So what it reads from
+variables, attributes, containers and globals has its metadata; its arguments and its results are carried by the rules
+here. Knows which functions start something and which return results; must not know how contexts are inherited.
+"""
+
+from __future__ import annotations
+
+import functools
+import queue
+import sys
+import threading
+from types import AsyncGeneratorType, BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, Final
+
+from cassette_import.interpreter.callables import split
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.bound_names import SENT
+from cassette_import.runtime.tagging.fast_path import RULED_ALWAYS
+from cassette_import.runtime.tagging.held_metadata import holds_metadata
+from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule
+from cassette_import.runtime.tagging.lost_metadata import lose, lose_number
+from cassette_import.runtime.tagging.parcels import arrived, leaving, send, start_sending
+from cassette_import.runtime.tagging.rule_table import RULES, rule, rule_of_code, rule_of_python_function
+from cassette_import.runtime.tagging.rules.construction import construct
+from cassette_import.runtime.tagging.thread_state import LOCAL
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_CALLABLES: Final = (FunctionType, MethodType, BuiltinFunctionType, functools.partial, type)
+
+
+class Later:
+    """A function of the program that runs in another thread, job or task: it gets its arguments wrapped there."""
+
+    def __init__(self, function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+        self._given = given
+        self._named = named
+
+    def __repr__(self) -> str:
+        return repr(self._function)
+
+    @hidden
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        activation = ACTIVE.get()
+        if activation.variant is None or not activation.variant.tagging:
+            return self._function(*arguments, **keywords)
+        if len(arguments) == len(self._given):
+            arguments = tuple(map(_wrapped_again, self._given, arguments))
+        keywords = {name: _wrapped_again(self._named.get(name), value) for name, value in keywords.items()}
+        function, *leading = split(self._function)
+        result = PROPAGATE[0](activation, self._function, function, tuple(leading), arguments, keywords)
+        return leaving(result)._tagged_value if type(result) is Tagged else result
+
+
+@hidden
+def _wrapped_again(given: Any, value: Any) -> Any:
+    return given if type(given) is Tagged and given._tagged_value is value else value
+
+
+# ---- what starts something elsewhere
+
+
+@hidden
+def _note_start(call: LeafCall) -> None:
+    """Contexts that are not inherited lose what the function would read elsewhere."""
+    start_sending()
+    for level, tag in enumerate(call.activation.tags):
+        if tag is None or tag.lost == "ignore" or call.activation.contexts[level].inherit:
+            continue
+        given = (*call.arguments, *call.keywords.values())
+        if any(type(one) is Tagged and tag in one._tagged_metas for one in given) or holds_metadata(given, tag):
+            lose(call.activation.contexts[level], call.function)
+
+
+@rule_of_code("threading", "Thread.start")
+@rule_of_code(
+    "asyncio.tasks", "create_task", "ensure_future", "_ensure_future", "gather", "shield", "wait", "wait_for",
+    "as_completed", "run_coroutine_threadsafe",
+)  # fmt: skip
+@rule_of_code("asyncio.taskgroups", "TaskGroup.create_task")
+@rule_of_code("asyncio.base_events", "BaseEventLoop.create_task")
+@rule_of_code("asyncio.runners", "Runner.run", "run")
+@rule_of_code("asyncio.base_events", "BaseEventLoop.run_until_complete")
+@hidden
+def start(call: LeafCall) -> Any:
+    """What runs is known to the argument: a coroutine, or a thread that was made before."""
+    if any(type(one) is Tagged for one in (*call.arguments, *call.keywords.values())):
+        return without_rule(call)
+    if not call.function.__name__.startswith("run"):
+        _note_start(call)
+    start_sending()
+    LOCAL.returned = None
+    value = call.native_then_drop_stale()
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is value:
+        return found
+    return arrived(value)
+
+
+@rule_of_code("concurrent.futures.thread", "ThreadPoolExecutor.submit")
+@rule_of_code("asyncio.threads", "to_thread")
+@rule_of_code(
+    "asyncio.base_events", "BaseEventLoop.run_in_executor", "BaseEventLoop.call_soon", "BaseEventLoop.call_later",
+    "BaseEventLoop.call_at", "BaseEventLoop.call_soon_threadsafe",
+)  # fmt: skip
+@hidden
+def call_elsewhere(call: LeafCall) -> Any:
+    """A function that calls another one elsewhere, with the arguments that follow."""
+    number = _PLACES.get(call.function.__name__, 1)
+    if len(call.arguments) <= number or type(plain(call.arguments[number])) not in _CALLABLES:
+        return without_rule(call)
+    if any(type(one) is Tagged for one in call.arguments[:number]):
+        return without_rule(call)
+    _note_start(call)
+    given, named = call.arguments[number + 1 :], call.keywords
+    if not any(type(one) is Tagged for one in (*given, *named.values())):
+        return call.native()
+    later = Later(plain(call.arguments[number]), given, named)
+    first = len(call.leading)
+    arguments = [*call.arguments[first:number], later, *given]
+    return call.callee(*map(plain, arguments), **call.plain_keywords)
+
+
+_PLACES: Final = {"to_thread": 0, "run_in_executor": 2, "call_later": 2, "call_at": 2}
+"""The number of the argument that is called, if it is not the second one."""
+
+
+@hidden
+def _given_to_target(call: LeafCall, names: tuple[str, ...]) -> dict[str, Any]:
+    """The arguments of a thread by name, with the target replaced if its arguments have metadata."""
+    found = {**dict(zip(names, call.given, strict=False)), **call.keywords}
+    values, named = plain(found.get("args")), plain(found.get("kwargs"))
+    target = next((name for name in ("target", "function") if name in found), None)
+    if target is None or type(plain(found[target])) not in _CALLABLES:
+        return found
+    items = tuple(call.store.wrapped_items(values)) if isinstance(values, (list, tuple)) else ()
+    slots = call.store.slots_by_key(named) if type(named) is dict else {}
+    keywords = {key: Tagged(*slot) for key, slot in slots.items()}
+    if keywords or any(type(item) is Tagged for item in items):
+        found[target] = Later(plain(found[target]), items, keywords)
+    return found
+
+
+_THREAD: Final = ("group", "target", "name", "args", "kwargs")
+_TIMER: Final = ("interval", "function", "args", "kwargs")
+
+
+@hidden
+def _make_thread(call: LeafCall, names: tuple[str, ...]) -> Any:
+    found = _given_to_target(call, names)
+    return call.callee(**{name: plain(value) for name, value in found.items()})
+
+
+@rule(threading.Thread)
+@hidden
+def make_thread(call: LeafCall) -> Any:
+    return _make_thread(call, _THREAD)
+
+
+@rule(threading.Timer)
+@hidden
+def make_timer(call: LeafCall) -> Any:
+    return _make_thread(call, _TIMER) if type(call.given[0] if call.given else None) is not Tagged else construct(call)
+
+
+@rule_of_code("threading", "Thread.__init__")
+@hidden
+def initialise_thread(call: LeafCall) -> Any:
+    """Called by the `__init__` of a subclass."""
+    if not call.leading:  # `Thread.__init__(self, ...)`
+        call = LeafCall(
+            call.activation, call.store, functools.partial(call.callee, plain(call.given[0])), call.function,
+            call.given[:1], call.given[1:], call.keywords,
+        )  # fmt: skip
+    return _make_thread(call, _THREAD)
+
+
+# ---- results
+
+
+@rule_of_code("concurrent.futures._base", "Future.result")
+@rule_of_code("asyncio.futures", "Future.result")
+@rule_of_code("queue", "Queue.get", "Queue.get_nowait")
+@rule_of_code("asyncio.queues", "Queue.get_nowait")
+@rule(queue.SimpleQueue.get, queue.SimpleQueue.get_nowait)
+@hidden
+def receive(call: LeafCall) -> Any:
+    if any(type(one) is Tagged for one in call.arguments):
+        return without_rule(call)
+    return arrived(call.native())
+
+
+_FIRST_IN_FIRST_OUT: Final = frozenset({"Queue", "LifoQueue", "SimpleQueue", "Future", "Task"})
+
+
+@rule_of_code("concurrent.futures._base", "Future.set_result")
+@rule_of_code("asyncio.futures", "Future.set_result")
+@rule_of_code("queue", "Queue.put", "Queue.put_nowait")
+@rule_of_code("asyncio.queues", "Queue.put", "Queue.put_nowait")
+@rule(queue.SimpleQueue.put, queue.SimpleQueue.put_nowait)
+@hidden
+def put(call: LeafCall) -> Any:
+    """A queue with an order compares its items."""
+    if type(call.owner).__name__ not in _FIRST_IN_FIRST_OUT:
+        return without_rule(call)
+    start_sending()
+    first = len(call.leading)
+    sent = [send(call.store, one, "a queue") if type(one) is Tagged else one for one in call.arguments[1:]]
+    named = {
+        name: send(call.store, one, "a queue") if type(one) is Tagged else one for name, one in call.keywords.items()
+    }
+    arguments = (call.arguments[0], *sent)[first:]
+    return call.callee(*map(plain, arguments), **{name: plain(value) for name, value in named.items()})
+
+
+@rule_of_code("concurrent.futures._base", "Executor.map")
+@rule_of_code("concurrent.futures.process", "ProcessPoolExecutor.map")
+@hidden
+def map_elsewhere(call: LeafCall) -> Any:
+    """The function gets the items wrapped, and the iterator that is returned has a cursor for the results."""
+    if call.function.__qualname__.startswith("Process") or len(call.arguments) < 3:
+        return without_rule(call)
+    _note_start(call)
+    executor, function, *sources = call.arguments
+    if type(plain(function)) not in _CALLABLES or any(type(one) is Tagged for one in call.keywords.values()):
+        return without_rule(call)
+    iterables = [[*call.store.wrapped_items(one)] if type(plain(one)) in (list, tuple) else one for one in sources]
+    if any(type(one) is Tagged for one in iterables):
+        return without_rule(call)
+    if any(type(item) is Tagged for one in iterables if type(one) is list for item in one):
+        rows = list(zip(*iterables, strict=False))
+        function = _Row(plain(function), rows)
+        iterables = [range(len(rows))]
+    made = plain(executor).map(plain(function), *map(plain, iterables), **call.plain_keywords)
+    call.store.iterators.make(made).extra = _metas_of_result
+    return made
+
+
+class _Row:
+    """The function of `Executor.map`, which gets the items of a row wrapped."""
+
+    def __init__(self, function: Any, rows: list[tuple[Any, ...]]) -> None:
+        self._function = function
+        self._rows = rows
+
+    @hidden
+    def __call__(self, number: int) -> Any:
+        row = self._rows[number]
+        return Later(self._function, row, {})(*map(plain, row))
+
+
+@hidden
+def _metas_of_result(value: Any) -> Any:
+    found = arrived(value)
+    return found._tagged_metas if type(found) is Tagged else None
+
+
+@hidden
+def cancel(call: LeafCall) -> Any:
+    """The message becomes the argument of an exception."""
+    for one in (*call.arguments[1:], *call.keywords.values()):
+        if type(one) is Tagged:
+            lose_number(one._tagged_metas, "the message of a cancelled task")
+    return call.native()
+
+
+@rule(AsyncGeneratorType.asend)
+@hidden
+def send_to_generator(call: LeafCall) -> Any:
+    """`waiting` hands the wrapper over when the generator is resumed."""
+    made = call.native()
+    if len(call.arguments) == 2 and type(call.arguments[1]) is Tagged:
+        call.store.store_part(call.store.attributes, made, SENT, call.arguments[1])
+    return made
+
+
+_RECEIVING: Final = (
+    ("queue", "Queue", ("get", "get_nowait")),
+    ("queue", "SimpleQueue", ("get", "get_nowait")),
+    ("concurrent.futures._base", "Future", ("result",)),
+    ("concurrent.futures._base", "Executor", ("map",)),
+    ("_asyncio", "Future", ("result",)),
+    ("_asyncio", "Task", ("result",)),
+    ("asyncio.queues", "Queue", ("get_nowait",)),
+    ("asyncio.runners", "Runner", ("run",)),
+    ("asyncio.base_events", "BaseEventLoop", ("run_until_complete",)),
+)
+"""Methods that wait for values: these may be tagged meanwhile for the first time."""
+
+
+def begin() -> None:
+    """A thread, job or task has inherited contexts that tag values."""
+    start_sending()
+    module: Any = sys.modules.get("_asyncio")
+    if module is not None and id(module.Task.result) not in RULES:  # futures and tasks that are written in C
+        rule(module.Future.result, module.Task.result)(receive)
+        rule(module.Future.set_result)(put)
+        rule(module.Future.cancel, module.Task.cancel)(cancel)
+    for name, kind, methods in _RECEIVING:
+        owner = getattr(sys.modules.get(name), kind, None)
+        for method in methods if owner is not None else ():
+            function = vars(owner)[method]
+            known = RULES[id(function)].rule_function if id(function) in RULES else rule_of_python_function(function)
+            if known is not None and id(function) not in RULED_ALWAYS:
+                rule(function, while_untagged=True)(known)

@@ -1,0 +1,179 @@
+"""Metadata in threads, executors' jobs, tasks, futures and queues: carried, or its loss is an error."""
+
+import asyncio
+import concurrent.futures
+import multiprocessing.pool
+import queue
+import threading
+
+import pytest
+from programs.concurrent_numbers import PROGRAMS, boxed, run
+
+from cassette_import import Context, NotOverdubbable, escapes, install, metadata, overdub, tag
+from cassette_import.contexts.autodiff import derivative, gradient
+
+every_program = pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+
+
+@pytest.fixture(autouse=True)
+def _installed():
+    with install(["programs.concurrent_numbers"]):
+        yield
+
+
+@every_program
+def test_derivatives_in_forward_mode(program):
+    assert derivative(program, 1.3) == 2.0
+
+
+@every_program
+def test_derivatives_in_reverse_mode(program):
+    assert gradient(program, 1.3) == (2.0,)
+
+
+@every_program
+def test_enclosures(program):
+    pytest.importorskip("flint")
+    from cassette_import.contexts.intervals import Interval, enclosure
+
+    found = enclosure(program, Interval(1.0, 1.5))
+    assert found.low <= 2.0 <= found.high
+    assert 1.99 < found.low
+    assert 3.0 <= found.high < 3.01
+
+
+class Colours(Context, tagging=True):
+    """Contexts that are not inherited report what threads and tasks lose."""
+
+
+class InheritedColours(Context, tagging=True, inherit=True):
+    """Metadata that is moved only."""
+
+
+MOVERS = {
+    "thread": lambda x: (lambda found: (run(lambda v: found.append(v), x), found[0])[1])([]),
+    "attribute in a thread": lambda x: (lambda found, box: (run(lambda: found.append(box.value)), found[0])[1])(
+        [], boxed(x)
+    ),
+    "job": lambda x: concurrent.futures.ThreadPoolExecutor(1).submit(lambda v: v, x).result(),
+    "queue": lambda x: (lambda items: (items.put(x), items.get())[1])(queue.Queue()),
+}
+
+
+@pytest.mark.parametrize("mover", MOVERS.values(), ids=MOVERS)
+def test_an_inherited_context_of_the_program_keeps_its_metadata(mover):
+    ctx = InheritedColours()
+    assert metadata(overdub(ctx, mover, tag(1.5, ctx, "blue")), ctx, default=None) == "blue"
+
+
+def _reader(box):
+    return box.value
+
+
+def _starts_thread(x):
+    box = boxed(x)
+    run(lambda: _reader(box))
+
+
+def _starts_task(x):
+    async def read(box):
+        return box.value
+
+    async def main():
+        await asyncio.create_task(read(boxed(x)))
+
+    asyncio.run(main())
+
+
+def _submits(x):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(_reader, boxed(x)).result()
+
+
+@pytest.mark.parametrize("program", [_starts_thread, _starts_task, _submits], ids=lambda program: program.__name__)
+def test_a_context_that_is_not_inherited_reports_what_is_lost(program):
+    ctx = Colours()
+    overdub(ctx, program, tag(1.5, ctx, "blue"))
+    assert any("start" in str(one) or "create_task" in str(one) or "submit" in str(one) for one in escapes(ctx))
+
+
+def test_results_of_other_pools_are_an_error():
+    def program(x):
+        with multiprocessing.pool.ThreadPool(1) as pool:
+            return pool.map(lambda n: n * x, [1.0])[0]
+
+    with pytest.raises(NotOverdubbable):
+        derivative(program, 1.3)
+
+
+def test_a_number_that_a_queue_orders_is_an_error():
+    def program(x):
+        items = queue.PriorityQueue()
+        items.put(x)
+        return items.get()
+
+    with pytest.raises(NotOverdubbable):
+        derivative(program, 1.3)
+
+
+def test_integers_that_tasks_return_are_an_error():
+    async def identity(n):
+        await asyncio.sleep(0)
+        return n
+
+    def program(x):
+        async def main():
+            return await asyncio.create_task(identity(x))
+
+        return asyncio.run(main())
+
+    with pytest.raises(NotOverdubbable):
+        derivative(program, 3)
+
+
+def test_an_equal_constant_that_a_task_returns_has_no_derivative():
+    constant = 1.3
+
+    def program(x):
+        async def variable():
+            return x
+
+        async def fixed():
+            return constant
+
+        async def main():
+            a, b = await asyncio.gather(variable(), fixed())
+            return b + await asyncio.create_task(fixed()) + 0 * a
+
+        return asyncio.run(main())
+
+    assert derivative(program, constant) == 0.0
+
+
+def test_many_threads_record_one_tape():
+    def program(x):
+        found = []
+
+        def work():
+            y = x
+            for _ in range(300):
+                y = y * 1.0 + x * 0.0
+            found.append(y)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sum(found)
+
+    assert gradient(program, 1.3) == (8.0,)
+
+
+def test_derivatives_in_two_threads_are_not_confused():
+    def program(x):
+        found = []
+        run(lambda: found.append(derivative(lambda y: x * y, 5.0)))
+        return found[0]
+
+    assert derivative(program, 1.3) == 1.0
