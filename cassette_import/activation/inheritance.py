@@ -120,10 +120,29 @@ def submit_to_processes(submit: Callable[..., Any], executor: Any, /, *arguments
         _submitting.now = before
 
 
+class _ForkedWorkers:
+    activation: Activation = INACTIVE
+
+
+_forked_workers: Final = _ForkedWorkers()
+"""`_forked_workers.activation`: what is active in a process that an executor has forked."""
+
+
+def is_forked_worker() -> bool:
+    """Whether an executor has just forked this process."""
+    return _submitting.now
+
+
+def activate_in_forked_worker(activation: Activation) -> None:
+    """Make this active in the process, which an executor has just forked."""
+    _forked_workers.activation = activation
+    _after_fork()
+
+
 def _after_fork() -> None:
-    """A process that an executor has forked starts with nothing active."""
+    """A process that an executor has forked starts with nothing active, unless all processes of the program do."""
     if _submitting.now:
-        ACTIVE.set(INACTIVE)
+        ACTIVE.set(_forked_workers.activation)
 
 
 # ---- asyncio

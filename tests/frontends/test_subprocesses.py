@@ -95,11 +95,14 @@ with multiprocessing.get_context("{method}").Pool(1) as pool:
 """
         for method in ("fork", "spawn", "forkserver")
     },
-    "an executor": """
-context = multiprocessing.get_context("spawn")
+    **{
+        f"an executor{ending}": f"""
+context = multiprocessing.get_context("{method}")
 with concurrent.futures.ProcessPoolExecutor(1, context) as executor:
     print(list(executor.map(use, [-1])))
-""",
+"""
+        for method, ending in (("spawn", ""), ("fork", ", fork"), ("forkserver", ", forkserver"))
+    },
 }
 
 

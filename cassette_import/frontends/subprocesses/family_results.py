@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cassette_import.activation.context import Context
+from cassette_import.activation.inheritance import activate_in_forked_worker, is_forked_worker
 from cassette_import.contexts.common.reporting import is_forking, is_streaming, known_formats
 from cassette_import.frontends.programs.program import Program
 from cassette_import.frontends.reporting.output import print_texts
@@ -20,6 +21,7 @@ from cassette_import.frontends.reporting.results import RunResults
 from cassette_import.frontends.subprocesses.process_family import ProcessFamily
 from cassette_import.frontends.subprocesses.sigterm import call_on_sigterm, repeat_missed_signals
 from cassette_import.importing.installation import Installation
+from cassette_import.runtime.state import ACTIVE, Activation
 
 __all__ = ["FamilyResults"]
 
@@ -67,7 +69,7 @@ class FamilyResults(RunResults):
         else:
             super().begin(installations, program)
         repeat_missed_signals(self.family.sigterm_note)
-        os.register_at_fork(after_in_child=lambda: contextvars.Context().run(self._forked))
+        os.register_at_fork(after_in_child=self._after_fork)
 
     def _stream_to_own_files(self, family: ProcessFamily) -> None:
         """Have contexts stream into files of this process: another program may read its standard error."""
@@ -79,6 +81,18 @@ class FamilyResults(RunResults):
             if is_streaming(context) and ".txt" in known_formats(context):
                 self._streams[number] = family.path_for(f"{number}.txt")
                 context.stream(self._streams[number])
+
+    def _after_fork(self) -> None:
+        """Runs in a forked process, before the program continues there."""
+        contextvars.Context().run(self._forked)
+        if is_forked_worker():
+            activate_in_forked_worker(contextvars.Context().run(self._entered))
+
+    def _entered(self) -> Activation:
+        """What is active in the contexts of the program, as in a process that does not begin with a fork."""
+        for context in self._contexts:
+            context.__enter__()
+        return ACTIVE.get()
 
     def _forked(self) -> None:
         """Runs in a forked process, before the program continues there."""
