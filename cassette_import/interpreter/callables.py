@@ -98,9 +98,10 @@ SPLITTERS: Final[dict[int, Callable[[Any], tuple[Any, ...]]]] = {}
 
 
 class PartialReader:
-    """How the arguments of partial objects are read. `runtime.tagging` reads them with their metadata."""
+    """How the parts of partial objects are read. `runtime.tagging` reads them with their metadata."""
 
     def __init__(self) -> None:
+        self.callee: Callable[[Any], Any] = operator.attrgetter("func")
         self.arguments: Callable[[Any], tuple[Any, ...]] = operator.attrgetter("args")
         self.keywords: Callable[[Any], dict[str, Any]] = operator.attrgetter("keywords")
 
@@ -181,7 +182,7 @@ def split(function: Any) -> tuple[Any, ...]:
         found = lookup(function.__objclass__, function.__name__)  # not the receiver's type: `super().__init__`
         return (function,) if found is None else (found, function.__self__)
     if kind is functools.partial:
-        return (*split(function.func), *PARTIAL.arguments(function))
+        return (*split(PARTIAL.callee(function)), *PARTIAL.arguments(function))
     if kind is staticmethod:
         return split(function.__func__)
     if kind is CallableProxy:

@@ -454,7 +454,7 @@ Placeholder = tuple[frozenset[str]]
 def placeholder(symbol: str) -> Placeholder:
     """What code has for a constant that cannot be serialised, before it goes live.
 
-    The compiler makes no tuple with a set in it from the source of a program.
+    The compiler makes no tuple with a set in it from the source of a program; a pass that returns one is refused.
     """
     return (frozenset((symbol,)),)
 
@@ -468,8 +468,9 @@ def is_placeholder(const: object) -> bool:
 def symbol_in(const: tuple[object, ...]) -> str | None:
     """The symbol that a tuple is the placeholder of; None if it is none."""
     if len(const) == 1 and type(const[0]) is frozenset and len(const[0]) == 1:
-        symbol: str = next(iter(const[0]))
-        return symbol
+        symbol: object = next(iter(const[0]))
+        if type(symbol) is str and symbol[:1] == _MARK:
+            return symbol
     return None
 
 

@@ -446,3 +446,44 @@ def test_options_that_do_not_exist_are_wrong_usage(tmp_path):
     done = run(tmp_path, "-c", "taint:colour=red")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+# ---- text that is stored by one route and read by another one
+
+
+def attack():
+    return ATTACK
+
+
+class Box:
+    pass
+
+
+def box(value):
+    made = Box()
+    made.value = value
+    return made
+
+
+OTHER_ROUTES = {
+    "the key of a dict in a list": lambda: taken(list({attack(): 1})[0]),  # noqa: RUF015
+    "the first key": lambda: taken(next(iter({attack(): 1}))),
+    "keys that are joined": lambda: taken(", ".join({attack(): 1})),
+    "the key of a pair": lambda: taken([key for key, _ in {attack(): 1}.items()][0]),  # noqa: RUF015
+    "a key in JSON": lambda: taken(json.dumps({attack(): 1})),
+    "a key in text": lambda: taken("%s" % {attack(): 1}),
+    "the name of a keyword argument": lambda: taken((lambda **named: next(iter(named)))(**{attack(): 1})),
+    "an attribute in a format": lambda: taken("{0.value}".format(box(attack()))),
+    "an item in a format": lambda: taken("{value[a]}".format_map({"value": {"a": attack()}})),
+    "an attribute in an f-string": lambda: taken(f"{box(attack()).value}"),
+    "a table of translations": lambda: taken("q".translate({113: attack()})),
+    "a default argument": lambda: taken((lambda a=attack(): a).__defaults__[0]),  # noqa: B008
+    "a copied object": lambda: taken(__import__("copy").copy(box(attack())).value),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_ROUTES)
+def test_text_that_is_read_by_another_route_than_it_was_stored_is_found(name):
+    taint = Taint(sources=[f"{__name__}.attack"], sinks=[f"{__name__}.taken"])
+    overdub(taint, OTHER_ROUTES[name])
+    assert [finding.sink for finding in taint.findings] == [f"{__name__}.taken"]

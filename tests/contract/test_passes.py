@@ -772,6 +772,14 @@ RETURNED = {
     "await in a function": (expression("[await x for i in y]"), r"returned what does not compile \(.*\)"),
     "break outside a loop": (statements("def add(x, y=1): break")[0], r"compile \('break' outside loop\)"),
     "a generator": (expression("(yield x)"), "returned a generator, instead of an ordinary function,"),
+    "a constant that is a placeholder": (
+        ast.Constant((frozenset({"@flags"}),)),
+        "returned a constant that stands for an object of cassette_import,",
+    ),
+    "a constant with a placeholder in it": (
+        ast.Constant((1, (frozenset({"@flags"}),))),
+        "returned a constant that stands for an object of cassette_import,",
+    ),
     "a name that is no name": (ast.Constant(object()), r"returned what does not compile \(.*\)"),
 }
 
@@ -784,6 +792,11 @@ def test_a_pass_that_returns_what_cannot_be_used_is_an_error(name, program):
     assert error.args[0].endswith(f" for add ({program.__file__}:{program.add.__code__.co_firstlineno})")
     with pytest.raises(PassError, match=message):
         raise error
+
+
+def test_a_pass_may_return_a_constant_with_a_set_in_it(program):
+    value = (frozenset({"flags"}),)
+    assert overdub(Context(passes=[lambda *_: ast.Constant(value)]), program.add, 1) == value
 
 
 def test_of_several_passes_the_one_that_fails_is_named(program):

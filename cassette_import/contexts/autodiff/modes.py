@@ -244,7 +244,8 @@ def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     value = run(f, *values)
     result = value
     if isinstance(value, Decimal) or isinstance(values[0], Decimal) or isinstance(values[-1], Decimal):
-        values, value = [run(float, one) for one in values], run(float, value)
+        kind = complex if isinstance(value, complex) else float
+        values, value = [run(kind, one) for one in values], run(kind, value)
     if f in ALL_PARTIALS:
         partials = ALL_PARTIALS[f]
         pairs = [(partials[number](value, *values), metadata) for number, metadata in found]

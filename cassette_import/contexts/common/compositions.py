@@ -29,11 +29,33 @@ class NoComposition(Exception):
     """The composition of a function does not hold for these arguments."""
 
 
+class _Exact(Fraction):
+    """A fraction that leaves operations with wrapped numbers to the wrapper: `Fraction` reads their numerator."""
+
+    __slots__ = ()
+
+
+def _operation(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    operate = getattr(Fraction, name)
+
+    def method(self: _Exact, other: Any) -> Any:
+        if type(other) is Tagged:
+            return run(function, Fraction(self), other)
+        value = operate(self, other)
+        return _Exact(value) if type(value) is Fraction else value
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(_Exact, f"__{_name}__", _operation(f"__{_name}__", getattr(operator, _name)))
+
+
 def exact(number: Any) -> Any:
     """A plain number without a rounding error; a wrapped one as it is."""
-    if type(number) is Tagged or not isinstance(number, (int, float)) or not math.isfinite(number):
+    if type(number) is Tagged or not isinstance(number, (int, float, Fraction)) or not math.isfinite(number):
         return number
-    return Fraction(number)
+    return _Exact(number)
 
 
 def total(items: Sequence[Any]) -> Any:

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 from cassette_import.activation.variant_registry import variants
 from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.runtime.dispatch.unfitting_handlers import take_unfitting
 
 __all__ = ["constructor_hint", "is_reported_elsewhere", "never_called", "take_unmatched", "track"]
 
@@ -96,7 +97,7 @@ def take_unmatched() -> list[tuple[str, str, int]]:
         if made.unmatched:
             taken.append((f"{kind} was active, but: {'; '.join(made.unmatched)}", filename, line))
         made.unmatched = None
-    return taken
+    return taken + take_unfitting()
 
 
 def _warn_of_unmatched() -> None:

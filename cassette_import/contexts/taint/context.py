@@ -78,6 +78,7 @@ class Taint(Context, tagging=True):
     """
 
     inherit: ClassVar[bool] = True
+    recognised_types: ClassVar[tuple[type, ...]] = (str, bytes)
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 
 from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.dispatch.overload_resolution import Handler, choose
+from cassette_import.runtime.dispatch.unfitting_handlers import note_miss
 
 
 class Table:
@@ -27,6 +28,7 @@ class Table:
             handler for point in points for handler in point.handlers if _fits_type(handler, context_type)
         ]
         self.targets: dict[int, Any] = {id(target): target for handler in self.handlers for target in handler.targets}
+        self._misses: set[tuple[object, ...]] = set()
         self.untargeted = [handler for handler in self.handlers if not handler.targets]
         self._by_target: dict[int, list[Handler]] = {
             key: [
@@ -49,9 +51,26 @@ class Table:
         candidates = self._by_target.get(id(function), self.untargeted)
         if not candidates:
             return None
-        matching = [one for one in candidates if one.matches(context, function, middle, arguments, keywords)]
-        chosen = choose(matching, len(arguments))
-        return chosen.call if chosen is not None else None
+        count = len(arguments)
+        matching = [
+            one
+            for one in candidates
+            if one.fits(count, keywords) and (not one.is_typed or one.admits(context, function, middle, arguments))
+        ]
+        if not matching:
+            if candidates is not self.untargeted:
+                self._note_miss(candidates, count, keywords)
+            return None
+        chosen = matching[0] if len(matching) == 1 else choose(matching, count)
+        chosen.is_applied = True
+        return chosen.call
+
+    def _note_miss(self, candidates: list[Handler], count: int, keywords: Any) -> None:
+        """No handler has matched a call of a target: it is noted once for each number of arguments."""
+        call = id(candidates), count, *keywords
+        if call not in self._misses:
+            self._misses.add(call)
+            note_miss(candidates, count, keywords)
 
     def only_handler(self, target: Any) -> Handler | None:
         """The handler of a target, if there is only one, and it takes arguments of any type."""

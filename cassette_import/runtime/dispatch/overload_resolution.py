@@ -27,6 +27,9 @@ class Handler:
         targets: tuple[Any, ...],
         names: dict[str, Any] | None = None,
     ) -> None:
+        self.kind = kind
+        self.is_applied = False
+        """Whether it has matched a call."""
         self.function = function
         self.call = positional_only(function, LEADING[kind])
         self.owner = owner
@@ -85,9 +88,18 @@ class Handler:
             self.variables.signature if self.variables is not None else (),
         )
 
-    def matches(self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...], keywords: Any) -> bool:
-        """Whether the handler matches this call."""
-        count = len(arguments)
+    def admits(self, context: Any, function: Any, middle: Any, arguments: tuple[Any, ...]) -> bool:
+        """Whether the annotations of a handler that is typed admit this call."""
+        return (
+            admits(self.function_types, function)
+            and admits(self.middle_types, middle)
+            and (self.metadata_types is None or admits(self.metadata_types, getattr(context, "metadata", None)))
+            and all(admits(self.type_at(index), argument) for index, argument in enumerate(arguments))
+            and (self.variables is None or self.variables.admit(function, middle, arguments, len(self.types)))
+        )
+
+    def fits(self, count: int, keywords: Any) -> bool:
+        """Whether the handler takes so many positional arguments and these keyword arguments."""
         if count > len(self.types) and not self.has_rest:
             return False
         if count < self.required and not keywords.keys() >= set(self.own_names[count : self.required]):
@@ -96,17 +108,7 @@ class Handler:
             return False
         if self.needed_names and not self.needed_names.issubset(keywords):
             return False
-        if keywords and not keywords.keys().isdisjoint(self._by_position[:count]):
-            return False  # two arguments for the same parameter
-        if not self.is_typed:
-            return True
-        return (
-            admits(self.function_types, function)
-            and admits(self.middle_types, middle)
-            and (self.metadata_types is None or admits(self.metadata_types, getattr(context, "metadata", None)))
-            and all(admits(self.type_at(index), argument) for index, argument in enumerate(arguments))
-            and (self.variables is None or self.variables.admit(function, middle, arguments, len(self.types)))
-        )
+        return not keywords or keywords.keys().isdisjoint(self._by_position[:count])  # no parameter gets two
 
     def type_at(self, index: int) -> Types:
         return self.types[index] if index < len(self.types) else self.rest_types
@@ -168,13 +170,11 @@ def _compare_contexts(left: Handler, right: Handler) -> int:
     return 0
 
 
-def choose(handlers: list[Handler], count: int) -> Handler | None:
-    """The most specific of handlers that all match a call with `count` positional arguments.
+def choose(handlers: list[Handler], count: int) -> Handler:
+    """The most specific of several handlers that all match a call with `count` positional arguments.
 
     Order: named targets before none; more specific argument types; the more derived context type.
     """
-    if len(handlers) < 2:
-        return handlers[0] if handlers else None
 
     def beats(left: Handler, right: Handler) -> int:
         if bool(left.targets) != bool(right.targets):

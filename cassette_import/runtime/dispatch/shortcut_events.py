@@ -24,9 +24,16 @@ def make_single_overload_event(
     It is `shortcut(callee, …)`, or for calls of the target itself with positional arguments only, `shortcut(…)`. Calls
     that do not fit the overload run the whole `event`.
     """
-    overload, fewest = handler.call, handler.required
+    fewest = handler.required
     most = sys.maxsize if handler.has_rest else len(handler.types)
     get, put, reset = ACTIVE.get, ACTIVE.set, ACTIVE.reset
+
+    @hidden
+    def overload(*arguments: Any) -> Any:
+        """The first call: later ones call the overload itself."""
+        nonlocal overload
+        handler.is_applied, overload = True, handler.call
+        return handler.call(*arguments)
 
     @hidden
     def shortcut_of_target(*arguments: Any) -> Any:

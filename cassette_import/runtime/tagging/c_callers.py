@@ -17,6 +17,7 @@ from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
 from cassette_import.runtime.tagging.iterator_metadata import may_have_tagged_items, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.tags import RECEIVER
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -175,6 +176,8 @@ def source_for_c(call: LeafCall, source: Any) -> Any:
 @hidden
 def bare_callback(function: Any) -> Any:
     """A callback without the proxy that makes its call an event; it is one anyway, and wrappers pass through it."""
+    if type(function) is Tagged and RECEIVER in function._tagged_metas:
+        return function
     function = plain(function)
     return function.args[0] if type(function) is Callee else function
 

@@ -98,7 +98,7 @@ def metadata_in(values: Any, own: Tag) -> Iterator[Any]:
                 yield metas[1][own]
         if is_a(value, BaseException):
             value = value.args
-        if is_a(value, CONTAINERS) and own.store is not None and own.store.items.entries:
+        if is_a(value, CONTAINERS) and own.store is not None and own.store:
             yield from _metadata_of_parts(own.store, value, own)
 
 
@@ -122,6 +122,11 @@ def _metadata_of_parts(store: Store, container: Any, own: Tag) -> Iterator[Any]:
         for _, metas in list(entry.slots.values()) if entry is not None else ():
             if own in metas:
                 yield metas[own]
+        if is_a(item, dict) and store.recognised.has_part(dict.keys(item)):
+            for key in dict.keys(item):
+                metas = metas_of(store.recognised.wrapped(key)) or {}
+                if own in metas:
+                    yield metas[own]
         if depth < _DEPTH:
             for part in item.values() if is_a(item, dict) else item:
                 if is_a(part, CONTAINERS) and id(part) not in seen:

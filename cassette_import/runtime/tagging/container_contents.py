@@ -6,6 +6,7 @@ Knows the interpreter's own types; must not know metadata.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sized
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -13,12 +14,13 @@ from cassette_import.interpreter.namespaces import is_a
 
 SEQUENCES: Final = (list, tuple, deque)
 CONTAINERS: Final = (*SEQUENCES, dict, set, frozenset)
+_SIZED: Final[tuple[type[Sized], ...]] = (*SEQUENCES, dict)
 
 
 @hidden
 def size_of(owner: Any) -> int:
-    """The number of items of a sequence."""
-    return next(kind for kind in SEQUENCES if is_a(owner, kind)).__len__(owner)
+    """The number of items of a sequence or dict."""
+    return next(kind for kind in _SIZED if is_a(owner, kind)).__len__(owner)
 
 
 @hidden

@@ -15,6 +15,7 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.trees.code_matching import all_names
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.computed_metadata import metadata_in
+from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.lost_metadata import lose
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -26,8 +27,11 @@ def note_argument(function: Any, value: Any) -> None:
     """An argument of `eval` or `exec`: the code, or a namespace."""
     if is_a(plain(value), dict):
         store = store_of(ACTIVE.get())
-        if store is not None and store.items.entries:
-            note_variables(function, {key: Tagged(*slot) for key, slot in store.slots_by_key(plain(value)).items()})
+        if store is not None and store:
+            slots = store.slots_by_key(plain(value))
+            note_variables(
+                function, {key: Tagged(*slots[key]) if key in slots else one for key, one in plain(value).items()}
+            )
         return
     if is_a(plain(value), (str, bytes, CodeType)):
         LOCAL.evaluated = plain(value)
@@ -36,18 +40,23 @@ def note_argument(function: Any, value: Any) -> None:
 
 @hidden
 def note_variables(function: Any, variables: Mapping[str, Any]) -> None:
-    """The variables that the code may read."""
-    if any(type(value) is Tagged for value in variables.values()):
-        for name in set(_names_in(LOCAL.evaluated)):
-            if type(variables.get(name)) is Tagged:
-                _lose(function, variables[name])
+    """The variables that the code may read: values with metadata, or objects that hold such values."""
+    if LOCAL.evaluated is None:
+        return
+    for name in set(_names_in(LOCAL.evaluated)):
+        if name in variables:
+            _lose(function, variables[name])
 
 
 @hidden
 def _lose(function: Any, value: Any) -> None:
     activation = ACTIVE.get()
     for level, tag in enumerate(activation.tags):
-        if tag is not None and tag.lost != "ignore" and next(metadata_in((value,), tag), None) is not None:
+        if tag is None or tag.lost == "ignore":
+            continue
+        if next(metadata_in((value,), tag), None) is not None or (
+            tag.lost == "error" and holds_metadata((value,), tag)
+        ):
             lose(activation.contexts[level], function)
 
 

@@ -200,6 +200,8 @@ def may_have_tagged_items(store: Store, source: Any) -> bool:
         return True
     if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
         return True
+    if type(source) is dict and store.recognised.has_part(source):
+        return True
     method = lookup(type(source), "__iter__") or lookup(type(source), "__getitem__")
     return type(method) is FunctionType or has_contents(store, source)
 

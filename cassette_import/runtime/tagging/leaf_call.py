@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType, MethodWrapperType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup, split
@@ -16,14 +16,16 @@ from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 from cassette_import.runtime.tagging import computed_metadata
 from cassette_import.runtime.tagging.callback_metadata import with_metadata_of_callback
+from cassette_import.runtime.tagging.container_contents import items_in, size_of
 from cassette_import.runtime.tagging.handover import call_overdubbed
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.runtime.tagging.wrappers import Tagged, bound, plain
 
+_METHODS_IN_C: Final = frozenset(map(id, (BuiltinMethodType, MethodWrapperType)))
 _PLAIN_CONTAINERS: Final = (tuple, list, dict)
 _MOST_PARTS: Final = 100
 """How many parts of a leaf's result are searched for parts that are recognised."""
@@ -225,6 +227,10 @@ def without_rule(call: LeafCall) -> Any:
     except Exception as error:
         call.notify_of_error(error)
         raise
+    if id(type(value)) in _METHODS_IN_C:
+        for argument in call.arguments:
+            if type(argument) is Tagged and argument._tagged_value is value.__self__:
+                return bound(value, argument)
     found = LOCAL.returned
     if found is not None:  # what a callback has returned may be stored
         call.store.recognised.note(found._tagged_value, found._tagged_metas)
@@ -245,8 +251,8 @@ def _recognised(store: Store, value: Any) -> Any:
         return value
     if is_a(value, _PLAIN_CONTAINERS):
         store.recognise_parts(value)
-        if len(value) <= _MOST_PARTS:
-            for part in value.values() if is_a(value, dict) else value:
+        if size_of(value) <= _MOST_PARTS:
+            for part in items_in(value):
                 if is_a(part, _PLAIN_CONTAINERS):
                     store.recognise_parts(part)
         return value

@@ -48,7 +48,11 @@ from cassette_import.runtime.tagging.overdubbed_calls import (
 )
 from cassette_import.runtime.tagging.rules import RULES, RULES_OF_TYPES
 from cassette_import.runtime.tagging.rules.construction import construct
-from cassette_import.runtime.tagging.rules.partial_objects import arguments_of_partial, keywords_of_partial
+from cassette_import.runtime.tagging.rules.partial_objects import (
+    arguments_of_partial,
+    callee_of_partial,
+    keywords_of_partial,
+)
 from cassette_import.runtime.tagging.shadow_entries import drop_latest_unused
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -191,7 +195,7 @@ def _with_arguments_of_partial(
     callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Any, Any, tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
     """The call that a partial object makes: its arguments are those of its callee, with their metadata."""
-    function, *leading = split(callee.func)
+    function, *leading = split(callee_of_partial(callee))
     arguments = joined(arguments_of_partial(callee), arguments)
     return callee.func, function, tuple(leading), arguments, {**keywords_of_partial(callee), **keywords}
 

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType, MethodWrapperType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging import live_metadata
 from cassette_import.runtime.tagging.lost_metadata import lose_number
-from cassette_import.runtime.tagging.tags import Metas
+from cassette_import.runtime.tagging.tags import RECEIVER, Metas
 from cassette_import.runtime.tagging.wrappers import Tagged
 
 _FIRST_SWEEP: Final = 512
-_MOST_PARTS: Final = 1_000
+MOST_PARTS: Final = 1_000
+"""The size of containers whose parts are recognised."""
+
+_BOUND_METHODS: Final = frozenset(map(id, (BuiltinMethodType, MethodWrapperType)))
 
 _Slot = tuple[Any, Metas, Any, Any]
 
@@ -56,7 +59,9 @@ class RecognisedValues:
         self.types |= frozenset(map(id, types))
 
     def note(self, value: Any, metas: Metas) -> None:
-        """A value with metadata is stored somewhere, or given to a leaf."""
+        """A value with metadata is stored somewhere, or given to a leaf; or a bound method with such a receiver."""
+        if RECEIVER in metas:
+            value, metas = value.__self__, metas[RECEIVER]
         slot = self.slots.get(id(value))
         if slot is not None:
             if slot[1] is not metas and slot[2] is None and not _are_same(slot[1], metas):
@@ -79,18 +84,29 @@ class RecognisedValues:
         One that was stored with different metadata loses it: that is an error in contexts for which a loss is one.
         """
         slot = self.slots.get(id(value))
-        if slot is None or slot[2] is _DETACHED:
+        if slot is None:
+            return self._with_receiver(value) if id(type(value)) in _BOUND_METHODS else value
+        if slot[2] is _DETACHED:
             return value
         if slot[2] is _AMBIGUOUS:
             lose_number(slot[1], "an object that has different metadata in different places")
             return value
         return Tagged(value, slot[1])
 
+    def _with_receiver(self, method: Any) -> Any:
+        """A bound method of C code, wrapped if its receiver is recognised."""
+        receiver = self.wrapped(method.__self__) if id(type(method.__self__)) in self.types else None
+        return Tagged(method, {RECEIVER: receiver._tagged_metas}) if type(receiver) is Tagged else method
+
     def wrapped_parts(self, parts: Any) -> list[Any] | None:
         """The parts of a container, wrapped where they are recognised; None if none is."""
-        if len(parts) > _MOST_PARTS or self.slots.keys().isdisjoint(map(id, parts)):
+        if self.slots.keys().isdisjoint(map(id, parts)):
             return None
         return [self.wrapped(part) for part in parts]
+
+    def has_part(self, parts: Any) -> bool:
+        """Whether a part of a container is recognised."""
+        return bool(self.slots) and len(parts) <= MOST_PARTS and not self.slots.keys().isdisjoint(map(id, parts))
 
     def drop_unused(self) -> None:
         """Drop the values to which nothing else refers."""

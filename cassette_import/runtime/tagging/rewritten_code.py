@@ -68,6 +68,7 @@ def _tidy_dict(container: dict[Any, Any]) -> dict[Any, Any]:
     for key, _ in pairs:
         if type(key) is Tagged:
             lose_key(key._tagged_value, key._tagged_metas)
+            note_stored((key._tagged_value, key._tagged_metas))
     slots = {plain(key): (plain(item), item._tagged_metas) for key, item in pairs if type(item) is Tagged}
     container.update((plain(key), plain(item)) for key, item in pairs)
     _set_slots(container, slots)
@@ -219,9 +220,11 @@ def _join_namespace(owner: Any) -> None:
 @hidden
 def scope(function: Any, names: dict[str, Any], variables: Any) -> tuple[Any, ...]:
     """The namespaces for `eval` or `exec`, if there are wrappers among the variables: without wrappers."""
-    if function not in (eval, exec) or not any(type(value) is Tagged for value in variables.values()):
+    if function not in (eval, exec) or not FLAGS[METADATA_EXISTS]:
         return ()
     note_variables(function, variables)
+    if not any(type(value) is Tagged for value in variables.values()):
+        return ()
     return names, tidy(variables)
 
 

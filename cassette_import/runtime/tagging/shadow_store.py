@@ -26,7 +26,7 @@ from cassette_import.runtime.tagging.container_contents import (
     items_in,
     size_of,
 )
-from cassette_import.runtime.tagging.recognised_values import RecognisedValues
+from cassette_import.runtime.tagging.recognised_values import MOST_PARTS, RecognisedValues
 from cassette_import.runtime.tagging.shadow_entries import Entry, ShadowTable
 from cassette_import.runtime.tagging.tags import Metas, Tag
 from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
@@ -107,8 +107,8 @@ class Store:
             return value
         if slot[0] is not value or (is_a(owner, SEQUENCES) and size_of(owner) != entry.size):
             table.drop(owner)  # a leaf changed it
-            if table is self.items:
-                self.recognise_parts(owner)
+            if table is self.items and is_a(owner, SEQUENCES):
+                self._recognised_metas(owner, items_in(owner))
             return value
         return Tagged(value, slot[1])
 
@@ -253,14 +253,14 @@ class Store:
 
     def recognise_parts(self, container: Any) -> None:
         """Keep the metadata of those parts of a container that are recognised, unless it has an entry."""
-        if self.items.of(container) is not None or not self.recognised.slots:
+        if self.items.of(container) is not None or not self.recognised.slots or size_of(container) > MOST_PARTS:
             return
         if type(container) is dict:
             parts = self.recognised.wrapped_parts(container.values())
             if parts is not None:
                 self.bind_pairs(container, zip(list(container), parts, strict=True))
         elif is_a(container, (list, tuple)):
-            parts = self.recognised.wrapped_parts(container)
+            parts = self.recognised.wrapped_parts(items_in(container))
             if parts is not None:
                 self.bind_items(container, parts)
 

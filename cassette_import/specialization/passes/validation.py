@@ -33,6 +33,8 @@ class Unfit(Exception):
 
 def check(made: Function, origin: Function, function: FunctionType) -> None:
     """Raise `Unfit` if the body of `made` cannot be a branch beside that of `origin`, the original function."""
+    if any(isinstance(node, ast.Constant) and _has_placeholder(node.value) for node in ast.walk(made)):
+        raise Unfit("returned a constant that stands for an object of cassette_import,")
     free = function.__code__.co_freevars
     plain = compiled(origin, free)
     try:
@@ -54,6 +56,11 @@ def check(made: Function, origin: Function, function: FunctionType) -> None:
     changed = _local_names(plain) - _local_names(both)
     if changed:
         raise Unfit(f"declares {_list(changed)} global or nonlocal, which the function has as a local name,")
+
+
+def _has_placeholder(value: object) -> bool:
+    """Whether a constant is a placeholder, or contains one."""
+    return symbols.is_placeholder(value) or (isinstance(value, tuple) and any(map(_has_placeholder, value)))
 
 
 def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:

@@ -42,4 +42,5 @@ def build_dict(call: LeafCall) -> Any:
     for key, _ in pairs:
         if type(key) is Tagged:
             lose_key(key._tagged_value, key._tagged_metas)
+            call.store.recognised.note(key._tagged_value, key._tagged_metas)
     return call.store.bind_pairs({plain(key): plain(value) for key, value in pairs}, pairs)

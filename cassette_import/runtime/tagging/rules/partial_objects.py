@@ -42,6 +42,13 @@ def call_partial(call: LeafCall) -> Any:
 
 
 @hidden
+def callee_of_partial(found: Any) -> Any:
+    """What a partial object calls: a bound method is wrapped if its receiver has metadata."""
+    store = active_store() if FLAGS[METADATA_EXISTS] else None
+    return store.recognised.wrapped(found.func) if store is not None else found.func
+
+
+@hidden
 def arguments_of_partial(found: Any) -> tuple[Any, ...]:
     """The arguments of a partial object, wrapped where they have metadata."""
     store = active_store() if FLAGS[METADATA_EXISTS] else None
@@ -56,7 +63,7 @@ def keywords_of_partial(found: Any) -> dict[str, Any]:
     return {**found.keywords, **{name: Tagged(*slots[name]) for name in slots}} if slots else found.keywords
 
 
-PARTIAL.arguments, PARTIAL.keywords = arguments_of_partial, keywords_of_partial
+PARTIAL.callee, PARTIAL.arguments, PARTIAL.keywords = callee_of_partial, arguments_of_partial, keywords_of_partial
 
 # ---- `operator.methodcaller`
 

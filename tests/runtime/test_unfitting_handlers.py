@@ -1,0 +1,69 @@
+"""A handler that no call of its target fits is reported once, when the process ends."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import math
+from cassette_import import Context, overdub
+
+class Ctx(Context): ...
+
+@Ctx.{kind}.register({target})
+def handler{parameters}:
+    return 1.0
+
+{more}
+overdub(Ctx(), lambda: ({calls}))
+"""
+
+
+def warnings_of(tmp_path, **parts):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.format(**{"kind": "overdub", "target": "math.pow", "more": "", **parts}))
+    run = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    return [line.partition("CassetteWarning: ")[2] for line in run.stderr.splitlines() if "CassetteWarning" in line]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({"parameters": "(ctx, f)", "calls": "math.pow(1.0, 2.0)"}, "it takes 0 arguments, calls passed 2"),
+        (
+            {"parameters": "(ctx, f, x)", "calls": "math.pow(1.0, 2.0)", "kind": "prehook"},
+            "the prehook handler of Ctx for math.pow was never applied: it takes 1 argument, calls passed 2",
+        ),
+        (
+            {"parameters": "(ctx, f, x, y, z=0)", "calls": "max([1]), max(1, 2, 3, 4)", "target": "max"},
+            "the overload handler of Ctx for max was never applied: it takes 2 to 3 arguments, calls passed 1 or 4",
+        ),
+        (
+            {"parameters": "(ctx, f, *values)", "calls": "max([1], key=abs)", "target": "max"},
+            "it takes any number of arguments and no keywords, calls passed 1 and the keyword key",
+        ),
+    ],
+    ids=["too few", "a prehook", "a range", "keywords"],
+)
+def test_a_handler_that_fits_no_call_is_reported_with_what_it_takes_and_what_calls_passed(tmp_path, parts, expected):
+    (found,) = warnings_of(tmp_path, **parts)
+    assert found.endswith(expected)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"parameters": "(ctx, f, x)", "calls": "max([1]), max(1, 2)", "target": "max"},
+        {"parameters": "(ctx, f, x)", "calls": "max(1, 2), max([1])", "target": "max"},
+        {"parameters": "(ctx, f, x: str, y)", "calls": "math.pow(1.0, 2.0)"},
+        {"parameters": "(ctx, f)", "calls": "0"},
+        {
+            "parameters": "(ctx, f, x)", "calls": "max([1]), max(1, 2)", "target": "max",
+            "more": "@Ctx.overdub.register(max)\ndef other(ctx, f, x, y): ...",
+        },
+    ],
+    ids=["fits one call", "fits a later call", "other types", "no call", "two overloads"],
+)  # fmt: skip
+def test_nothing_is_reported_of_other_handlers(tmp_path, parts):
+    assert warnings_of(tmp_path, **parts) == []
