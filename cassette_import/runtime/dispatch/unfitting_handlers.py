@@ -16,7 +16,7 @@ from cassette_import.errors import CassetteWarning
 
 _process: Final = os.getpid()
 _misses: Final[dict[int, tuple[Any, dict[tuple[int, tuple[str, ...]], None]]]] = {}
-"""The handlers that did not match a call, each with the numbers of arguments and the names of keywords of such calls."""
+"""The handlers that did not match a call: each with the numbers of arguments and the keywords of such calls."""
 
 
 def note_miss(handlers: list[Any], count: int, keywords: Any) -> None:
