@@ -54,11 +54,19 @@ class DrivenBody:
 
 
 class _Driven:
-    """What the proxies of generators, coroutines and asynchronous generators share."""
+    """What the proxies of generators, coroutines and asynchronous generators share.
+
+    A proxy passes for what it stands for: `isinstance(proxy, types.GeneratorType)` is true.
+    """
 
     def __init__(self, inner: Any, body: DrivenBody) -> None:
         self._inner = inner
         self._body = body
+
+    __class__: Any = property(lambda self: type(self._inner))  # what `isinstance` tests
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -82,6 +90,13 @@ class DrivenGenerator(_Driven, Generator[Any, Any, Any]):
     @hidden
     def close(self) -> None:
         self._body.close()
+
+
+class DrivenGeneratorBasedCoroutine(DrivenGenerator):
+    """A generator of a function under `types.coroutine`, which may be awaited: `asyncio.sleep(0)` awaits one."""
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self
 
 
 class DrivenCoroutine(_Driven, Coroutine[Any, Any, Any]):
@@ -133,6 +148,27 @@ class DrivenAwaitable:
     def __await__(self) -> Generator[Any, Any, Any]:
         return DrivenGenerator(self._inner, self._body)
 
+    __iter__ = __await__
+
+    @hidden
+    def __next__(self) -> Any:
+        return self._body.run(self._inner.__next__)
+
+    @hidden
+    def send(self, value: Any) -> Any:
+        """Resume the step."""
+        return self._body.run(self._inner.send, value)
+
+    @hidden
+    def throw(self, *exception: Any) -> Any:
+        """Raise an exception where the step is suspended."""
+        return self._body.run(self._inner.throw, *exception)
+
+    @hidden
+    def close(self) -> None:
+        """Close the step; the generator goes on."""
+        self._body.run(self._inner.close)
+
 
 _PROXIES: Final[dict[type, Callable[[Any, DrivenBody], Any]]] = {
     GeneratorType: DrivenGenerator,
@@ -141,6 +177,13 @@ _PROXIES: Final[dict[type, Callable[[Any, DrivenBody], Any]]] = {
 }
 
 
+_ITERABLE_COROUTINE: Final = 0x100
+"""The flag `CO_ITERABLE_COROUTINE` of code."""
+
+
 def drive(suspendable: Any, activation: Activation) -> Any:
     """Wrap a generator, coroutine or asynchronous generator so that its body runs in an activation."""
-    return _PROXIES[type(suspendable)](suspendable, DrivenBody(suspendable, activation))
+    body = DrivenBody(suspendable, activation)
+    if type(suspendable) is GeneratorType and suspendable.gi_code.co_flags & _ITERABLE_COROUTINE:
+        return DrivenGeneratorBasedCoroutine(suspendable, body)
+    return _PROXIES[type(suspendable)](suspendable, body)
