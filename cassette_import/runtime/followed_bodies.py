@@ -60,6 +60,13 @@ class FollowedBody:
             self.resumed()
 
     @hidden
+    def going_on(self) -> FollowedBody:
+        """Note that the body goes on, if it was suspended; return it."""
+        if not self.is_running:
+            self.resumed()
+        return self
+
+    @hidden
     def begin_with(self, items: Any) -> None:
         """Note what the first loop of a generator expression takes items from."""
         self._first = items
@@ -79,7 +86,7 @@ class FollowedBody:
         kind = type(iterable)
         if kind is GeneratorType:
             is_coroutine = iterable.gi_code.co_flags & code_flags.ITERABLE_COROUTINE
-            return iterable if is_coroutine else _Delegate(self, iterable)
+            return iterable if is_coroutine else _DelegateOfBody(self, iterable)
         if kind is CoroutineType or lookup(kind, "__iter__") is None:
             return iterable  # the interpreter decides whether it is an error, and raises it
         iterator = special(iterable, "__iter__")()
@@ -96,7 +103,7 @@ class FollowedBody:
         else:
             is_wrong = lookup(kind, "__await__") is None
         # If it cannot be awaited, or not twice, the interpreter raises the error.
-        return awaitable if is_wrong else _Awaitable(self, awaitable, delegate or _Delegate)
+        return awaitable if is_wrong else _Awaitable(self, awaitable, delegate)
 
     @hidden
     def items(self, iterable: Any) -> Any:
@@ -235,6 +242,36 @@ hidden(_Delegate.__getattr__)
 _WITH_SEND: Final = (CoroutineType, GeneratorType)
 
 
+class _DelegateOfBody(map):  # type: ignore[type-arg]
+    """The same for a generator or coroutine. Its steps take no frame, so that deep recursion stays possible.
+
+    It is a `map` of two iterators: each step of the first one resumes the body and returns it, each step of the second
+    one is a step of the generator, and the function suspends the body.
+    """
+
+    __slots__ = ("_body", "_inner")
+    _body: FollowedBody
+    _inner: Any
+
+    @hidden
+    def __new__(cls, body: FollowedBody, inner: Any) -> _DelegateOfBody:
+        steps = inner.__await__() if type(inner) is CoroutineType else inner
+        made = map.__new__(cls, type(body).suspended, iter(body.going_on, None), steps)
+        made._body = body
+        made._inner = inner
+        return made
+
+    send: Any = _Delegate.send
+    _thrown: Any = _Delegate._thrown
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        return partial(self._thrown, found) if name == "throw" else found
+
+
+hidden(_DelegateOfBody.__getattr__)
+
+
 class _LastDelegate(_Delegate):
     """The same in the first loop of a generator expression, which has no place to report that an exception ends it."""
 
@@ -267,7 +304,7 @@ class _Awaitable:
     __slots__ = ("_body", "_delegate", "_inner")
 
     @hidden
-    def __init__(self, body: FollowedBody, inner: Any, delegate: type[_Delegate] = _Delegate) -> None:
+    def __init__(self, body: FollowedBody, inner: Any, delegate: type[_Delegate] | None = None) -> None:
         self._body = body
         self._inner = inner
         self._delegate = delegate
@@ -276,11 +313,11 @@ class _Awaitable:
     def __await__(self) -> Any:
         inner = self._inner
         if type(inner) in _WITH_SEND:
-            return self._delegate(self._body, inner)
+            return (self._delegate or _DelegateOfBody)(self._body, inner)
         iterator = special(inner, "__await__")()
         if type(iterator) is CoroutineType or lookup(type(iterator), "__next__") is None:
             return iterator  # the interpreter raises the error
-        return self._delegate(self._body, iterator)
+        return (self._delegate or _Delegate)(self._body, iterator)
 
 
 class _Items:
