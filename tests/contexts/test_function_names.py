@@ -1,6 +1,7 @@
 """Names of functions in reports."""
 
 import pytest
+from helpers.command_line import cassette
 
 from cassette_import import overdub
 from cassette_import.contexts import CallGraph, CallTypes, Profile, Trace
@@ -59,3 +60,14 @@ def test_calls_of_odd_classes_are_reported(odd, kind):
     ctx = kind()
     assert overdub(ctx, lambda: (odd()(), odd().method())) == (1, 2)
     assert ctx.summary()
+
+
+@pytest.mark.parametrize("context", ["profile", "trace", "callgraph", "call-types"])
+def test_threading_itself_can_be_overdubbed(context, tmp_path):
+    """Names of threads are found without a call of `threading`, which would be the next event."""
+    (tmp_path / "app.py").write_text(
+        "import threading\nthread = threading.Thread(target=print, args=('ran',))\nthread.start()\nthread.join()\n"
+    )
+    done = cassette("run", "-p", "app,threading", "-c", context, "app.py", folder=tmp_path)
+    assert (done.status, done.stdout) == (0, "ran\n")
+    assert "RecursionError" not in done.stderr
