@@ -191,7 +191,7 @@ def _found(kind: type, name: str) -> Any:
 
 def thread_name(ident: int) -> str:
     """The name of a running thread."""
-    # No function of `threading` is called: it may be overdubbed, and `current_thread` registers a thread that `threading`
-    # did not start.
+    # No function of `threading` is called: it may be overdubbed, and `current_thread` registers a thread that
+    # `threading` did not start.
     active: dict[int, Any] = vars(threading).get("_active", {})
     return str(getattr(active.get(ident), "_name", f"thread {ident}"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from cassette_import.contexts.common.targets import ResolvedTarget, resolve_target
+from cassette_import.interpreter.callables import python_function
 
 __all__ = ["Switch"]
 
@@ -59,17 +60,20 @@ class Switch:
         """The options whose functions were never called, with these."""
         groups = {"start": self._starts, "stop": self._stops}
         return [
-            f"{option}={target.name} was never called"
+            f"no call of {target.name} ({option}) was seen"
             for option, targets in groups.items()
             for target in targets
             if f"{option} {target.name}" not in self._met
         ]
 
     def _matched(self, targets: list[ResolvedTarget], function: Any, args: tuple[Any, ...]) -> bool:
+        runs = python_function(function)  # of a class its `__init__`, of an object `__call__`
         for target in targets:
             if target.pending and not target.resolve():
                 continue
-            if target.function is function and target.matches(args):
+            if target.function is function or (target.function is runs and runs is not None):
+                if not target.matches(args):
+                    continue
                 self._met.add(f"{'start' if targets is self._starts else 'stop'} {target.name}")
                 return True
         return False

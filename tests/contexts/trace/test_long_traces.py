@@ -322,12 +322,52 @@ def test_a_method_and_a_builtin_can_start_a_trace(program):
     assert lines[0] == "ValueError('at the bottom') -> ValueError('at the bottom')"
 
 
+@pytest.mark.parametrize("name", ["Thing", "Thing.__init__", "Thing.__call__", "Thing.made", "Thing.method", "cached"])
+def test_whatever_can_be_called_can_start_a_trace(name, make_program):
+    program = make_program(
+        """
+        import functools
+
+        class Thing:
+            def __init__(self):
+                self.method()
+
+            def __call__(self):
+                return self.method()
+
+            def method(self):
+                return note()
+
+            @classmethod
+            def made(cls):
+                return note()
+
+        def note():
+            return 1
+
+        @functools.lru_cache
+        def cached():
+            return note()
+
+        def main():
+            Thing()()
+            Thing.made()
+            cached()
+        """
+    )
+    options = options_for(program, start=name, stop=name)
+    trace, lines = traced(program.main, **options)
+    assert "note() -> 1" in [line.strip() for line in lines]
+    assert "was seen" not in trace.summary()
+
+
 def test_a_function_that_was_never_called_is_reported(program):
     trace, lines = traced(program.main, start=f"{program.__name__}.fail", stop=f"{program.__name__}.take")
     assert lines == []
     name = program.__name__
     assert trace.summary() == (
-        f"trace: 0 calls, 12 others not shown; start={name}.fail was never called; stop={name}.take was never called"
+        f"trace: 0 calls, 12 others not shown; no call of {name}.fail (start) was seen; "
+        f"no call of {name}.take (stop) was seen"
     )
 
 
@@ -396,7 +436,7 @@ def test_the_last_calls_are_written_when_the_program_raises_or_is_interrupted(en
         ("limit=2", r"trace: 2 calls; \d+ further calls left out after the first 2: "),
         ("last=2", r"trace: \d+ calls"),
         ("start=shop.leaf,stop=shop.leaf", r"trace: 5 calls, \d+ others not shown"),
-        ("start=shop.never", r"trace: 0 calls, \d+ others not shown; start=shop.never was never called"),
+        ("start=shop.never", r"trace: 0 calls, \d+ others not shown; no call of shop.never \(start\) was seen"),
     ],
 )
 def test_the_options_work_under_pytest(options, summary, tmp_path):

@@ -154,8 +154,9 @@ def _cycles(functions: Iterable[Function], callees: Mapping[Function, list[Funct
                 if work:
                     lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[function])
                 if lowest[function] == number[function]:
-                    cycle = stack[stack.index(function) :]
-                    del stack[-len(cycle) :]
+                    cycle = [stack.pop()]
+                    while cycle[-1] != function:
+                        cycle.append(stack.pop())
                     on_stack.difference_update(cycle)
                     yield cycle
 
