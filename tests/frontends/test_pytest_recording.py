@@ -353,7 +353,7 @@ def test_an_unknown_mode_is_wrong_usage(ini, options, message, project):
 @pytest.mark.parametrize(
     ("marker", "message"),
     [
-        ("mode='maybe'", "there is no mode 'maybe' of recording; there are once, none, all, off"),
+        ("mode='maybe'", "there is no mode 'maybe' of recording; there are once, none, new_episodes, all, off"),
         ("without=['nothing.there']", "leaves nothing out"),
         ("unknown=1", "unexpected keyword argument 'unknown'"),
     ],

@@ -9,12 +9,42 @@ import fnmatch
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["BOUNDARY", "CALLBACK_TAKERS", "ENVIRONMENT", "GENERATOR", "GROUPS", "STARTING_FUNCTIONS", "leading_outside"]
+__all__ = [
+    "BOUNDARY",
+    "CALLBACK_TAKERS",
+    "ENVIRONMENT",
+    "GENERATOR",
+    "GROUPS",
+    "NUMPY_GENERATORS",
+    "NUMPY_RANDOM",
+    "STARTING_FUNCTIONS",
+    "leading_outside",
+]
 
 
 def _in(module: str, names: str) -> list[str]:
     return [f"{module}.{name}" for name in names.split()]
 
+
+NUMPY_RANDOM: Final = "numpy.random."
+NUMPY_GENERATORS: Final = (
+    "Generator",
+    "RandomState",
+    "default_rng",
+    "PCG64",
+    "PCG64DXSM",
+    "MT19937",
+    "Philox",
+    "SFC64",
+)
+"""The functions of `numpy.random` that make a generator."""
+
+_DISTRIBUTIONS: Final = (
+    "beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric laplace "
+    "logistic lognormal logseries multinomial multivariate_normal negative_binomial noncentral_chisquare noncentral_f "
+    "normal pareto permutation poisson power random rayleigh shuffle standard_cauchy standard_exponential "
+    "standard_gamma standard_normal standard_t triangular uniform vonmises wald weibull zipf"
+)
 
 GROUPS: Final[dict[str, list[str]]] = {
     "time": [
@@ -31,6 +61,13 @@ GROUPS: Final[dict[str, list[str]]] = {
         *_in("random", "Random.betavariate Random.expovariate Random.gammavariate Random.gauss Random.normalvariate"),
         *_in("random", "Random.lognormvariate Random.vonmisesvariate Random.paretovariate Random.weibullvariate"),
         *_in("random", "Random.binomialvariate SystemRandom.random SystemRandom.getrandbits"),
+        *_in("numpy.random", " ".join(NUMPY_GENERATORS)),
+        *_in("numpy.random.Generator", _DISTRIBUTIONS),
+        *_in("numpy.random.Generator", "integers multivariate_hypergeometric permuted spawn"),
+        *_in("numpy.random.RandomState", _DISTRIBUTIONS),
+        *_in("numpy.random.RandomState", "rand randn randint random_integers random_sample tomaxint"),
+        *_in("numpy.random.RandomState", "seed set_state"),
+        *_in("numpy.random", "seed set_state"),
         *_in("uuid", "uuid1 uuid4 uuid6 uuid7 getnode"),
         *_in("os", "urandom getrandom"),
         *_in("secrets", "choice randbelow randbits token_bytes token_hex token_urlsafe"),

@@ -43,7 +43,7 @@ class Mismatches:
             f"{_shown_site(call_site())}: replay mismatch at call {call.number} of {self._path}\n"
             f"  recorded: {self._described_with_site(call)}\n"
             f"  now:      {_described(what, encoded, carried)}"
-            f"{_differences(call, carried)}{self._note(call, what, encoded)}"
+            f"{_differences(call, carried)}{_note_on_descriptor(call, what, encoded)}{self._note(call, what, encoded)}"
         )
 
     def at_end(self, what: list[Any], encoded: Any, carried: Carried | None = None) -> str:
@@ -119,6 +119,23 @@ class Mismatches:
             else "if it is that of a set, record it with PYTHONHASHSEED=0"
         )
         return f"\n  note:     call {call.number} of the recording is this one: the order of calls differs; {advice}"
+
+
+_DESCRIPTORS = ("os.", "fcntl.", "termios.", "mmap.", "select.", "socket.fromfd", "builtins.open", "io.open")
+"""The functions whose first argument may be a descriptor begin like this."""
+
+
+def _note_on_descriptor(call: Call, what: list[Any], encoded: Any) -> str:
+    """A line on a descriptor that has another number than in the recorded run: code outside has opened it."""
+    recorded, now = call.arguments[0], encoded[0]
+    if call.what != what or not what[1].startswith(_DESCRIPTORS) or not recorded or not now:
+        return ""
+    if type(recorded[0]) is not int or type(now[0]) is not int or recorded[0] == now[0] or recorded[1:] != now[1:]:
+        return ""
+    return (
+        f"\n  note:     descriptor {now[0]} was opened by code that is not recorded: overdub its package (-p), or add "
+        "the function that opens it (boundary=)"
+    )
 
 
 def _described(what: list[Any], encoded: Any, carried: Carried | None) -> str:

@@ -106,6 +106,7 @@ class Record(RecordingContext):
         self._run: Mapping[str, Any] = {}
         self._prints_summary = False
         self._extended: Recording | None = None
+        self._active_context: RecordingContext | None = None
         self._options = RequestOptions(
             filter_headers, filter_query_parameters, filter_post_data_parameters, ignore_hosts, ignore_localhost,
             before_record_request, before_record_response,
@@ -122,6 +123,7 @@ class Record(RecordingContext):
         With `extended`, numbers begin after those of this recording. Returns the first number of a proxy.
         """
         first = FirstNumbers() if extended is None else first_free_numbers(extended)
+        self._active_context = context
         self._mask, self._requests = context._mask, context._requests
         self._program_objects = context._program_objects
         self._program_objects_by_number = context._program_objects_by_number
@@ -232,7 +234,12 @@ class Record(RecordingContext):
 
     def _is_recording(self) -> bool:
         is_open = self._writer is not None and self._writer.is_open
-        return is_open and not self.is_paused and not IN_EXTERNAL_CALL.get() and os.getpid() == self._process
+        return (
+            is_open
+            and not self._active_context.is_paused
+            and not IN_EXTERNAL_CALL.get()
+            and os.getpid() == self._process
+        )
 
     # ---- calls
 

@@ -33,6 +33,7 @@ from cassette_import.contexts.recording.external_functions import (
     leading_outside,
 )
 from cassette_import.contexts.recording.masking import Mask
+from cassette_import.contexts.recording.random_generators import RandomGenerators
 from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
@@ -92,7 +93,7 @@ class RecordingContext(Context, events=Events.NONE):
         self._thread = threading.local()
         self._program_objects: dict[int, tuple[Any, int]] = {}
         self._program_objects_by_number: list[Any] = []
-        self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.generators = RandomGenerators()
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
         self.is_paused = False
@@ -164,18 +165,6 @@ class RecordingContext(Context, events=Events.NONE):
 
     def job_ended(self, origin: Sequence[int]) -> None:
         """Note that the thread or job of this origin has ended."""
-
-    # ---- random numbers
-
-    def is_seeded(self, name: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bool:
-        """Whether a call of a method of `random.Random` is deterministic, because the generator has a seed.
-
-        A call of `seed` itself sets or removes the seed first.
-        """
-        if name == f"{GENERATOR}.seed":
-            seed = (*arguments[1:2], keywords.get("a"))[0]
-            (self.seeded.discard if seed is None else self.seeded.add)(arguments[0])
-        return arguments[0] in self.seeded
 
     # ---- arguments
 
@@ -294,12 +283,11 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     if name in CALLBACK_TAKERS:
         keywords = {key: ctx.as_callback(value) for key, value in kwargs.items()}
         return fallback(ctx, f, *map(ctx.as_callback, args), **keywords)
-    if name == GENERATOR:
+    if ctx.generators.makes_generator(name):
         made = fallback(ctx, f, *args, **kwargs)
-        if any(seed is not None for seed in (*args, *kwargs.values())):
-            ctx.seeded.add(made)
+        ctx.generators.made(name, made, args, kwargs)
         return made
-    if name.startswith(GENERATOR) and ctx.is_seeded(name, args, kwargs):
+    if ctx.generators.is_deterministic(name, args, kwargs):
         return fallback(ctx, f, *args, **kwargs)
     if name in _STANDARD_INPUT and not (args and args[0] is sys.stdin and isinstance(args[0], io.TextIOWrapper)):
         return fallback(ctx, f, *args, **kwargs)

@@ -5,11 +5,10 @@ Knows recordings, and in which order calls are replayed; must not know how they 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.verbs import fallback
@@ -169,12 +168,6 @@ class Replay(ReplayedCalls):
         """Close the recording, if there are new calls."""
         if self._new is not None:
             self._new.close()
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """See `RecordingContext.paused`."""
-        with super().paused(), contextlib.nullcontext() if self._new is None else self._new.recorder.paused():
-            yield
 
     def check_end(self) -> None:
         """Raise a `ReplayMismatch` if the run ended before its recording.

@@ -33,7 +33,13 @@ _FIXTURE: Final = "cassette_recording"
 _MARKER: Final = "cassette_record"
 _NETWORK_MARKER: Final = "block_network"
 _NETWORK_FIXTURE: Final = "_cassette_network"
-_NETWORK_OPTIONS: Final[dict[str, dict[str, Any]]] = {
+_MODES: Final = ("once", "none", "new_episodes", "all")
+_RECORDING_OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "--record-mode": {
+        "choices": (*_MODES, "rewrite"),
+        "default": None,
+        "help": "the mode for tests with the marker cassette_record: as --cassette-record, or rewrite, which is all",
+    },
     "--block-network": {"action": "store_true", "default": False, "help": "refuse connections that tests open"},
     "--allowed-hosts": {"default": None, "help": "hosts or patterns that are not refused, separated by commas"},
 }
@@ -57,10 +63,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--cassette-{name}", action=action, default=None, metavar=name.upper(), help=texts[name])
         kind: Any = "string" if name == "report" else "linelist"
         parser.addini(f"cassette_{name}", texts[name], type=kind, default=None)
-    text = "record the external calls of each test, or replay them: once (record where no recording exists), none, all"
-    group.addoption("--cassette-record", choices=("once", "none", "all"), default=None, help=text)
+    text = (
+        "record the external calls of each test, or replay them: once (record where no recording exists), none, "
+        "new_episodes (replay, and record what is new), all"
+    )
+    group.addoption("--cassette-record", choices=_MODES, default=None, help=text)
     parser.addini("cassette_record", text, type="string", default=None)
-    for name, keywords in _NETWORK_OPTIONS.items():
+    text = "options of recordings, as of the marker: NAME = VALUE … in each line"
+    parser.addini("cassette_record_options", text, type="linelist", default=[])
+    for name, keywords in _RECORDING_OPTIONS.items():
         with contextlib.suppress(ValueError):  # pytest-recording has added it
             group.addoption(name, **keywords)
 
@@ -121,7 +132,8 @@ def _add_recording(item: pytest.Item, names: list[str]) -> None:
         from cassette_import.frontends.pytest_plugin.recordings import Recordings
 
         mode = config.getoption("cassette_record") or config.getini("cassette_record") or None
-        recordings = config.stash[_RECORDINGS] = Recordings(config, mode)
+        marked_mode = None if config.pluginmanager.hasplugin("recording") else config.getoption("record_mode", None)
+        recordings = config.stash[_RECORDINGS] = Recordings(config, mode, marked_mode)
     if recordings.takes(item):
         # The external calls of the other fixtures are recorded as well.
         names[:] = [_FIXTURE, *(name for name in names if name != _FIXTURE)]
@@ -206,8 +218,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        f"{_MARKER}(mode='once', boundary=..., mask=..., without=...): record the external calls of the test, or "
-        "replay them; the mode 'off' does neither, whatever the options are",
+        f"{_MARKER}(mode='once', boundary=..., mask=..., without=..., match_on=..., filter_headers=..., ...): record "
+        "the external calls of the test, or replay them; the mode 'off' does neither, whatever the options are",
     )
     config.addinivalue_line(
         "markers",

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,10 +29,15 @@ __all__ = ["FOLDER", "Recordings", "path_of"]
 
 FOLDER: Final = "cassettes"
 SUFFIX: Final = ".cassette"
-MODES: Final = ("once", "none", "all", "off")
+MODES: Final = ("once", "none", "new_episodes", "all", "off")
 WITHOUT: Final = ("files", "machine", ENVIRONMENT)
 """External calls that are not recorded in tests by default. Tests bring their files along and make more of them, and
 compare what a function reports of the process and the machine with the actual ones."""
+
+MATCHING: Final = ("match_on", "order", "allow_playback_repeats")
+"""The options of `Replay` that `Record` does not have."""
+RECORDED: Final = ("boundary", "mask", "without")
+"""The options that a replay takes from the recording."""
 
 _MARKER: Final = "cassette_record"
 _LONGEST: Final = 120
@@ -65,7 +70,9 @@ class Recordings:
     config:
         The configuration of pytest.
     mode:
-        The mode given by the command line or the ini file: ``"once"``, ``"none"``, ``"all"``; None if there is none.
+        The mode given by the command line or the ini file, one of `MODES`; None if there is none.
+    marked_mode:
+        The mode of the tests that have the marker and name none, given by ``--record-mode``.
 
     Raises
     ------
@@ -73,9 +80,11 @@ class Recordings:
         If the mode is unknown.
     """
 
-    def __init__(self, config: pytest.Config, mode: str | None) -> None:
+    def __init__(self, config: pytest.Config, mode: str | None, marked_mode: str | None = None) -> None:
         self._config = config
         self._mode = self._checked(mode)
+        self._marked_mode = self._checked("all" if marked_mode == "rewrite" else marked_mode)
+        self._options = _ini_options(config.getini("cassette_record_options"))
         self._active: _TestRecording | None = None
         self._unsettled: _TestRecording | None = None
         self.counts: Counter[str] = Counter()
@@ -89,7 +98,7 @@ class Recordings:
         marked = None
         if marker is not None:
             marked = self._checked(marker.args[0] if marker.args else marker.kwargs.get("mode"))
-        return "off" if marked == "off" else self._mode or marked or "once"
+        return "off" if marked == "off" else self._mode or self._marked_mode or marked or "once"
 
     def _checked(self, mode: Any) -> str | None:
         if mode is not None and mode not in MODES:
@@ -134,8 +143,7 @@ class Recordings:
         finally:
             self._active = None
             context.is_paused = True
-            if isinstance(context, Record):
-                context.close()
+            context.close()
         if isinstance(context, Replay) and not recording.has_failed:
             context.check_end()
 
@@ -147,22 +155,28 @@ class Recordings:
 
     def _context(self, item: pytest.Item, path: Path) -> Record | Replay:
         mode = self._mode_of(item)
-        options: dict[str, Any] = {"without": WITHOUT}
+        options: dict[str, Any] = {"without": WITHOUT, **self._options}
         for marker in reversed(list(item.iter_markers(_MARKER))):  # the marker of a module before that of its function
             options |= {name: value for name, value in marker.kwargs.items() if name != "mode"}
         places = self._places(item)
         try:
-            if mode == "all" or (mode == "once" and not path.exists()):
-                return self._record(item, path, options, places)
+            if mode == "all" or (mode != "none" and not path.exists()):
+                return self._record(item, path, _without(options, MATCHING), places)
+            if mode == "new_episodes":
+                new: dict[str, Any] = {"record_mode": mode, "output": str(path) + _UNFINISHED}
+                return self._replay(item, str(path), places, {**_without(options, RECORDED), **new})
             if path.exists():
-                return self._replay(item, str(path), places)
+                return self._replay(item, str(path), places, _without(options, RECORDED))
+            header: dict[str, Any] = {name: _listed(options[name]) for name in RECORDED if name in options}
+            missing = Recording.missing(str(path), header)
+            return self._replay(item, missing, places, _without(options, RECORDED))
         except (BadRecording, OSError, TypeError, ValueError) as error:
             raise pytest.UsageError(f"cassette: {error}") from error
-        header = {name: _listed(value) for name, value in options.items()}
-        return self._replay(item, Recording.missing(str(path), header), places)
 
-    def _replay(self, item: pytest.Item, recording: str | Recording, places: dict[str, str]) -> Replay:
-        context = Replay(recording, places=places)
+    def _replay(
+        self, item: pytest.Item, recording: str | Recording, places: dict[str, str], options: dict[str, Any]
+    ) -> Replay:
+        context = Replay(recording, places=places, **options)
         context.make_mismatch = functools.partial(TestReplayMismatch, name=item.nodeid)
         return context
 
@@ -201,11 +215,16 @@ class Recordings:
             self._settle(recording)
 
     def _settle(self, recording: _TestRecording) -> None:
-        if isinstance(recording.context, Replay):
-            self.counts["replayed"] += not recording.context.recording.is_missing
-            return
         recording.context.close()  # it is still open if the test was skipped before its fixtures
         unfinished = Path(str(recording.path) + _UNFINISHED)
+        if isinstance(recording.context, Replay):
+            self.counts["replayed"] += not recording.context.recording.is_missing
+            if unfinished.exists() and recording.has_failed:
+                unfinished.unlink()
+            elif unfinished.exists():
+                os.replace(unfinished, recording.path)
+                self.counts["extended"] += 1
+            return
         if recording.has_failed:
             unfinished.unlink(missing_ok=True)
             self.counts["not kept, because the test did not pass"] += 1
@@ -265,6 +284,30 @@ def _has_source(folder: str, name: str) -> bool:
     """Whether a name is a module or a package, and not a folder without code."""
     path = os.path.join(folder, name)
     return os.path.isfile(f"{path}.py") or os.path.isfile(os.path.join(path, "__init__.py"))
+
+
+def _without(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in names}
+
+
+def _ini_options(lines: Iterable[str]) -> dict[str, Any]:
+    """Options of the ini file: ``name = value`` in each line, with several values separated by spaces."""
+    options: dict[str, Any] = {}
+    for line in lines:
+        name, found, value = (part.strip() for part in line.partition("="))
+        if not found:
+            raise pytest.UsageError(f"cassette_record_options: {line!r} is not of the form NAME = VALUE")
+        if value.lower() in ("true", "false"):
+            options[name] = value.lower() == "true"
+        elif name in _SINGLE:
+            options[name] = value
+        else:
+            options[name] = value.split()
+    return options
+
+
+_SINGLE: Final = ("order", "before_record_request", "before_record_response")
+"""Options that have one value."""
 
 
 def _listed(value: Any) -> list[str]:
