@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cassette_import.contexts.recording.recording_file import Recording
 
-__all__ = ["FirstNumbers", "first_free_numbers"]
+__all__ = ["FirstNumbers", "first_free_numbers", "no_object"]
 
 
 class FirstNumbers(NamedTuple):
@@ -49,3 +49,7 @@ def _references(encoded: Any) -> Iterator[tuple[str, int]]:
             if tag in ("handle", "own") and isinstance(number, int):
                 yield tag, number
             yield from _references(content)
+
+
+def no_object() -> None:
+    """A weak reference to an object of an earlier run."""

@@ -22,7 +22,7 @@ from cassette_import.contexts.recording.awaitables import ObservedAwaitable, awa
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.carried_requests import Carried, ResponsePart
 from cassette_import.contexts.recording.exceptions import encoded_error, without_frames_in
-from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers
+from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers, no_object
 from cassette_import.contexts.recording.proxies import with_real_objects
 from cassette_import.contexts.recording.recorded_objects import RecordedObjects
 from cassette_import.contexts.recording.recording_context import (
@@ -127,7 +127,7 @@ class Record(RecordingContext):
         self._mask, self._requests = context._mask, context._requests
         self._program_objects = context._program_objects
         self._program_objects_by_number = context._program_objects_by_number
-        self._program_objects_by_number += [_nothing] * (first.program_object - len(self._program_objects_by_number))
+        self._program_objects_by_number += [no_object] * (first.program_object - len(self._program_objects_by_number))
         self._objects = RecordedObjects(context, self._program_objects, self._write, first.proxy, first.class_)
         self._encode = self._objects.encode
         self._call_numbers = itertools.count(first.call)
@@ -178,7 +178,11 @@ class Record(RecordingContext):
                 is_end = self._writer.is_open
                 self._writer.finish(list(self._running))
                 if is_end and "argv" in self._run:
-                    self._print_unknown_names()
+                    for name in filter(self._watcher.lacks, self._boundary):
+                        print(
+                            f"record: boundary={name}: the program has not imported such a function",
+                            file=sys.__stderr__,
+                        )
                     if self._prints_summary:
                         print(self.summary(), file=sys.__stderr__)
 
@@ -233,13 +237,9 @@ class Record(RecordingContext):
             self._writer.write(line)
 
     def _is_recording(self) -> bool:
-        is_open = self._writer is not None and self._writer.is_open
-        return (
-            is_open
-            and not self._active_context.is_paused
-            and not IN_EXTERNAL_CALL.get()
-            and os.getpid() == self._process
-        )
+        if self._writer is None or not self._writer.is_open or IN_EXTERNAL_CALL.get():
+            return False
+        return not (self._active_context or self).is_paused and os.getpid() == self._process
 
     # ---- calls
 
@@ -390,10 +390,6 @@ class Record(RecordingContext):
         """See `RecordingContext.variable_changed`."""
         if not IN_EXTERNAL_CALL.get():
             self._changed_variables.add(name)
-
-
-def _nothing() -> None:
-    """A weak reference to an object of an earlier run."""
 
 
 def _is_mutable(value: Any) -> bool:
