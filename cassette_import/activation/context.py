@@ -36,20 +36,21 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
-from cassette_import.runtime import bindings, driven_generators
+from cassette_import.runtime import bindings
 from cassette_import.runtime.dispatch.hook_functions import HOOK_FUNCTIONS
-from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.runtime.module_imports import MODULE_IMPORTS
 from cassette_import.runtime.names import FLAGS
-from cassette_import.runtime.state import ACTIVE, IN_USE, INACTIVE, Activation
-from cassette_import.runtime.syntax.blocks import EXEMPT_MANAGERS
+from cassette_import.runtime.state import ACTIVE, EXEMPT_MANAGERS, IN_USE, INACTIVE, Activation
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE
 from cassette_import.specialization import hook_copies
 from cassette_import.specialization.registry import registry
 
 if TYPE_CHECKING:
+    from cassette_import.runtime import driven_generators
+    from cassette_import.runtime.followed_bodies import FollowedBody
     from cassette_import.specialization.passes import validation
 else:
+    (driven_generators,) = late("cassette_import.runtime", "driven_generators")
     (validation,) = late("cassette_import.specialization.passes", "validation")
 
 Self = TypeVar("Self", bound="Context")

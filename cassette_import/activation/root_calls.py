@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import functools
 from types import FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.activations import held_activation
 from cassette_import.activation.entering import enter, leave
 from cassette_import.errors import OverdubRecursionError
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
-from cassette_import.runtime import driven_generators
 from cassette_import.runtime.state import Activation
 from cassette_import.specialization.registry import registry
+
+if TYPE_CHECKING:
+    from cassette_import.runtime import driven_generators
+else:
+    (driven_generators,) = late("cassette_import.runtime", "driven_generators")
 
 _ENDLESS: Final = 50
 """How often a context type must be entered within itself before that counts as the cause of a RecursionError."""

@@ -1,17 +1,65 @@
 """The bindings of rewritten syntax: the values of its symbols, whichever context is active.
 
-Knows which modules implement rewritten syntax; must not know what they do.
+Few programs have code in which loops or blocks are events, so the modules that implement these are late. Knows which
+module implements which symbol; must not know what it does.
 """
 
 from __future__ import annotations
 
-from cassette_import.runtime import followed_bodies
-from cassette_import.runtime.names import NAMES
-from cassette_import.runtime.syntax import blocks, iteration, operand_stack, operations
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from cassette_import.interpreter.late_modules import late
+from cassette_import.rewriting import symbols
+from cassette_import.runtime.names import LATE, NAMES
+from cassette_import.runtime.syntax import operations
+
+if TYPE_CHECKING:
+    from cassette_import.runtime import followed_bodies
+    from cassette_import.runtime.syntax import blocks, iteration, operand_stack
+else:
+    (followed_bodies,) = late("cassette_import.runtime", "followed_bodies")
+    blocks, iteration, operand_stack = late("cassette_import.runtime.syntax", "blocks", "iteration", "operand_stack")
+
+LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
+    (
+        blocks,
+        (
+            symbols.DEBUGGER, symbols.MANAGED, symbols.MANAGED_ASYNC, symbols.IMPORT_FROM, symbols.PAIRS,
+            symbols.CONSTANT, symbols.GLOBALS,
+        ),
+    ),
+    (
+        iteration,
+        (
+            symbols.LOOP, symbols.LOOP_ASYNC, symbols.SPLAT, symbols.SPLAT_IN_CALL, symbols.UNPACK, symbols.DELEGATE,
+        ),
+    ),
+    (
+        operand_stack,
+        (
+            symbols.KEEP, symbols.KEPT, symbols.KEPT_BELOW, symbols.PEEK, symbols.KEEP_ALL, symbols.SINK, symbols.AND,
+            symbols.OR, symbols.CHAIN, symbols.CHAIN_TESTED,
+        ),
+    ),
+    (
+        followed_bodies,
+        (
+            symbols.FOLLOWED_BODY, symbols.FOLLOWED_EXPRESSION, symbols.FOLLOWED_CALL, symbols.FOLLOWED_MODULE,
+            symbols.THREAD, symbols.FOLLOWED_IMPORTS,
+        ),
+    ),
+)  # fmt: skip
+"""The symbols of the late modules: the keys of their tables `BINDINGS`."""
 
 
 def provide() -> None:
     """Provide the functions that rewritten syntax calls: operators, loops, blocks, the operand stack, bodies that are
     followed."""
-    for module in (operations, iteration, blocks, operand_stack, followed_bodies):
-        NAMES.update(module.BINDINGS)
+    NAMES.update(operations.BINDINGS)
+    for module, names in LATE_SYMBOLS:
+        LATE.update(dict.fromkeys(names, partial(_bind, module)))
+
+
+def _bind(module: Any) -> None:
+    NAMES.update(module.BINDINGS)

@@ -9,14 +9,28 @@ Knows no symbol itself: each module adds those that it defines. Must not know wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import CodeType, ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 
-OBJECTS: Final[dict[str, Any]] = {}
+LATE: Final[dict[str, Callable[[], None]]] = {}
+"""For symbols of modules that few processes need: functions that bind all symbols of the module."""
+
+
+class _Constants(dict[str, Any]):
+    """Binds symbols of late modules when they are needed."""
+
+    def __missing__(self, symbol: str) -> Any:
+        if symbol not in LATE:
+            raise KeyError(symbol)
+        LATE[symbol]()
+        return self[symbol]
+
+
+OBJECTS: Final[dict[str, Any]] = _Constants()
 """The constants of rewritten code, by their symbols; cells included."""
 
 SYMBOLS: Final[dict[int, str]] = {}
@@ -91,7 +105,7 @@ class Names:
 
     def __contains__(self, symbol: str) -> bool:
         place = symbols.place_of(symbol)
-        return symbol in OBJECTS if place is None else place[1] in vars(OBJECTS[place[0]])
+        return symbol in OBJECTS or symbol in LATE if place is None else place[1] in vars(OBJECTS[place[0]])
 
     def update(self, values: Mapping[str, Any]) -> None:
         """Bind several symbols."""

@@ -194,3 +194,18 @@ IN_USE: Final = InUse()
 """All activations that some thread or task is in."""
 
 NAMES[symbols.GET_ACTIVATION] = ACTIVE.get
+
+
+class ExemptTypes:
+    """Types whose instances a program uses without events."""
+
+    def __init__(self) -> None:
+        self.types: tuple[type, ...] = ()
+
+    def add(self, kind: type) -> None:
+        """Exempt a class and its subclasses."""
+        self.types += (kind,)
+
+
+EXEMPT_MANAGERS: Final = ExemptTypes()
+"""Context managers that a `with` statement enters and leaves without an event: `activation.context` adds `Context`."""

@@ -19,23 +19,9 @@ from cassette_import.interpreter.hidden_frames import hidden, hide
 from cassette_import.rewriting import primitives, symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
+from cassette_import.runtime.state import EXEMPT_MANAGERS
 
 _intercept: Final = intercept_if_active(Events.CONTROL)
-
-
-class ExemptTypes:
-    """Types whose instances a program uses without events."""
-
-    def __init__(self) -> None:
-        self.types: tuple[type, ...] = ()
-
-    def add(self, kind: type) -> None:
-        """Exempt a class and its subclasses."""
-        self.types += (kind,)
-
-
-EXEMPT_MANAGERS: Final = ExemptTypes()
-"""Context managers that a `with` statement enters and leaves without an event: `activation.context` adds `Context`."""
 
 
 def _block_class(enter_name: str, enter: Callable[..., Any], exit_name: str, leave: Callable[..., Any]) -> type:

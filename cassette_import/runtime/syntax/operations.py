@@ -17,7 +17,6 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives, symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import FUNCTIONS
-from cassette_import.rewriting.trees.node_builder import KINDS
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.state import ACTIVE
 
@@ -99,7 +98,7 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.SLICE: slice,
     symbols.BASE_EXCEPTION: BaseException,
     symbols.TYPE: type,
-    **{symbols.kind(name): _KINDS[name] for name in KINDS},
+    **{symbols.kind(name): kind for name, kind in _KINDS.items()},
     symbols.SPLIT: split,
     **{symbols.primitive(name): function for name, function in FUNCTIONS.items()},
 }
