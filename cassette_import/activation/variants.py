@@ -40,7 +40,7 @@ from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
 from cassette_import.runtime.dispatch.hook_analysis import passing_value_through, touches_only_context
 from cassette_import.runtime.dispatch.splitting_hooks import splitting
 from cassette_import.runtime.dispatch.suspension import with_arity
-from cassette_import.runtime.names import NAMES, make_cell
+from cassette_import.runtime.names import NAMES, cell_attributes, make_cell
 from cassette_import.runtime.variant import Family
 
 if TYPE_CHECKING:
@@ -257,9 +257,10 @@ class StackVariant:
 
     def bind_names(self, names: Iterable[str]) -> None:
         """Bind attributes of the cell that code reads, before it runs: guards, and forms of hooks for call sites."""
+        bound = cell_attributes(symbols.cell_of(self.names.prefix))
         for attribute in names:
-            name = self.names.of(attribute)
-            if name not in NAMES and not self.guards.provide(attribute):
+            if attribute not in bound and not self.guards.provide(attribute):
+                name = self.names.of(attribute)
                 made = self._hook_of_name(name)
                 if made is not None:
                     self._derived_hooks.append(name)

@@ -47,18 +47,23 @@ def _settled(code: CodeType, made: dict[int, CodeType]) -> CodeType:
     """The code with settled sets; `made` has the copy of each code object by its `id`: branches share them."""
     found = made.get(id(code))
     if found is None:
-        consts = tuple([_settled_constant(const, made) for const in code.co_consts])
-        is_same = all(new is old for new, old in zip(consts, code.co_consts, strict=True))
-        found = made[id(code)] = code if is_same else changed_copy(code, co_consts=consts)
+        consts = [*code.co_consts]
+        is_same = True
+        for index, const in enumerate(consts):
+            kind = type(const)
+            if kind is CodeType:
+                new: Any = _settled(const, made)
+            elif kind is frozenset and len(const) > 1:
+                new = _settled_set(const)
+            else:
+                continue
+            if new is not const:
+                consts[index], is_same = new, False
+        found = made[id(code)] = code if is_same else changed_copy(code, co_consts=tuple(consts))
     return found
 
 
-def _settled_constant(const: Any, made: dict[int, CodeType]) -> Any:
-    kind = type(const)
-    if kind is CodeType:
-        return _settled(const, made)
-    if kind is not frozenset or len(const) < 2:
-        return const
+def _settled_set(const: frozenset[Any]) -> frozenset[Any]:
     settled = frozenset(sorted(const, key=_key))
     return const if list(settled) == list(const) else settled
 

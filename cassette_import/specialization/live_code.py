@@ -37,8 +37,12 @@ def live(code: CodeType, old: Prefixes = (), new: Prefixes = (), places: Places 
     places:
         The places of the placeholders, if they are known.
     """
+    if places is None:
+        places = places_in(code)
+    if old == new:
+        return _put(code, places, OBJECTS.__getitem__, {})
     meaning = _renamed(old, new)
-    return _put(code, places_in(code) if places is None else places, lambda symbol: OBJECTS[meaning(symbol)], {})
+    return _put(code, places, lambda symbol: OBJECTS[meaning(symbol)], {})
 
 
 def stored(code: CodeType, prefixes: Prefixes) -> CodeType:
