@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +33,7 @@ __all__ = [
 
 ENTRY_POINTS: Final = "cassette_import.contexts"
 _SWITCHES: Final = {"true": True, "false": False}
+_WHAT_IS_ONE: Final = "; a context type is a subclass of cassette_import.Context"
 _OPTION: Final = r"[A-Za-z_][\w.]*="
 
 
@@ -147,7 +149,7 @@ def context_named(text: str) -> Context:
             raise UnknownContext(f"context {text!r}: {target} is a context already and takes no options")
         return maker
     if not callable(maker):
-        raise UnknownContext(f"context {text!r}: {target} is no context type")
+        raise UnknownContext(f"context {text!r}: {target} is no context type{_WHAT_IS_ONE}")
     maker = getattr(maker, "from_options", maker)
     if options:
         _check_options(maker, options, text)
@@ -160,13 +162,20 @@ def context_named(text: str) -> Context:
     except Exception as error:  # raised by a context type of the program
         raise UnknownContext(f"context {text!r}: {error_line(error)}") from error
     if not isinstance(context, Context):
-        raise UnknownContext(f"context {text!r}: {target} returned no context, but {type(context).__name__}")
+        raise UnknownContext(f"context {text!r}: {target} returned no context, but {_article(context)}{_WHAT_IS_ONE}")
     return context
+
+
+def _article(value: object) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def _check_options(maker: Any, options: dict[str, Any], text: str) -> None:
     """Raise `UnknownContext` if the signature does not accept the options."""
     import inspect  # not needed without options
+
+    from cassette_import.contexts.common.option_descriptions import takes_text
 
     try:
         signature = inspect.signature(maker)
@@ -179,6 +188,10 @@ def _check_options(maker: Any, options: dict[str, Any], text: str) -> None:
         meant = suggestion(unknown[0], signature.parameters) if unknown else ""
         raise UnknownContext(f"context {text!r}: {error}{_accepted_options(signature)}{meant}") from error
     for name, value in options.items():
+        if name in signature.parameters and not takes_text(signature.parameters[name]):
+            raise UnknownContext(
+                f"context {text!r}: {name} is an object, which only Python can give{_accepted_options(signature)}"
+            )
         if (kind := _expected(signature, name, value)) is not None:
             raise UnknownContext(f"context {text!r}: {name} must be {kind}, not {value!r}")
 
@@ -205,10 +218,12 @@ def _expected(signature: inspect.Signature, name: str, value: Any) -> str | None
 
 
 def _accepted_options(signature: inspect.Signature) -> str:
+    from cassette_import.contexts.common.option_descriptions import takes_text
+
     names = [
         parameter.name
         for parameter in signature.parameters.values()
-        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD) and takes_text(parameter)
     ]
     return f"; it takes {', '.join(names)}" if names else "; it takes no options"
 
@@ -235,7 +250,7 @@ def _imported(target: str) -> Any:
         if known is None:
             raise UnknownContext(
                 f"no context is called {target!r}; there are {', '.join(context_types())}, and module:Class"
-                + suggestion(target, context_types())
+                + (suggestion(target, context_types()) or _module_hint(target))
             )
         target = known
     module_name, _, path = target.partition(":")
@@ -257,12 +272,22 @@ def _imported(target: str) -> Any:
         try:
             found = getattr(found, name)
         except AttributeError as error:
-            raise UnknownContext(f"context {target!r}: {error}{_hint(target)}") from error
+            meant = suggestion(name, vars(found)) if hasattr(found, "__dict__") else ""
+            raise UnknownContext(f"context {target!r}: {error}{_hint(target) or meant}") from error
     return found
 
 
 def _not_importable(target: str, module: str, error: Exception) -> UnknownContext:
     return UnknownContext(f"context {target!r}: {module} cannot be imported: {error_line(error)}")
+
+
+def _module_hint(name: str) -> str:
+    """How the context types of a module are given, if the name is that of one."""
+    try:
+        is_module = importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        is_module = False
+    return f"; {name} is a module: write {name}:Class" if is_module else ""
 
 
 def _hint(target: str) -> str:

@@ -261,15 +261,26 @@ def _distribution(name: str) -> str:
         # Imported for an error message only, because the import changes sys.meta_path.
         from importlib_metadata import packages_distributions
     except ImportError:
-        return ""
+        return _similar(name)
     wanted = _canonical(name)
     names = sorted(
         module for module, distributions in packages_distributions().items() if wanted in map(_canonical, distributions)
     )
     names = [module for module in names if not module.startswith("_")] or names
     if not names:
-        return ""
+        return _similar(name)
     return f"; the distribution {name} is imported as {' and '.join(map(repr, names))}"
+
+
+def _similar(name: str) -> str:
+    """The end of an error message for a name that is unknown altogether."""
+    import difflib  # these are for an error message only
+    import pkgutil
+
+    similar = difflib.get_close_matches(name, {module.name for module in pkgutil.iter_modules()}, n=1)
+    if similar:
+        return f"; did you mean {similar[0]}?"
+    return "; give the name that the program imports, and install the package, or put its folder on sys.path"
 
 
 def _canonical(distribution: str) -> str:

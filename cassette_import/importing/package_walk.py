@@ -38,7 +38,7 @@ def modules_below(package: str) -> Iterator[FoundModule]:
     """
     spec, finder = locate(package) if all(package.split(".")) else (None, "")
     if spec is None:
-        raise NoSuchPackage(f"no finder knows {package!r}")
+        raise NoSuchPackage(f"no finder knows {package!r}; is it spelled as the program imports it, and installed?")
     work = [FoundModule(package, spec, finder)]
     while work:
         found = work.pop()

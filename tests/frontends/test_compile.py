@@ -265,7 +265,7 @@ OWN = """
     ("words", "message"),
     [
         ([], "no package is named: -p PACKAGE is needed"),
-        (["-p", "nonesuch"], "no finder knows 'nonesuch'"),
+        (["-p", "nonesuch"], "no finder knows 'nonesuch'; is it spelled as the program imports it, and installed[?]"),
         (["-p", "*.till"], r"'\*\.till' does not begin with the name of a package"),
         (["-p", "shop", "-c", "none"], "without a context nothing is compiled: -c CONTEXT is needed"),
         (["-p", "shop", "-c", "nonesuch"], "no context is called 'nonesuch'; .*"),

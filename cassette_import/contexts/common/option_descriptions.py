@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.records import Record
 
-__all__ = ["DescribedOption", "described_options"]
+__all__ = ["DescribedOption", "described_options", "takes_text"]
 
 _OBJECTS: Final = re.compile(r"\b(IO|object|Mapping\[str)\b")
 """Annotations of parameters whose values are objects that no text describes."""
@@ -47,11 +47,12 @@ def described_options(context_type: Any) -> list[DescribedOption]:
     except (TypeError, ValueError):  # some builtins have no signature
         return []
     descriptions = {**_descriptions(context_type), **_descriptions(maker)}
-    return [
-        _described(parameter, descriptions)
-        for parameter in signature.parameters.values()
-        if parameter.kind is not parameter.VAR_POSITIONAL and not _OBJECTS.match(str(parameter.annotation))
-    ]
+    return [_described(parameter, descriptions) for parameter in signature.parameters.values() if takes_text(parameter)]
+
+
+def takes_text(parameter: inspect.Parameter) -> bool:
+    """Whether the value of a parameter may be given as text, as the command line does."""
+    return parameter.kind is not parameter.VAR_POSITIONAL and not _OBJECTS.match(str(parameter.annotation))
 
 
 def _described(parameter: inspect.Parameter, descriptions: Mapping[str, str]) -> DescribedOption:

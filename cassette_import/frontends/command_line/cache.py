@@ -52,7 +52,7 @@ def _places_of(packages: Sequence[str]) -> list[str]:
     for package in packages:
         spec, _ = locate(package) if all(package.split(".")) else (None, "")
         if spec is None:
-            raise UsageError(f"no finder knows {package!r}")
+            raise UsageError(f"no finder knows {package!r}; is it spelled as the program imports it, and installed?")
         places += spec.submodule_search_locations or ()
         if spec.origin is not None:
             places.append(spec.origin)

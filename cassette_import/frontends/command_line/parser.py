@@ -6,6 +6,7 @@ Knows argparse; must not know what the commands do. The options of `run` are in 
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
@@ -48,13 +49,27 @@ class _Parser(argparse.ArgumentParser):
     ) -> tuple[Any, list[str]]:
         """Remove the program and its arguments before argparse parses the rest (M4)."""
         if not self._takes_program:
-            return super().parse_known_args(args, namespace)
+            found, unknown = super().parse_known_args(args, namespace)
+            self._refuse(unknown)
+            return found, unknown
         given = list(sys.argv[1:] if args is None else args)
         with_value = {option for action in self._actions if action.nargs is None for option in action.option_strings}
         end = where_program_begins(given, with_value)
         found, unknown = super().parse_known_args(given[:end], namespace)
+        self._refuse(unknown)
         found.program = program_in(given[end:])
         return found, unknown
+
+    def _refuse(self, unknown: Sequence[str]) -> None:
+        """Exit with an error that says what to write in place of the first unknown argument."""
+        if not unknown:
+            return
+        options = {option.lstrip("-"): option for action in self._actions for option in action.option_strings}
+        similar = difflib.get_close_matches(unknown[0].lstrip("-"), options, n=1)
+        hint = f"; did you mean {options[similar[0]]}?" if similar else ""
+        if not unknown[0].startswith("-") and "p" in options:
+            hint = f"; packages are named by -p: -p {unknown[0]}"
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -9,9 +9,11 @@ import argparse
 import ast
 import difflib
 import importlib
+from types import FunctionType
 from typing import Any
 
 from cassette_import.activation.context import Context
+from cassette_import.contexts.common.text import suggestion
 from cassette_import.frontends.command_line.usage import UsageError, contexts_named, print_lines, settings_of
 from cassette_import.specialization.passes.reflection import reflect
 
@@ -51,13 +53,29 @@ def _differences(target: str, tree: ast.AST, overdubbed: str, context: Context) 
 def _function(target: str) -> Any:
     module_name, colon, path = target.partition(":")
     if not colon or not path:
-        raise UsageError(f"{target!r} is not of the form module:function")
+        raise UsageError(f"{target!r} is not of the form module:function{_example(target)}")
+    name = ""
     try:
         found: Any = importlib.import_module(module_name)
         for name in path.split("."):
             found = getattr(found, name)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise UsageError(f"{target}: {error}") from error
+        meant = suggestion(name, dir(found)) if isinstance(error, AttributeError) else ""
+        raise UsageError(f"{target}: {error}{meant}") from error
     if not callable(found):
         raise UsageError(f"{target} is no function")
     return found
+
+
+def _example(target: str) -> str:
+    """The end of an error message for the name of a module, or of a function that was written with a dot."""
+    module, _, name = target.rpartition(".")
+    for module_name, attribute in ((target, ""), (module, name)):
+        try:
+            namespace = vars(importlib.import_module(module_name))
+        except (ImportError, ValueError):
+            continue
+        functions = [found for found, value in namespace.items() if isinstance(value, FunctionType)]
+        chosen = attribute if attribute in functions else next((one for one in functions if one[0] != "_"), "FUNCTION")
+        return f"; for example {module_name}:{chosen}"
+    return "; for example json:dumps"

@@ -28,6 +28,8 @@ _ENVIRONMENT: Final = "CASSETTE_IMPORT_"
 _WORKER_OUTPUT: Final = "cassette_import"
 _FIRST_WORKER: Final = "gw0"
 _STATE: Final = pytest.StashKey["PluginState"]()
+_PROBLEM: Final = pytest.StashKey[str]()
+"""Why the contexts of a test cannot be entered."""
 _RECORDINGS: Final[pytest.StashKey[Recordings]] = pytest.StashKey()
 _FIXTURE: Final = "cassette_recording"
 _MARKER: Final = "cassette_record"
@@ -263,11 +265,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     with contextlib.ExitStack() as stack:
         if is_recorded and (recordings := item.config.stash.get(_RECORDINGS, None)) and recordings.takes(item):
             stack.enter_context(recordings.ready(item))
-        for context in state.contexts:
-            stack.enter_context(context)
-        for marker in reversed(markers):  # the contexts of a class are outside those of its method
-            stack.enter_context(state.active(*marker.args, **marker.kwargs, title=item.nodeid))
+        problem = state.enter_around_test(stack, reversed(markers), item.nodeid)
+        if problem is not None:
+            item.stash[_PROBLEM] = problem
         return (yield)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a test fail whose contexts cannot be entered, unless it is skipped."""
+    problem = item.stash.get(_PROBLEM, None)
+    if problem is not None:
+        pytest.fail(problem, pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -346,8 +354,13 @@ def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Gen
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep or discard the recording of a test once its outcome is known."""
+    """Keep or discard the recording of a test once its outcome is known; name the hook that has raised."""
     report = yield
+    if call.excinfo is not None and "cassette_import.activation.context" in sys.modules:
+        from cassette_import.frontends.programs.failed_hooks import failed_hook
+
+        if report.failed and (text := failed_hook(call.excinfo.tb)) is not None:
+            report.sections.append(("cassette_import", text))
     recordings = item.config.stash.get(_RECORDINGS, None)
     if recordings is not None:
         recordings.learn(item, report)

@@ -60,6 +60,7 @@ class _TestRecording:
         self.path = path
         self.context = context
         self.has_failed = False
+        self.was_skipped = False
 
 
 class Recordings:
@@ -144,7 +145,7 @@ class Recordings:
             self._active = None
             context.is_paused = True
             context.close()
-        if isinstance(context, Replay) and not recording.has_failed:
+        if isinstance(context, Replay) and not (recording.has_failed or recording.was_skipped):
             context.check_end()
 
     @contextlib.contextmanager
@@ -200,8 +201,10 @@ class Recordings:
         recording = item.stash.get(_RECORDING, None)
         if recording is None:
             return
-        if report.failed or (report.skipped and not hasattr(report, "wasxfail")):
+        if report.failed:
             recording.has_failed = True
+        elif report.skipped and not hasattr(report, "wasxfail"):
+            recording.was_skipped = True
         if report.when == "teardown":
             del item.stash[_RECORDING]
             self._unsettled = None
@@ -217,17 +220,21 @@ class Recordings:
     def _settle(self, recording: _TestRecording) -> None:
         recording.context.close()  # it is still open if the test was skipped before its fixtures
         unfinished = Path(str(recording.path) + _UNFINISHED)
+        is_lost = recording.has_failed or recording.was_skipped
         if isinstance(recording.context, Replay):
-            self.counts["replayed"] += not recording.context.recording.is_missing
-            if unfinished.exists() and recording.has_failed:
+            if recording.was_skipped:
+                self.counts["skipped"] += 1
+            else:
+                self.counts["replayed"] += not recording.context.recording.is_missing
+            if unfinished.exists() and is_lost:
                 unfinished.unlink()
             elif unfinished.exists():
                 os.replace(unfinished, recording.path)
                 self.counts["extended"] += 1
             return
-        if recording.has_failed:
+        if is_lost:
             unfinished.unlink(missing_ok=True)
-            self.counts["not kept, because the test did not pass"] += 1
+            self.counts["not kept, because the test did not pass" if recording.has_failed else "skipped"] += 1
         elif recording.context.calls:
             os.replace(unfinished, recording.path)
             self.counts["recorded"] += 1

@@ -9,14 +9,14 @@ import contextlib
 import functools
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pytest
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.reporting import is_reporting, summary_of
-from cassette_import.contexts.common.text import error_line, plural
+from cassette_import.contexts.common.text import error_line, plural, suggestion
 from cassette_import.contexts.common.unmatched_targets import is_reported_elsewhere, take_unmatched
 from cassette_import.contexts.lookup import UnknownContext, context_named
 from cassette_import.errors import NotOverdubbable
@@ -35,6 +35,7 @@ ContextLike: TypeAlias = Context | type[Context] | str
 Packages: TypeAlias = str | Sequence[str]
 
 _TITLE = "cassette_import"
+_MARKER_KEYWORDS = ("packages", "exclude")
 _WORTH_SHOWING = 0.5
 """The seconds of specialising from which on the last section says how many they were."""
 
@@ -91,6 +92,7 @@ class PluginState:
 
     def made(self, described: ContextLike) -> Context:
         """The context that a marker, an option or the fixture describes."""
+        __tracebackhide__ = True
         if isinstance(described, Context):
             return described
         try:
@@ -100,11 +102,15 @@ class PluginState:
             if isinstance(kind, type) and issubclass(kind, Context):
                 return _instance(kind)
         except (UnknownContext, TypeError) as error:
-            raise pytest.UsageError(f"cassette: {error}") from error
+            raise pytest.UsageError(f"cassette: {error}") from None
         raise pytest.UsageError(f"cassette: {described!r} is no context, context type or name of one")
 
     def install(self, packages: Packages, exclude: Packages = (), *, may_come_later: bool = False) -> Installation:
         """Install packages; with `may_come_later`, also names that no finder knows before `missing` is called."""
+        __tracebackhide__ = True
+        for given in (packages, exclude):
+            if not isinstance(given, str) and not all(isinstance(name, str) for name in _items(given)):
+                raise pytest.UsageError(f"cassette: packages are given as names, not {given!r}")
         wanted = names([packages] if isinstance(packages, str) else packages)
         unwanted = names([exclude] if isinstance(exclude, str) else exclude)
         try:
@@ -127,6 +133,7 @@ class PluginState:
 
         With `title`, the summaries of contexts that were made here, not passed in, are printed at the end under it.
         """
+        __tracebackhide__ = True
         with contextlib.ExitStack() as stack:
             if packages:
                 stack.enter_context(self.install(packages, exclude))
@@ -140,6 +147,23 @@ class PluginState:
             for context in contexts:
                 stack.enter_context(context)
             yield contexts[0] if len(contexts) == 1 else tuple(contexts) or None
+
+    def enter_around_test(self, stack: contextlib.ExitStack, markers: Iterable[pytest.Mark], title: str) -> str | None:
+        """Enter the contexts of the options and of a test's markers; return why one of them cannot be entered.
+
+        The markers of a class come before those of its method, so that their contexts are outside.
+        """
+        try:
+            for context in self.contexts:
+                stack.enter_context(context)
+            for marker in markers:
+                _check_marker(marker)
+                stack.enter_context(self.active(*marker.args, **marker.kwargs, title=title))
+        except pytest.UsageError as error:
+            return str(error)
+        except Exception as error:  # raised when a context was entered, or by arguments of other types
+            return f"cassette: the contexts of this test cannot be entered: {error_line(error)}"
+        return None
 
     def _keep_summary(self, title: str, context: Context) -> None:
         if is_reporting(context):
@@ -247,6 +271,22 @@ def _counted(modules: dict[str, dict[str, Any]]) -> str:
 def _specialising(functions: int, seconds: float, share: float, **_: object) -> str:
     """How much of the test run specialising was, as text."""
     return f"specialising: {plural(functions, 'function')}, {seconds:.1f} seconds, {share:.0%} of the run"
+
+
+def _check_marker(marker: pytest.Mark) -> None:
+    for name in marker.kwargs:
+        if name not in _MARKER_KEYWORDS:
+            raise pytest.UsageError(
+                f"cassette: the marker takes contexts, {' and '.join(f'{known}=' for known in _MARKER_KEYWORDS)}, "
+                f"not {name}={suggestion(name, _MARKER_KEYWORDS)}"
+            )
+
+
+def _items(packages: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(packages)
+    except TypeError:  # neither text nor several texts
+        return (packages,)
 
 
 def _name(context: object) -> str:
