@@ -146,7 +146,8 @@ class Trace(Context, events=Events.CALLS):
             if not isinstance(value, int) or value < 0:
                 raise ValueError(f"{name} is a number of calls, or 0, not {value!r}")
         self._limit = sys.maxsize if last or not limit else limit
-        self._deepest = self._depth = sys.maxsize if depth is None else depth
+        self._deepest: int = sys.maxsize if depth is None else depth
+        self._depth: int = self._deepest
         self._switch = Switch(start, stop) if start or stop else None
         if self._switch is not None:
             track(self, self._switch.unmatched)
@@ -165,7 +166,7 @@ class Trace(Context, events=Events.CALLS):
         self._output: Output | LastCalls = writer if self._last is None else self._last
         self._here = _Here()
         self._numbers = itertools.count(1)
-        self._shown = self._deeper = self._others = self._failures = self._left_out = 0
+        self._start_counting()
 
     @options_of(__init__)
     def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
@@ -246,8 +247,13 @@ class Trace(Context, events=Events.CALLS):
         if is_secret is not None:
             self._output.end(stack.thread, level, function, kind, value, is_secret=is_secret)
 
+    def _start_counting(self) -> None:
+        self._shown = self._deeper = self._others = self._failures = self._left_out = 0
+        self._depth = self._deepest
+
     def stream(self, path: str) -> None:
-        """Write to a file from now on, in the format of its suffix."""
+        """Write to a file from now on, in the format of its suffix. What was before is not written, or counted."""
+        self._start_counting()
         file: Any = UnbufferedFile(path)
         kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
         self._writer = kind(file, show=self._show, secrets=self._secrets)

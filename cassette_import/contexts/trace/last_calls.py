@@ -91,8 +91,10 @@ class LastCalls:
         return self._output.hides_result(function, args)
 
     def write_to(self, output: Output) -> None:
-        """Write to another output at the end."""
+        """Write the calls from now on to another output, at the end."""
         self._output = output
+        self._calls.clear()
+        self._count = 0
 
     def write_all(self) -> None:
         """Write the calls, and the calls around them, in the order in which they began and ended; then forget them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from cassette_import.contexts.common.targets import ResolvedTarget, resolve_target
+from cassette_import.contexts.common.unmatched_targets import never_called
 from cassette_import.interpreter.callables import python_function
 
 __all__ = ["Switch"]
@@ -60,7 +61,7 @@ class Switch:
         """The options whose functions were never called, with these."""
         groups = {"start": self._starts, "stop": self._stops}
         return [
-            f"no call of {target.name} ({option}) was seen"
+            f"{option}={never_called(target.name)}"
             for option, targets in groups.items()
             for target in targets
             if f"{option} {target.name}" not in self._met

@@ -358,7 +358,7 @@ def test_whatever_can_be_called_can_start_a_trace(name, make_program):
     options = options_for(program, start=name, stop=name)
     trace, lines = traced(program.main, **options)
     assert "note() -> 1" in [line.strip() for line in lines]
-    assert "was seen" not in trace.summary()
+    assert "never called" not in trace.summary()
 
 
 def test_a_function_that_was_never_called_is_reported(program):
@@ -366,8 +366,7 @@ def test_a_function_that_was_never_called_is_reported(program):
     assert lines == []
     name = program.__name__
     assert trace.summary() == (
-        f"trace: 0 calls, 12 others not shown; no call of {name}.fail (start) was seen; "
-        f"no call of {name}.take (stop) was seen"
+        f"trace: 0 calls, 12 others not shown; start={name}.fail: never called; stop={name}.take: never called"
     )
 
 
@@ -414,6 +413,21 @@ def test_the_options_work_on_the_command_line(options, first, last, folder):
     assert lines[-1].startswith(last)
 
 
+@pytest.mark.parametrize("options", ["limit=6", "last=6"])
+def test_a_forked_process_has_its_own_bounds(options, tmp_path):
+    (tmp_path / "app.py").write_text(
+        "import os\n\ndef parent(n):\n    return n\n\ndef child(n):\n    return n\n\n"
+        "def main():\n    for n in range(20):\n        parent(n)\n    if not os.fork():\n"
+        "        for n in range(3):\n            child(n)\n        os._exit(0)\n    os.wait()\n\nmain()\n"
+    )
+    done = cassette("run", "--subprocesses", "-c", f"trace:{options}", "-o", "out.txt", "app.py", folder=tmp_path)
+    assert done.status == 0
+    (other,) = [path for path in tmp_path.glob("out*.txt") if path.name != "out.txt"]
+    text = other.read_text()
+    assert text.count("child(") == 3
+    assert "parent(" not in text
+
+
 def test_what_a_file_leaves_out_is_on_standard_error_too(folder):
     done = cassette("run", "-c", "trace:limit=2", "-o", "out.json", "app.py", folder=folder)
     assert done.stderr.startswith("trace: 2 calls; 8 further calls left out after the first 2: ")
@@ -436,7 +450,7 @@ def test_the_last_calls_are_written_when_the_program_raises_or_is_interrupted(en
         ("limit=2", r"trace: 2 calls; \d+ further calls left out after the first 2: "),
         ("last=2", r"trace: \d+ calls"),
         ("start=shop.leaf,stop=shop.leaf", r"trace: 5 calls, \d+ others not shown"),
-        ("start=shop.never", r"trace: 0 calls, \d+ others not shown; no call of shop.never \(start\) was seen"),
+        ("start=shop.never", r"trace: 0 calls, \d+ others not shown; start=shop.never: never called"),
     ],
 )
 def test_the_options_work_under_pytest(options, summary, tmp_path):
