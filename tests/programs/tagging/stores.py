@@ -13,6 +13,7 @@ import inspect
 import itertools
 import operator
 import os
+import queue
 import random
 import time
 import types
@@ -84,6 +85,16 @@ def by_cell(x):
         return x
 
     return f.__closure__[0].cell_contents
+
+
+def by_assigned_cell(x):
+    y = 0.0
+
+    def f():
+        return y
+
+    f.__closure__[0].cell_contents = x
+    return f()
 
 
 def by_closure_variables(x):
@@ -223,6 +234,30 @@ def by_attribute_of_a_wrapped_function(x):
 
 def by_iterator_of_a_bound_method(x):
     return next(iter([x].pop, None))
+
+
+def by_iterator_of_a_queue(x):
+    waiting = queue.SimpleQueue()
+    waiting.put(x)
+    return next(iter(waiting.get, None))
+
+
+def by_partial_of_a_bound_method(x):
+    return functools.partial(x.__add__)(0.0)
+
+
+def by_bound_method_of_a_descriptor(x):
+    return float.__add__.__get__(x)(0.0)
+
+
+def by_mapped_bound_method(x):
+    return next(map(x.__add__, [0.0]))
+
+
+def by_evaluated_attribute(x):
+    box = Box()
+    box.a = x
+    return eval("box.a", {"box": box})
 
 
 def by_factory_that_is_a_bound_method(x):

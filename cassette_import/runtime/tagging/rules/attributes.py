@@ -127,6 +127,8 @@ def recognise(store: Store, owner: Any, name: str, value: Any) -> Any:
 @hidden
 def store_attribute(call: LeafCall) -> Any:
     owner, name, value = plain(call.arguments[0]), plain(call.arguments[1]), call.arguments[2]
+    if type(owner) is CellType and type(value) is Tagged:
+        lose_number(value._tagged_metas, "a cell of a closure")  # the function reads a plain value
     if type(value) is Tagged and call.function is setattr:
         method, descriptor = lookup(type(owner), "__setattr__"), lookup(type(owner), name)
         if type(method) is FunctionType:
@@ -151,8 +153,6 @@ def store_attribute(call: LeafCall) -> Any:
     call.store.store_part(call.store.attributes, owner, name, value)
     if name in ("__defaults__", "__kwdefaults__") and type(owner) is FunctionType:
         note_assigned_defaults(owner)
-    elif name == "cell_contents" and type(owner) is CellType and type(value) is Tagged:
-        lose_number(value._tagged_metas, "a cell of a closure")  # the function reads a plain value
     return None
 
 

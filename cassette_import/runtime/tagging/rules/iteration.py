@@ -9,6 +9,7 @@ import builtins
 from collections import deque
 from typing import Any, Final
 
+from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, is_computed_from
@@ -16,7 +17,7 @@ from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_o
 from cassette_import.runtime.tagging.fast_path import steps_plainly
 from cassette_import.runtime.tagging.iterator_metadata import cursor_by_index, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
-from cassette_import.runtime.tagging.rule_table import rule
+from cassette_import.runtime.tagging.rule_table import RULES, rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -24,11 +25,16 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain
 @rule(builtins.iter)
 @hidden
 def begin(call: LeafCall) -> Any:
-    if len(call.arguments) == 2 and not call.keywords and call.is_watched:
+    if len(call.arguments) == 2 and not call.keywords and (call.is_watched or _has_rule(call.arguments[0])):
         return iter(_ComparedCallback(call, call.arguments[0]), plain(call.arguments[1]))
     if len(call.arguments) != 1 or call.keywords:
         return call.native()
     return start_iterator(call.store, call.arguments[0])
+
+
+@hidden
+def _has_rule(callback: Any) -> bool:
+    return id(split(callback)[0]) in RULES
 
 
 class _ComparedCallback:
