@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cassette_import.rewriting import symbols, temporaries
+from cassette_import.rewriting.branch_frames import assigned_contexts, handled, with_contexts, with_handler
 from cassette_import.rewriting.changing_nodes import changing_kinds
 from cassette_import.rewriting.entry_test import Entry, Surroundings
 from cassette_import.rewriting.forms.callee import CalleeForm
@@ -39,12 +40,11 @@ from cassette_import.rewriting.function_blocks import (
     with_unwrapping,
 )
 from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
+from cassette_import.rewriting.nested_bodies import NestedBodies
 from cassette_import.rewriting.shape import Shape
-from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.syntax.operation import Form
 from cassette_import.rewriting.syntax.replacement import replaced
-from cassette_import.rewriting.temporaries import PENDING
-from cassette_import.rewriting.trees.annotations import AROUND, CHANGING, NOOVERDUB, annotate
+from cassette_import.rewriting.trees.annotations import CHANGING, NOOVERDUB, annotate
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import (
     FUNCTIONS,
@@ -56,10 +56,8 @@ from cassette_import.rewriting.trees.scopes import (
     split_docstring,
     survey,
 )
-from cassette_import.rewriting.trees.traversal import DEPTH, rebuild
-
-PASSED = "_passed"
-"""The attribute of a nested function's node, in a body that passes made, that holds the body they made of it."""
+from cassette_import.rewriting.trees.traversal import DEPTH, depth_of, rebuild
+from cassette_import.rewriting.uninterrupted import insert_parts
 
 
 def overdub_function(
@@ -94,7 +92,7 @@ def overdub_function(
         annotate(made, surroundings.class_name, surroundings.free_names, kinds)
     rewriter = _Rewriter(tuple(shapes), entry or Entry(), surroundings=surroundings, pruned=kinds is not None)
     for prefix, made in (bodies or {}).items():
-        rewriter.add_nested(prefix, made)
+        rewriter.nested.add(prefix, made)
     return rewriter.function(function, bodies or {})
 
 
@@ -148,7 +146,7 @@ class _Rewriter:
 
         self._inlined_forms: dict[str, InlinedForm] = {}
         self.read_by_handlers: set[str] = set()  # temporaries that handlers of exceptions read
-        self.nested: dict[tuple[object, ...], dict[str, Function]] = {}  # bodies by passes, by place and prefix
+        self.nested = NestedBodies()
         self._callee_forms: dict[tuple[Mode, bool], CalleeForm] = {}
         self._variables = Variables(self.surroundings.variables)
 
@@ -174,24 +172,11 @@ class _Rewriter:
 
     # ---- functions
 
-    def add_nested(self, prefix: str, made: Function) -> None:
-        """Collect the bodies that passes made of the functions in an annotated function."""
-        for node in ast.walk(made):
-            body = getattr(node, PASSED, None)
-            if body is not None:
-                self.nested.setdefault(_place(node), {})[prefix] = body
-                annotate(body, *getattr(node, AROUND))
-                self.add_nested(prefix, body)
-
-    def _nested_bodies(self, node: Function) -> dict[str, Any]:
-        """Copies of the bodies that passes made of a nested function, which may be in several branches."""
-        return {prefix: clone(body) for prefix, body in self.nested.get(_place(node), {}).items()}
-
     def _nested_function(self, node: Function) -> Function:
         """Rewrite a function in the function, in place."""
         outer, self._variables.names = self._variables.names, frozenset()
         try:
-            return self.function(node, self._nested_bodies(node), is_nested=True)
+            return self.function(node, self.nested.of(node), is_nested=True)
         finally:
             self._variables.names = outer
 
@@ -241,8 +226,55 @@ class _Rewriter:
 
     def _body_block(self, statements: list[ast.stmt], mode: Mode) -> list[ast.stmt]:
         """The body of a function that can be suspended. Where it reads its `locals()`, it cannot be followed."""
+        if mode is Mode.CALLEE and self._may_be_inlined:
+            statements = insert_parts(statements, self._uninterrupted_run, self._uninterrupted_expression, self.kept)
         block = self._block(statements, mode, None)
         return follow_body(block) if self.follows_bodies and mode is Mode.CALLEE else block
+
+    @property
+    def _may_be_inlined(self) -> bool:
+        """Whether hooks may be called in the body itself where it runs without a suspension."""
+        return not any(
+            shape.tagging
+            or shape.passes
+            or symbols.is_wildcard(shape.prefix)
+            or (shape.guarded and self.entry.root is None)
+            for shape in self.shapes
+        )
+
+    def _uninterrupted_run(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """A run of statements without a suspension, with a branch for each shape beside the one for all contexts."""
+        at = At(first_evaluated(statements[0]))
+        copies: list[Any] = [[clone(statement, self.kept) for statement in statements] for _ in self.shapes]
+        chain = self._block(statements, Mode.CALLEE, None)
+        for number in reversed(range(len(self.shapes))):
+            shape = self.shapes[number]
+            branch = handled(at, self._block(copies[number], Mode.INLINED, shape), shape, self.read_by_handlers)
+            branch = [*assigned_contexts(at, shape), *branch]
+            chain = [at.put(ast.If(self._test(at, number), branch, chain))]
+        setattr(chain[0], NOOVERDUB, True)
+        return chain
+
+    def _uninterrupted_expression(self, node: ast.expr) -> ast.expr:
+        """The same for an expression. There is no `try` in one, so errorhooks need the form for all contexts."""
+        if any(shape.has_errorhooks for shape in self.shapes):
+            return node
+        at = At(node)
+        copies: list[Any] = [clone(node, self.kept) for _ in self.shapes]
+        value = self.rewrite(node, Mode.CALLEE, None)
+        depth = depth_of(value)
+        for number in reversed(range(len(self.shapes))):
+            shape = self.shapes[number]
+            branch = self.rewrite(copies[number], Mode.INLINED, shape)
+            depth = max(depth, depth_of(branch))
+            value = at.either(self._test(at, number), with_contexts(at, shape, branch), value)
+        setattr(value, NOOVERDUB, True)
+        setattr(value, DEPTH, depth)
+        return value  # type: ignore[no-any-return]  # what replaces a node may be of any kind
+
+    def _test(self, at: At, number: int, in_variables: bool = True) -> ast.expr:
+        """The test for the branch of a shape."""
+        return self.entry.test(at, self.shapes[number], number == 0, in_variables, len(self.shapes) == 1)
 
     def _branches(
         self,
@@ -265,42 +297,15 @@ class _Rewriter:
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
             branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
-            if not bare and shape.has_errorhooks:
-                unbound: list[ast.expr] = [at.store(name) for name in (PENDING, *sorted(self.read_by_handlers))]
-                branch = [at.put(ast.Assign(unbound, at.constant(None))), self._with_handler(at, branch, shape)]
             if not bare:
-                prologue = self._prologue(at, shape, branch)
+                branch = handled(at, branch, shape, self.read_by_handlers)
+                prologue = assigned_contexts(at, shape)
                 if follows and shape.follows_bodies:
                     is_alone = len(shape.contexts) == 1 and bool(prologue)
                     branch = follow_call(branch, temporaries.context(0) if is_alone else None)
                 branch = [*prologue, *branch]
-            chain = [
-                at.put(
-                    ast.If(
-                        self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1),
-                        branch,
-                        chain,
-                    )
-                )
-            ]
+            chain = [at.put(ast.If(self._test(at, number, not bare), branch, chain))]
         return chain
-
-    def _with_handler(self, at: At, block: list[ast.stmt], shape: Shape) -> ast.stmt:
-        return at.watch(block, VariantNames(shape.prefix).failed, PENDING, sorted(self.read_by_handlers))
-
-    def _prologue(self, at: At, shape: Shape, branch: list[ast.stmt]) -> list[ast.stmt]:
-        """The assignments of the contexts to variables, if the branch calls hooks with them."""
-        if not shape.everything:
-            return []
-        return [
-            at.put(ast.Assign([at.store(temporaries.context(number))], self._context(at, number)))
-            for number, context in enumerate(shape.contexts)
-            if context.prehook or context.posthook or shape.has_errorhooks
-        ]
-
-    def _context(self, at: At, number: int) -> ast.expr:
-        contexts = at.attribute(at.load(temporaries.ACTIVATION), "contexts")
-        return at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))
 
     def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function], follows: bool) -> ast.Lambda:
         at = At(node.body)
@@ -330,12 +335,9 @@ class _Rewriter:
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
             if not bare and follows and shape.follows_bodies:
                 branch = follow_lambda(branch)
-            if not bare and shape.everything:
-                lets = [
-                    at.let(temporaries.context(index), self._context(at, index)) for index in range(len(shape.contexts))
-                ]
-                branch = at.pick([*lets, branch], len(lets))
-            value = at.either(self.entry.test(at, shape, number == 0, not bare, len(self.shapes) == 1), branch, value)
+            if not bare:
+                branch = with_contexts(at, shape, branch)
+            value = at.either(self._test(at, number, not bare), branch, value)
         node.body = value
         return node
 
@@ -390,9 +392,5 @@ class _Rewriter:
             return follow_expression(replaced(node, form, depth))
         if mode is Mode.INLINED and isinstance(node, (ast.Try, ast.TryStar)) and inlined.shape.has_errorhooks:
             # The errorhook runs before the program catches the exception or cleans up.
-            node.body = [self._with_handler(At(node.body[0]), node.body, inlined.shape)]
+            node.body = [with_handler(At(node.body[0]), node.body, inlined.shape, self.read_by_handlers)]
         return replaced(node, form, depth)
-
-
-def _place(node: ast.AST) -> tuple[object, ...]:
-    return type(node), getattr(node, "lineno", None), getattr(node, "col_offset", None)

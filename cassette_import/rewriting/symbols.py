@@ -29,6 +29,7 @@ from cassette_import.rewriting.events import Events
 
 _MARK: Final = "@"
 _PYTEST_VALUE: Final = "@py_assert"
+_WILDCARD: Final = "@any"
 
 
 @hidden
@@ -223,7 +224,12 @@ def variant_prefix(number: int) -> str:
 
 def wildcard_prefix(events: Events) -> str:
     """The prefix of the wildcard variant for these kinds of events."""
-    return f"@any{int(events)}"
+    return f"{_WILDCARD}{int(events)}"
+
+
+def is_wildcard(prefix: str) -> bool:
+    """Whether a prefix is that of a wildcard variant, which no activation has."""
+    return prefix.startswith(_WILDCARD)
 
 
 class SplittingHook(Record):

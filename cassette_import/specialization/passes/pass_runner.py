@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from cassette_import.errors import PassError
 from cassette_import.interpreter.derived_code import DERIVED
-from cassette_import.rewriting.rewriter import PASSED
+from cassette_import.rewriting.nested_bodies import PASSED
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.places import Index
 from cassette_import.rewriting.trees.scopes import Function

@@ -1,0 +1,51 @@
+"""What stands around the events of a branch: the variables of its contexts, and the handler for errorhooks.
+
+Knows shapes and trees; must not know events or how a branch is chosen.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from cassette_import.rewriting import temporaries
+from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.rewriting.trees.node_builder import At
+
+
+def assigned_contexts(at: At, shape: Shape) -> list[ast.stmt]:
+    """The assignments of the contexts to variables, if the branch calls hooks with them."""
+    if not shape.everything:
+        return []
+    return [
+        at.put(ast.Assign([at.store(temporaries.context(number))], _context(at, number)))
+        for number, context in enumerate(shape.contexts)
+        if context.prehook or context.posthook or shape.has_errorhooks
+    ]
+
+
+def with_contexts(at: At, shape: Shape, value: ast.expr) -> ast.expr:
+    """The same before an expression."""
+    if not shape.everything:
+        return value
+    lets = [at.let(temporaries.context(number), _context(at, number)) for number in range(len(shape.contexts))]
+    return at.pick([*lets, value], len(lets))
+
+
+def _context(at: At, number: int) -> ast.expr:
+    contexts = at.attribute(at.load(temporaries.ACTIVATION), "contexts")
+    return at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))
+
+
+def with_handler(at: At, block: list[ast.stmt], shape: Shape, read: Iterable[str]) -> ast.stmt:
+    """A block whose exceptions are reported to errorhooks, with the temporaries that the handler reads."""
+    return at.watch(block, VariantNames(shape.prefix).failed, temporaries.PENDING, sorted(read))
+
+
+def handled(at: At, branch: list[ast.stmt], shape: Shape, read: Iterable[str]) -> list[ast.stmt]:
+    """A branch whose exceptions are reported to errorhooks, if its shape has some."""
+    if not shape.has_errorhooks:
+        return branch
+    unbound: list[ast.expr] = [at.store(name) for name in (temporaries.PENDING, *sorted(read))]
+    return [at.put(ast.Assign(unbound, at.constant(None))), with_handler(at, branch, shape, read)]

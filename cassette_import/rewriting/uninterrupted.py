@@ -1,0 +1,108 @@
+"""Parts of a function that run without a suspension in between, so that one look at the active context serves them all.
+
+A generator or coroutine may be resumed in another context, so its events look up the context. It cannot change between
+two suspensions, though: a run of statements without ``yield`` and ``await``, or the expression ``f(x)`` in
+``await f(x)``, may be rewritten like the body of a function that cannot be suspended.
+
+Knows syntax that suspends; must not know how events are built.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.rewriting.trees.annotations import TESTED
+from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS
+from cassette_import.rewriting.trees.traversal import children, parts
+
+__all__ = ["insert_parts"]
+
+_SUSPENDING: Final = frozenset({ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith})
+_OTHER_CODE: Final = frozenset({*FUNCTIONS, ast.ClassDef, ast.GeneratorExp})
+_LEFT_ALONE: Final = frozenset({*_OTHER_CODE, ast.With, ast.AsyncWith})
+"""Parts with these look up the context: other code objects, and blocks that a context may be entered for."""
+_EXPRESSIONS: Final = frozenset({ast.Call, ast.BinOp, ast.Subscript, ast.Attribute})
+"""The expressions that may be parts of their own."""
+_WITHOUT_PARTS: Final = frozenset({*_LEFT_ALONE, *COMPREHENSIONS, ast.JoinedStr, ast.comprehension, ast.withitem})
+"""Nodes in which no expression is a part of its own: they have other scopes, or forbid assignment expressions."""
+_SKIPPED: Final = ("annotation", "returns", "type_params", "target", "targets", "pattern", "optional_vars", "func")
+"""Fields in which nothing is a part: targets, annotations, patterns, and callees, which are not values of their own."""
+
+Part = Callable[[list[ast.stmt]], list[ast.stmt]]
+PartOfExpression = Callable[[ast.expr], ast.expr]
+
+
+def insert_parts(
+    block: list[ast.stmt], statements: Part, expression: PartOfExpression, kept: str | None
+) -> list[ast.stmt]:
+    """Replace the longest parts of a block that run without a suspension.
+
+    Parameters
+    ----------
+    block:
+        The statements, which are changed in place.
+    statements, expression:
+        Return what replaces a run of statements, and an expression.
+    kept:
+        The attribute of the nodes in which there may be an event; None if these are all.
+
+    Returns
+    -------
+    The statements that replace the block.
+    """
+    made: list[ast.stmt] = []
+    run: list[ast.stmt] = []
+    for statement in block:
+        if _is_uninterrupted(statement):
+            run.append(statement)
+            continue
+        made += _made_of(run, statements, kept)
+        run = []
+        _insert_inside(statement, statements, expression, kept)
+        made.append(statement)
+    return made + _made_of(run, statements, kept)
+
+
+def _made_of(run: list[ast.stmt], statements: Part, kept: str | None) -> list[ast.stmt]:
+    has_events = bool(run) and (kept is None or any(kept in statement.__dict__ for statement in run))
+    return statements(run) if has_events else run
+
+
+def _insert_inside(node: ast.AST, statements: Part, expression: PartOfExpression, kept: str | None) -> None:
+    """Replace the parts inside of a statement or expression that suspends."""
+    work = [node]
+    while work:
+        holder = work.pop()
+        for field, index, child in children(holder, _SKIPPED, kept):
+            kind = child.__class__
+            if isinstance(child, ast.stmt):
+                continue
+            if kind in _EXPRESSIONS and TESTED not in child.__dict__ and _is_uninterrupted(child):
+                _put(holder, field, index, expression(child))  # type: ignore[arg-type]  # by its kind
+            elif kind not in _WITHOUT_PARTS:
+                work.append(child)
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(holder, name, None)
+            if isinstance(block, list) and holder.__class__ not in _OTHER_CODE:
+                setattr(holder, name, insert_parts(block, statements, expression, kept))
+
+
+def _put(holder: Any, field: str, index: int | None, made: ast.AST) -> None:
+    if index is None:
+        setattr(holder, field, made)
+    else:
+        getattr(holder, field)[index] = made
+
+
+def _is_uninterrupted(node: ast.AST) -> bool:
+    """Whether a part neither suspends, nor has other code or blocks of `with` in it."""
+    work = [node]
+    while work:
+        node = work.pop()
+        kind = node.__class__
+        if kind in _SUSPENDING or kind in _LEFT_ALONE or (kind is ast.comprehension and node.is_async):  # type: ignore[attr-defined]
+            return False
+        work += parts(node)
+    return True
