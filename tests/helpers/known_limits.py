@@ -96,6 +96,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     # What SPEC promises.
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], HOOKED), True),
     (FRAMES, same(["locals_under_another_name", "state_of_a_generator"], HOOKED), True),
+    (FRAMES, tool(["inspect_generators_and_coroutines"], [NOOP, READING]), True),
     (COLUMNS, same(["assertions"], [*HOOKED, *WITH_TAGS]), OLDEST),
     (PROFILERS, same(["profiles_by_cprofile"], [*HOOKED[:5], *UNHOOKED, AFTER]), OLDEST),
     (ASKING, same(["profiles_by_cprofile"], ["installed_and_inactive"]), OLDEST),
