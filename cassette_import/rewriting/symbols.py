@@ -65,7 +65,7 @@ UNPACK: Final = "@unpack"
 DELEGATE: Final = "@delegate"
 """The iterable of `yield from`."""
 
-# ---- bodies whose steps a context follows (`runtime.followed_bodies`)
+# ---- bodies whose steps a context follows (`runtime.followed_code`)
 FOLLOWED_BODY: Final = "@body"
 """Returns the run of a body that begins."""
 FOLLOWED_EXPRESSION: Final = "@body.expression"

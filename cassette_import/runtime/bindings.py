@@ -15,10 +15,10 @@ from cassette_import.runtime.names import LATE, NAMES
 from cassette_import.runtime.syntax import operations
 
 if TYPE_CHECKING:
-    from cassette_import.runtime import followed_bodies
+    from cassette_import.runtime import followed_code
     from cassette_import.runtime.syntax import blocks, iteration, operand_stack
 else:
-    (followed_bodies,) = late("cassette_import.runtime", "followed_bodies")
+    (followed_code,) = late("cassette_import.runtime", "followed_code")
     blocks, iteration, operand_stack = late("cassette_import.runtime.syntax", "blocks", "iteration", "operand_stack")
 
 LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
@@ -43,7 +43,7 @@ LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
         ),
     ),
     (
-        followed_bodies,
+        followed_code,
         (
             symbols.FOLLOWED_BODY, symbols.FOLLOWED_EXPRESSION, symbols.FOLLOWED_CALL, symbols.FOLLOWED_MODULE,
             symbols.THREAD, symbols.FOLLOWED_IMPORTS,

@@ -8,8 +8,6 @@ must not know how times are corrected, or how statistics are computed.
 
 from __future__ import annotations
 
-import functools
-import importlib
 import sys
 from collections.abc import Mapping
 from threading import get_ident
@@ -20,7 +18,6 @@ from cassette_import.activation.context import Context
 from cassette_import.contexts.common.function_names import Label, described, thread_name
 from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import text_writer
 from cassette_import.contexts.profile.call_tree import (
     BODY,
     CALLBACK,
@@ -38,6 +35,7 @@ from cassette_import.contexts.profile.call_tree import (
     leave_bodies,
     site_totals,
 )
+from cassette_import.contexts.profile.formats import writers
 from cassette_import.contexts.profile.profiled_body import ProfiledBody
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
@@ -349,26 +347,7 @@ class Profile(Context, events=Events.CALLS):
         https://www.speedscope.app, `.prof` for `pstats` and snakeviz, `.collapsed` or `.folded` for tools that draw
         flame graphs, `.txt` for the table.
         """
-        return {
-            ".prof": functools.partial(_export, "write_pstats", self),
-            ".json": functools.partial(_export, "write_speedscope", self),
-            ".speedscope.json": functools.partial(_export, "write_speedscope", self),
-            ".collapsed": functools.partial(_export, "write_collapsed", self),
-            ".folded": functools.partial(_export, "write_collapsed", self),
-            ".html": functools.partial(_write_page, "flamegraph", self),
-            ".callgraph.html": functools.partial(_write_page, "call_graph", self),
-            ".txt": text_writer(lambda: table(self, self._sort)),
-        }
-
-
-def _export(writer: str, profile: Profile, path: str) -> None:
-    from cassette_import.contexts.profile import exports  # a profile on the terminal needs no formats of files
-
-    getattr(exports, writer)(profile, path)
-
-
-def _write_page(module: str, profile: Profile, path: str) -> None:
-    importlib.import_module(f"cassette_import.contexts.profile.{module}").write(profile, path)  # as above
+        return writers(self, self._sort)
 
 
 class _SiteProfile(Profile, events=Events.CALLS):
