@@ -85,6 +85,11 @@ class Substitute(TargetedContext):
             self.calls[target.name] += 1
         return self._replacements[id(target)](*(arguments[1:] if target.is_bound else arguments), **keywords)
 
+    def forked(self) -> None:
+        """Start with no calls in a forked process."""
+        super().forked()
+        self.calls.update(dict.fromkeys(self.calls, 0))
+
     def target_of(self, function: Any, arguments: tuple[Any, ...]) -> ResolvedTarget | None:
         """The target that a call matches, or None; a class method of a class does not match calls on its subclasses.
 

@@ -230,6 +230,47 @@ def test_a_forked_process_does_not_report_the_calls_of_its_parent(folder):
     assert re.search(r" 1 .*builtins.abs", (folder / "out.1.txt").read_text())
 
 
+FORKING = """
+import csv, os, sqlite3, beside
+def main(times):
+    for number in range(times):
+        beside.work(number)
+        print("row", *next(csv.reader([f"{number},2"])))
+        sqlite3.connect(":memory:").execute("SELECT " + os.getenv("TIMES"))
+    if os.fork() == 0:
+        beside.work(-1)
+        os._exit(0)
+    os.wait()
+main(int(os.getenv("TIMES")))
+"""
+COUNTING = [
+    *("profile", "callgraph", "call-types", "trace", "trace:last=5", "trace:limit=2", "taint", "provenance"),
+    *("substitute:beside.work=builtins.abs", "faults:target=beside.work,delay=0,nth=100"),
+    "memoize:functions=beside.work",
+]
+
+
+@pytest.mark.parametrize("context", COUNTING)
+def test_a_forked_process_reports_the_same_however_much_its_parent_did(context, folder):
+    write(folder, app=FORKING)
+    told = [run_with_children("-c", context, folder=folder, TIMES=times).stderr for times in "27"]
+    children = [
+        re.sub(r"process \d+|[\d.]+ (m?s|seconds?)\b|\d+\.\d+", "", text.partition("process 1")[2]) for text in told
+    ]
+    assert children[0] == children[1]
+    assert context in ("taint", "provenance") or "work" in children[0] or "trace" in context, told[0]
+
+
+def test_every_context_that_counts_is_notified_of_forks():
+    from cassette_import.contexts import READY_MADE
+    from cassette_import.contexts.common.reporting import is_reporting
+    from cassette_import.contexts.lookup import context_type_named
+
+    recordings_and_functions = {"record", "replay", "intervals"}
+    counting = {name for name in READY_MADE if is_reporting(context_type_named(name))} - recordings_and_functions
+    assert {name for name in counting if not hasattr(context_type_named(name), "forked")} == set()
+
+
 def test_a_program_that_executes_another_one_is_reported_completely(folder):
     write(folder, app="import os, sys, beside\nbeside.work(1)\nos.execv(sys.executable, [sys.executable, 'child.py'])")
     done = run_with_children("-c", "own:Counting", "--report", "report.json", "-o", "out.count", folder=folder)

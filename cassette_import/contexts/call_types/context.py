@@ -85,6 +85,10 @@ class CallTypes(Context, events=Events.CALLS):
         """The types by the `id()` that shapes contain."""
         self._simple: set[int] = set()  # the id() of types whose elements are not recorded
 
+    def forked(self) -> None:
+        """Start with no calls in a forked process."""
+        self._threads.clear()
+
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the types of the arguments and the result."""
         frame = _called_from(1)

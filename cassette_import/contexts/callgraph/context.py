@@ -101,6 +101,10 @@ class CallGraph(Context, events=Events.CALLS):
         self._left_out = 0
         self._threads: dict[int, dict[Any, Edge]] = {}
 
+    def forked(self) -> None:
+        """Start with no calls in a forked process."""
+        self._threads.clear()
+
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Count the call."""
         try:

@@ -69,6 +69,10 @@ class TargetedContext(Context, events=Events.CALLS):
                 return target
         return None
 
+    def forked(self) -> None:
+        """Start with no calls in a forked process. Subclasses clear their counts."""
+        self._lock = Lock()  # a thread of the other process may hold the other one
+
     def report_unmatched(self, names: Callable[[], Iterable[str]]) -> None:
         """Report targets that no call has matched, at the end. `names` returns theirs, without use of the context."""
         self._unmatched = names

@@ -32,10 +32,11 @@ _SHOWN_CALLS: Final = 10
 class _Counts:
     """The calls of one target, its faults, and the generator that chooses calls at random."""
 
-    __slots__ = ("calls", "faults", "first_faults", "random")
+    __slots__ = ("before", "calls", "faults", "first_faults", "random")
 
     def __init__(self, random: Random) -> None:
         self.calls = self.faults = 0
+        self.before = 0  # the calls of the process of which this one is a copy, which are reported there
         self.first_faults: list[int] = []  # the numbers of the first calls with a fault
         self.random = random
 
@@ -113,7 +114,9 @@ class Faults(TargetedContext):
         self._corrupt = corruption_from(corrupt)
         self._counts = {id(target): _Counts(Random(f"{seed}/{target.name}")) for target in self._targets}
         resolved, counts = self._targets, self._counts
-        self.report_unmatched(lambda: [target.name for target in resolved if not counts[id(target)].calls])
+        self.report_unmatched(
+            lambda: [target.name for target in resolved if not counts[id(target)].calls - counts[id(target)].before]
+        )
 
     @classmethod
     @further_options_of(__init__)
@@ -161,6 +164,13 @@ class Faults(TargetedContext):
         result = self.proceed(function, arguments, keywords)
         return result if self._corrupt is None else self._corrupt(result, random)
 
+    def forked(self) -> None:
+        """Start with no calls in a forked process; their numbers go on."""
+        super().forked()
+        for counts in self._counts.values():
+            counts.before, counts.faults = counts.calls, 0
+            counts.first_faults.clear()
+
     async def _with_fault_when_awaited(self, target: ResolvedTarget, number: int, random: Random, call: Any) -> Any:
         """A coroutine whose fault happens when it is awaited. Other tasks run during a delay.
 
@@ -178,7 +188,8 @@ class Faults(TargetedContext):
         with self._lock:
             counts = [(target.name, self._counts[id(target)]) for target in self._targets]
             return {
-                name: {"calls": it.calls, "faults": it.faults, "first": list(it.first_faults)} for name, it in counts
+                name: {"calls": it.calls - it.before, "faults": it.faults, "first": list(it.first_faults)}
+                for name, it in counts
             }
 
     def summary(self) -> str:

@@ -193,6 +193,13 @@ class Memoize(TargetedContext):
         with self._lock:
             statistics.reasons[str(reason)] += 1
 
+    def forked(self) -> None:
+        """Start with no calls in a forked process; the cached results stay."""
+        super().forked()
+        for statistics in self._statistics.values():
+            statistics.calls = statistics.hits = 0
+            statistics.reasons.clear()
+
     def clear(self) -> None:
         """Delete all cached results; the statistics stay."""
         self._store.clear()

@@ -82,6 +82,11 @@ class Provenance(Context, tagging=True):
         self._written: list[tuple[str, tuple[Piece, ...]]] = []
         self._lock = Lock()
 
+    def forked(self) -> None:
+        """Start with an empty report in a forked process."""
+        self._lock = Lock()  # a thread of the other process may hold the other one
+        self._written.clear()
+
     def mark(self, value: Any, cell: Any) -> Any:
         """The value, tagged with a cell: a `Cell`, or text such as ``"sheet!B2"``."""
         return tag(value, self, Origin(cell=cell))

@@ -156,6 +156,11 @@ class Taint(Context, tagging=True):
                     # The last one twice: `register` takes a single Python function for the hook itself.
                     point.register(*new, new[-1])(handler)
 
+    def forked(self) -> None:
+        """Start without findings in a forked process."""
+        self._lock = RLock()  # a thread of the other process may hold the other one
+        self.findings.clear()
+
     # ---- values
 
     def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:

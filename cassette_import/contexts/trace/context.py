@@ -173,6 +173,13 @@ class Trace(Context, events=Events.CALLS):
         """Make an instance of the type that intercepts these events."""
         return super().__new__(type_with_events(cls, events))
 
+    def forked(self) -> None:
+        """Start with no calls in a forked process; the calls in progress are still those around later ones."""
+        self._depth = self._deepest
+        self._shown = self._deeper = self._others = self._failures = self._left_out = 0
+        if self._last is not None:
+            self._last.forget()
+
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the call."""
         stack = self._here.stack or self._new_stack()

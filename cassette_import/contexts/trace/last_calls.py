@@ -86,6 +86,12 @@ class LastCalls:
                 del self._in_progress[thread.number]
             call.kind, call.outcome, call.ended, call.ended_at = kind, text, next(self._moments), perf_counter()
 
+    def forget(self) -> None:
+        """Forget the calls so far: they are those of the process of which this one is a copy."""
+        self._lock = threading.RLock()  # a thread that exists there alone may hold the other one
+        self._calls.clear()
+        self._count = 0
+
     def hides_result(self, function: Any, args: tuple[Any, ...]) -> bool:
         """Whether the result is a secret, see `Output.hides_result`."""
         return self._output.hides_result(function, args)
