@@ -5,6 +5,7 @@ Each computes a number with derivative 2, from attributes, closures, globals, co
 
 import asyncio
 import concurrent.futures
+import functools
 import queue
 import threading
 import types
@@ -661,3 +662,107 @@ def result_of_a_nested_task(x):
         return await asyncio.create_task(outer())
 
     return asyncio.run(main())
+
+
+# ---- callables that are no functions of the program
+
+
+@program
+def job_partial(x):
+    return submitted(functools.partial(lambda v, w: v * w, x), 2)
+
+
+@program
+def job_method_of_the_number(x):
+    return submitted(x.__mul__, 2)
+
+
+@program
+def job_builtin_over_a_container(x):
+    return submitted(sum, [x, x])
+
+
+@program
+def job_callable_object(x):
+    class Twice:
+        def __init__(self, value):
+            self.value = value
+
+        def __call__(self, other):
+            return self.value + other
+
+    return submitted(Twice(x), x)
+
+
+@program
+def jobs_by_map_of_a_builtin(x):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return next(pool.map(sum, [[x, x]]))
+
+
+@program
+def thread_builtin(x):
+    found = []
+    run(found.append, x)
+    run(found.extend, [x])
+    return sum(found)
+
+
+# ---- further iterators and awaitables
+
+
+@program
+def asynchronous_iterator_of_the_program(x):
+    class Numbers:
+        count = 0
+
+        def __aiter__(self):
+            return self
+
+        async def __anext__(self):
+            self.count += 1
+            if self.count > 2:
+                raise StopAsyncIteration
+            return x
+
+    async def main():
+        return sum([number async for number in Numbers()])
+
+    return asyncio.run(main())
+
+
+@program
+def gathered_twice(x):
+    async def main():
+        (first,), second = await asyncio.gather(asyncio.gather(twice(x)), twice(x))
+        return (first + second) / 2
+
+    return asyncio.run(main())
+
+
+@program
+def result_of_sleep(x):
+    async def main():
+        return await asyncio.sleep(0, x) + await asyncio.sleep(0, result=x)
+
+    return asyncio.run(main())
+
+
+@program
+def value_of_an_iterator_that_stops(x):
+    class Stops:
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            raise StopIteration(x)
+
+    def delegating():
+        return (yield from Stops())
+
+    def outer():
+        found.append((yield from delegating()) * 2)
+
+    found = []
+    list(outer())
+    return found[0]

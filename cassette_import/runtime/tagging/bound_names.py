@@ -55,8 +55,9 @@ def entering(manager: Any) -> Any:
 
 # ---- `await`, `yield from`, `async for`
 
-_waiting: Final[dict[Any, bool]] = {}
-"""Whether what a frame waits for is overdubbed, by the frame's identity: it is set before each use."""
+_waiting: Final[dict[Any, Any]] = {}
+"""Whether what a frame waits for is overdubbed, by the frame's identity: it is set before each use. An awaitable that a
+leaf has made of values with metadata stands for False."""
 
 _MOST: Final = 10_000
 
@@ -77,12 +78,12 @@ def _runs_overdubbed(running: Any) -> bool:
 @hidden
 def waiting(running: Any) -> Any:
     """What `await` or `yield from` is about to run."""
-    running = plain(running)
+    given, running = running, plain(running)
     if FLAGS[METADATA_EXISTS] or ACTIVE.get().tags:
         if len(_waiting) > _MOST:
             _waiting.clear()  # frames that were closed while they waited leave their entries
         is_overdubbed = _runs_overdubbed(running)
-        _waiting[id(sys._getframe(1))] = is_overdubbed
+        _waiting[id(sys._getframe(1))] = given if type(given) is Tagged and not is_overdubbed else is_overdubbed
         LOCAL.returned = None
         if not is_overdubbed and type(running) is _AWAITABLE_OF_ASEND:
             store = active_store()
@@ -114,11 +115,16 @@ def finished(value: Any) -> Any:
     found, LOCAL.returned = LOCAL.returned, None
     is_overdubbed = _waiting.pop(id(sys._getframe(1)), None)
     if found is not None and found._tagged_value is value and is_overdubbed is not None:
-        return found if is_overdubbed or not is_a(value, int) else value
-    if is_overdubbed or type(value) is Tagged:
+        return found if is_overdubbed is True or not is_a(value, int) else value
+    if is_overdubbed is True or type(value) is Tagged:
         return value
     stopped, LOCAL.stopped = LOCAL.stopped, None
-    return stopped if stopped is not None and stopped._tagged_value is value else arrived(value)
+    if stopped is not None and stopped._tagged_value is value:
+        return stopped
+    found = arrived(value)
+    if type(is_overdubbed) is Tagged and type(found) is not Tagged and value is not None:
+        lose_number(is_overdubbed._tagged_metas, "a coroutine of code that is not overdubbed")
+    return found
 
 
 def _loop_key(frame: FrameType, place: tuple[Any, ...]) -> Any:
@@ -140,7 +146,9 @@ def async_item(value: Any, place: Any) -> Any:
     """An item of `async for`: an overdubbed generator has left its wrapper when it yielded the item."""
     found, LOCAL.returned = LOCAL.returned, None
     is_overdubbed = _waiting.get(_loop_key(sys._getframe(1), place), False)
-    return found if is_overdubbed and found is not None and found._tagged_value is value else value
+    if found is None or found._tagged_value is not value:
+        return value
+    return found if is_overdubbed or not is_a(value, int) else value
 
 
 # ---- `match`

@@ -146,8 +146,8 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     except StopIteration as stop:
         if type(iterator) is GeneratorType and runs_overdubbed(iterator):
             keep_returned_value(store, stop)
-        elif stop.value is not None and (found := LOCAL.returned) is not None and found._tagged_value is stop.value:
-            LOCAL.stopped = found  # the `__await__` of an overdubbed coroutine, for example
+        elif stop.value is not None:
+            LOCAL.stopped = _wrapped_value(store, stop)
         raise
     finally:
         LOCAL.wants_wrapped = before
@@ -166,6 +166,17 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
         store.set_item_metas(value, [None, metas])  # the metadata is that of the dict's value
         return value
     return Tagged(value, metas)
+
+
+@hidden
+def _wrapped_value(store: Store, stop: StopIteration) -> Any:
+    """The value with which an iterator has ended that is no overdubbed generator: None if it has no metadata."""
+    found = LOCAL.returned
+    if found is not None and found._tagged_value is stop.value:
+        return found  # the `__await__` of an overdubbed coroutine, for example
+    entry = store.items.of(stop.args)  # an overdubbed `__next__` has raised the exception
+    slot = entry.slots.get(0) if entry is not None else None
+    return Tagged(*slot) if slot is not None and slot[0] is stop.value else None
 
 
 @hidden

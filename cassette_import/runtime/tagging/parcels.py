@@ -72,10 +72,9 @@ def arrived(value: Any) -> Any:
     if found is not None and found[0] is value:
         return Tagged(*found)
     if type(value) is list and store.items.of(value) is None:  # the results of `gather`
-        items = [store.parcels.get(id(item)) for item in value]
-        if any(items):
-            return store.bind_items(value, [Tagged(*one) if one and one[0] is item else item
-                                            for one, item in zip(items, value, strict=True)])  # fmt: skip
+        items = [arrived(item) for item in value]
+        if any(type(item) is Tagged for item in items):
+            return store.bind_items(value, items)
     return value
 
 

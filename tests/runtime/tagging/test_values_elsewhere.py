@@ -85,12 +85,24 @@ def _starts_task(x):
     asyncio.run(main())
 
 
+def _reads_a_global(x):
+    global KEPT
+    KEPT = x
+    run(_reader_of_the_global)
+
+
+def _reader_of_the_global():
+    return KEPT
+
+
 def _submits(x):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(_reader, boxed(x)).result()
 
 
-@pytest.mark.parametrize("program", [_starts_thread, _starts_task, _submits], ids=lambda program: program.__name__)
+@pytest.mark.parametrize(
+    "program", [_starts_thread, _starts_task, _submits, _reads_a_global], ids=lambda program: program.__name__
+)
 def test_a_context_that_is_not_inherited_reports_what_is_lost(program):
     ctx = Colours()
     overdub(ctx, program, tag(1.5, ctx, "blue"))
@@ -101,6 +113,22 @@ def test_results_of_other_pools_are_an_error():
     def program(x):
         with multiprocessing.pool.ThreadPool(1) as pool:
             return pool.map(lambda n: n * x, [1.0])[0]
+
+    with pytest.raises(NotOverdubbable):
+        derivative(program, 1.3)
+
+
+def test_results_of_coroutines_of_other_code_are_an_error():
+    code = compile("async def leaf(x): return x + 1.0", "<other code>", "exec")
+    namespace = {}
+    exec(code, namespace)
+    leaf = namespace["leaf"]
+
+    def program(x):
+        async def main():
+            return await leaf(x)
+
+        return asyncio.run(main())
 
     with pytest.raises(NotOverdubbable):
         derivative(program, 1.3)

@@ -11,11 +11,13 @@ import functools
 import queue
 import sys
 import threading
-from types import AsyncGeneratorType, BuiltinFunctionType, FunctionType, MethodType
+from types import AsyncGeneratorType, FunctionType, MethodType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.bound_names import SENT
 from cassette_import.runtime.tagging.fast_path import RULED_ALWAYS
@@ -25,40 +27,58 @@ from cassette_import.runtime.tagging.lost_metadata import lose, lose_number
 from cassette_import.runtime.tagging.parcels import arrived, leaving, send, start_sending
 from cassette_import.runtime.tagging.rule_table import RULES, rule, rule_of_code, rule_of_python_function
 from cassette_import.runtime.tagging.rules.construction import construct
+from cassette_import.runtime.tagging.shadow_store import Store
+from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
-_CALLABLES: Final = (FunctionType, MethodType, BuiltinFunctionType, functools.partial, type)
+_OF_THE_PROGRAM: Final = (FunctionType, MethodType)
 
 
 class Later:
     """A function of the program that runs in another thread, job or task: it gets its arguments wrapped there."""
 
     def __init__(self, function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        functools.update_wrapper(self, function, updated=())
+        functools.update_wrapper(self, plain(function), updated=())
         self._function = function
         self._given = given
         self._named = named
 
     def __repr__(self) -> str:
-        return repr(self._function)
+        return repr(plain(self._function))
 
     @hidden
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         activation = ACTIVE.get()
         if activation.variant is None or not activation.variant.tagging:
-            return self._function(*arguments, **keywords)
+            return plain(self._function)(*arguments, **keywords)
         if len(arguments) == len(self._given):
             arguments = tuple(map(_wrapped_again, self._given, arguments))
         keywords = {name: _wrapped_again(self._named.get(name), value) for name, value in keywords.items()}
-        function, *leading = split(self._function)
-        result = PROPAGATE[0](activation, self._function, function, tuple(leading), arguments, keywords)
+        if type(self._function) in _OF_THE_PROGRAM:
+            function, *leading = split(self._function)
+            result = PROPAGATE[0](activation, self._function, function, tuple(leading), arguments, keywords)
+        else:  # an overload of it applies, as for callbacks of other leaves
+            result = activation.variant.runners[int(Events.CALLS)].event(self._function, *arguments, **keywords)
         return leaving(result)._tagged_value if type(result) is Tagged else result
 
 
 @hidden
 def _wrapped_again(given: Any, value: Any) -> Any:
     return given if type(given) is Tagged and given._tagged_value is value else value
+
+
+@hidden
+def _later(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """A function as it is called elsewhere. One of the program reads all but its arguments with metadata."""
+    if type(function) in _OF_THE_PROGRAM and not any(type(one) is Tagged for one in (*given, *named.values())):
+        return function
+    return function if type(plain(function)) is Later or _is_job(plain(function)) else Later(function, given, named)
+
+
+def _is_job(function: Any) -> bool:
+    """Whether a context has put a callable of its own in the place of the program's."""
+    return str(type(function).__module__).startswith("cassette_import.")
 
 
 # ---- what starts something elsewhere
@@ -72,8 +92,26 @@ def _note_start(call: LeafCall) -> None:
         if tag is None or tag.lost == "ignore" or call.activation.contexts[level].inherit:
             continue
         given = (*call.arguments, *call.keywords.values())
-        if any(type(one) is Tagged and tag in one._tagged_metas for one in given) or holds_metadata(given, tag):
+        if (
+            any(type(one) is Tagged and tag in one._tagged_metas for one in given)
+            or holds_metadata(given, tag)
+            or any(_reads_global(call.store, plain(one), tag) for one in given)
+        ):
             lose(call.activation.contexts[level], call.function)
+
+
+def _reads_global(store: Store, started: Any, tag: Tag) -> bool:
+    """Whether a function, or the target of a thread, names a global variable with metadata."""
+    function = getattr(started, "_target", started) if isinstance(started, threading.Thread) else started
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "cr_code", getattr(function, "__code__", None))
+    frame = getattr(function, "cr_frame", None)
+    namespace = getattr(function, "__globals__", None) if frame is None else frame.f_globals
+    entry = store.items.of(namespace) if namespace is not None else None
+    if code is None or entry is None:
+        return False
+    names = OVERDUBBED.plain_code_of(code).co_names
+    return any(name in entry.slots and tag in entry.slots[name][1] for name in names)
 
 
 @rule_of_code("threading", "Thread.start")
@@ -111,15 +149,13 @@ def start(call: LeafCall) -> Any:
 def call_elsewhere(call: LeafCall) -> Any:
     """A function that calls another one elsewhere, with the arguments that follow."""
     number = _PLACES.get(call.function.__name__, 1)
-    if len(call.arguments) <= number or type(plain(call.arguments[number])) not in _CALLABLES:
+    if len(call.arguments) <= number or not callable(plain(call.arguments[number])):
         return without_rule(call)
     if any(type(one) is Tagged for one in call.arguments[:number]):
         return without_rule(call)
     _note_start(call)
-    given, named = call.arguments[number + 1 :], call.keywords
-    if not any(type(one) is Tagged for one in (*given, *named.values())):
-        return call.native()
-    later = Later(plain(call.arguments[number]), given, named)
+    later = _later(call.arguments[number], call.arguments[number + 1 :], call.keywords)
+    given = call.arguments[number + 1 :]
     first = len(call.leading)
     arguments = [*call.arguments[first:number], later, *given]
     return call.callee(*map(plain, arguments), **call.plain_keywords)
@@ -135,13 +171,12 @@ def _given_to_target(call: LeafCall, names: tuple[str, ...]) -> dict[str, Any]:
     found = {**dict(zip(names, call.given, strict=False)), **call.keywords}
     values, named = plain(found.get("args")), plain(found.get("kwargs"))
     target = next((name for name in ("target", "function") if name in found), None)
-    if target is None or type(plain(found[target])) not in _CALLABLES:
+    if target is None or not callable(plain(found[target])):
         return found
     items = tuple(call.store.wrapped_items(values)) if isinstance(values, (list, tuple)) else ()
     slots = call.store.slots_by_key(named) if type(named) is dict else {}
     keywords = {key: Tagged(*slot) for key, slot in slots.items()}
-    if keywords or any(type(item) is Tagged for item in items):
-        found[target] = Later(plain(found[target]), items, keywords)
+    found[target] = _later(found[target], items, keywords)
     return found
 
 
@@ -177,6 +212,20 @@ def initialise_thread(call: LeafCall) -> Any:
             call.given[:1], call.given[1:], call.keywords,
         )  # fmt: skip
     return _make_thread(call, _THREAD)
+
+
+@rule_of_code("asyncio.tasks", "sleep")
+@hidden
+def sleep(call: LeafCall) -> Any:
+    """The result is an argument."""
+    start_sending()
+    delay, *given = call.arguments
+    named = dict(call.keywords)
+    if given and type(given[0]) is Tagged:
+        given[0] = send(call.store, given[0], "the result of a task")
+    elif type(named.get("result")) is Tagged:
+        named["result"] = send(call.store, named["result"], "the result of a task")
+    return call.callee(plain(delay), *map(plain, given), **{name: plain(one) for name, one in named.items()})
 
 
 # ---- results
@@ -226,14 +275,15 @@ def map_elsewhere(call: LeafCall) -> Any:
         return without_rule(call)
     _note_start(call)
     executor, function, *sources = call.arguments
-    if type(plain(function)) not in _CALLABLES or any(type(one) is Tagged for one in call.keywords.values()):
+    if not callable(plain(function)) or any(type(one) is Tagged for one in call.keywords.values()):
         return without_rule(call)
     iterables = [[*call.store.wrapped_items(one)] if type(plain(one)) in (list, tuple) else one for one in sources]
     if any(type(one) is Tagged for one in iterables):
         return without_rule(call)
-    if any(type(item) is Tagged for one in iterables if type(one) is list for item in one):
+    is_foreign = type(function) not in _OF_THE_PROGRAM and not _is_job(plain(function))
+    if is_foreign or any(type(item) is Tagged for one in iterables if type(one) is list for item in one):
         rows = list(zip(*iterables, strict=False))
-        function = _Row(plain(function), rows)
+        function = _Row(function, rows)
         iterables = [range(len(rows))]
     made = plain(executor).map(plain(function), *map(plain, iterables), **call.plain_keywords)
     call.store.iterators.make(made).extra = _metas_of_result
