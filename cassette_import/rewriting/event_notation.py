@@ -16,7 +16,7 @@ from typing import Any, Final
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.modes import Inside, Mode, modes_inside
 from cassette_import.rewriting.primitives import EVENT_OF
-from cassette_import.rewriting.readable_helpers import IN_ORDER, is_namespace, without_helpers
+from cassette_import.rewriting.readable_helpers import IN_ORDER, MARK, is_namespace, without_helpers
 from cassette_import.rewriting.shape import Interest, Shape
 from cassette_import.rewriting.syntax.expressions import is_own_callee
 from cassette_import.rewriting.syntax.operation import Itself, Operation, Slot
@@ -28,11 +28,9 @@ from cassette_import.rewriting.trees.traversal import rebuild
 
 __all__ = ["in_event_notation"]
 
-_MARK: Final = "@"
-"""The mark of an event."""
 _READ: Final = "is_read"
 """The attribute of a marked name or display, which is no helper."""
-_MARKS: Final = {Interest.EVERYTHING: _MARK, Interest.TARGETS: "?"}
+_MARKS: Final = {Interest.EVERYTHING: MARK, Interest.TARGETS: "?"}
 
 
 def in_event_notation(function: Function, shape: Shape) -> str:

@@ -17,6 +17,8 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.primitives import EVENT_OF
 from cassette_import.rewriting.trees.node_builder import At
 
+MARK: Final = "@"
+"""The mark of an event."""
 IN_ORDER: Final = "in_order_of_evaluation"
 """The attribute of a call with its operands in the order in which they are evaluated."""
 
@@ -157,19 +159,19 @@ class _Reader(ast.NodeTransformer):
 
     def iterator(self, node: Any) -> ast.expr:
         """The iterator of a value; helpers have further arguments, which readers do not need."""
-        return self._called("@iter", node)
+        return self._called("iter", node)
 
     def asynchronous_iterator(self, node: Any) -> ast.expr:
         """The same of a loop that awaits."""
-        return self._called("@aiter", node)
+        return self._called("aiter", node)
 
     def managed(self, node: Any) -> ast.expr:
         """The manager of a `with` statement."""
-        return self._called("@enter_context", node)
+        return self._called("enter_context", node)
 
     def managed_async(self, node: Any) -> ast.expr:
         """The manager of an `async with` statement."""
-        return self._called("@enter_async_context", node)
+        return self._called("enter_async_context", node)
 
     def imported(self, node: Any) -> ast.expr:
         """A name of a module."""
@@ -177,7 +179,7 @@ class _Reader(ast.NodeTransformer):
 
     def of_class(self, node: Any) -> ast.expr:
         """A name in a class body that may be a name of the module."""
-        return At(node).load(f"@{node.args[-1].value}")
+        return At(node).load(f"{MARK}{node.args[-1].value}")
 
     def class_value(self, node: Any) -> ast.expr:
         """The value of a name in a class body."""
@@ -185,7 +187,7 @@ class _Reader(ast.NodeTransformer):
 
     def tested(self, node: Any) -> ast.expr:
         """An operand of `and` or `or`."""
-        return self._called("@operator.truth", node)
+        return self._called("operator.truth", node)
 
     def compared(self, node: Any) -> ast.expr:
         """A part of a chained comparison."""
@@ -198,8 +200,9 @@ class _Reader(ast.NodeTransformer):
         return visited
 
     def _called(self, name: str, node: ast.Call) -> ast.expr:
+        """The event of a function that has the first argument of a helper."""
         at = At(node)
-        return at.call(at.load(name), [self.visit(node.args[0])])
+        return at.call(at.load(MARK + name), [self.visit(node.args[0])])
 
 
 _PRIMITIVES: Final = {symbols.primitive(name): name for name in EVENT_OF}
