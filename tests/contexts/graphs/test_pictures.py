@@ -1,16 +1,21 @@
 """Pictures and pages of graphs with many functions: what is drawn, what is left out, and what a browser makes of it."""
 
+import itertools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from random import Random
 
 import pytest
 from helpers.browser import Page
 from helpers.command_line import cassette
 
 from cassette_import.contexts import CallGraph, Profile
+from cassette_import.contexts.common.graphs.costs import costliest_path, costs_of
+from cassette_import.contexts.common.graphs.drawing import size_of_box
 from cassette_import.contexts.common.graphs.graph import Function, Graph
+from cassette_import.contexts.common.graphs.layout import columns, rows
 from cassette_import.contexts.common.graphs.page import page
 from cassette_import.contexts.common.graphs.svg import svg
 
@@ -81,6 +86,30 @@ def test_names_that_are_markup_or_no_ascii_are_shown():
     graph = Graph(tuple(sorted(functions)), {(functions[0], other): 1 for other in functions[1:]})
     assert {"größe", "名前", "a&b"} <= {element.text for element in ElementTree.fromstring(svg(graph)).iter()}
     page(graph, 3, "t").encode("utf-8", "backslashreplace")
+
+
+@pytest.mark.parametrize("arrange", [rows, columns])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_box_is_in_the_way_of_the_costliest_path_and_none_covers_another(arrange, seed):
+    random = Random(seed)
+    functions = [Function("f.py", n, f"m{n % 7}", f"f{n}" * random.randrange(1, 5)) for n in range(120)]
+    calls = {(functions[random.randrange(n)], functions[n]): random.randrange(1, 99) for n in range(1, 120)}
+    calls |= {(random.choice(functions), random.choice(functions)): random.randrange(1, 99) for _ in range(60)}
+    graph = Graph(tuple(sorted(functions)), calls)
+    costs = costs_of(graph)
+    path = costliest_path(graph, costs)
+    boxes = arrange(graph, costs, path, size_of_box, 900).boxes
+    for one, other in itertools.combinations(boxes.values(), 2):
+        assert one.right <= other.x or other.right <= one.x or one.bottom <= other.y or other.bottom <= one.y
+    for caller, callee in itertools.pairwise(boxes[function] for function in path):
+        if arrange is rows:
+            left, right = sorted((caller.middle[0], callee.middle[0]))
+            between = (left, caller.bottom, right, callee.y)
+        else:
+            between = (caller.right, caller.y, callee.x, caller.bottom)
+        for box in boxes.values():
+            x1, y1, x2, y2 = between
+            assert box is caller or box is callee or box.right <= x1 or x2 <= box.x or box.bottom <= y1 or y2 <= box.y
 
 
 # ---- pages, parsed

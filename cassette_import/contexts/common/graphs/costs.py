@@ -169,15 +169,17 @@ def callees_by_cost(graph: Graph, costs: Mapping[Edge, float]) -> dict[Function,
     return callees
 
 
-def downward_order(graph: Graph, callees: Mapping[Function, Iterable[Function]]) -> list[Function]:
+def downward_order(
+    graph: Graph, callees: Mapping[Function, Iterable[Function]], first: Iterable[Function] = ()
+) -> list[Function]:
     """The functions in topological order: callers before callees, except in a cycle.
 
-    This is a depth-first search without recursion, as call chains may be long.
+    This is a depth-first search without recursion, as call chains may be long. It begins with the functions `first`.
     """
     called = {callee for caller, callee in graph.calls if caller != callee}
     visited: set[Function] = set()
     finished: list[Function] = []
-    for start in (*(function for function in graph.functions if function not in called), *graph.functions):
+    for start in (*first, *(function for function in graph.functions if function not in called), *graph.functions):
         if start in visited:
             continue
         visited.add(start)

@@ -86,9 +86,7 @@ def rows(
     boxes: dict[Function, Box] = {}
     clusters: list[Cluster] = []
     y = float(_MARGIN)
-    on_path = frozenset(path)
-    deepest = max((number for number, layer in enumerate(layers) if on_path.intersection(layer)), default=0)
-    lane = _MARGIN + max((width[function] for function in path), default=0.0) + _MODULE_GAP
+    on_path, deepest, lane = _lane(layers, path, width)
     for number, layer in enumerate(lines):
         for line in layer:
             # The path has the left edge for itself.
@@ -111,13 +109,15 @@ def columns(
     layers = _layers(graph, costs, path)
     height = {function: size(function)[1] for function in graph.functions}
     lines = _broken(layers, height, longest - 2 * _MARGIN)
-    tallest = max((_length(line, height) for layer in lines for line in layer), default=0.0)
     boxes: dict[Function, Box] = {}
     clusters: list[Cluster] = []
     x = float(_MARGIN)
-    for layer in lines:
+    on_path, deepest, lane = _lane(layers, path, height)
+    for number, layer in enumerate(lines):
         for line in layer:
-            y = _MARGIN + (tallest - _length(line, height)) / 2 * (not path)
+            # The path has the upper edge for itself.
+            beside = number < deepest and not on_path.intersection(line)
+            y = lane if beside else float(_MARGIN)
             widest = max(size(function)[0] for function in line)
             for function, gap in zip(line, _gaps(line), strict=True):
                 y += gap
@@ -127,6 +127,15 @@ def columns(
             x += widest + _LINE_GAP
         x += 110 - _LINE_GAP
     return _sized(boxes, clusters)
+
+
+def _lane(
+    layers: Sequence[Sequence[Function]], path: Sequence[Function], length: Mapping[Function, float]
+) -> tuple[frozenset[Function], int, float]:
+    """The functions of the path, its last layer, and where boxes beside it begin in the layers that it only crosses."""
+    on_path = frozenset(path)
+    deepest = max((number for number, layer in enumerate(layers) if on_path.intersection(layer)), default=0)
+    return on_path, deepest, _MARGIN + max((length[function] for function in path), default=0.0) + _MODULE_GAP
 
 
 def _sized(boxes: Mapping[Function, Box], clusters: Sequence[Cluster]) -> Layout:
@@ -141,7 +150,7 @@ def _sized(boxes: Mapping[Function, Box], clusters: Sequence[Cluster]) -> Layout
 def _layers(graph: Graph, costs: Costs, path: Sequence[Function]) -> list[list[Function]]:
     """Each function in the layer after the last of its callers; edges that close a cycle are ignored."""
     callees = callees_by_cost(graph, costs.edges)
-    order = downward_order(graph, callees)
+    order = downward_order(graph, callees, path[:1])  # the search then goes down the whole path first
     place = {function: number for number, function in enumerate(order)}
     layer = dict.fromkeys(order, 0)
     for caller in order:
@@ -182,10 +191,6 @@ def _gaps(line: Sequence[Function]) -> list[float]:
     for before, function in itertools.pairwise(line):
         gaps.append(_GAP if before.module == function.module else _MODULE_GAP)
     return gaps[: len(line)]
-
-
-def _length(line: Sequence[Function], length: Mapping[Function, float]) -> float:
-    return sum(_gaps(line)) + sum(length[function] for function in line)
 
 
 def _broken(layers: Sequence[list[Function]], length: Mapping[Function, float], longest: float) -> _Lines:
