@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 ENTRY_POINTS: Final = "cassette_import.contexts"
+_NUMBERS: Final = ("int", "float", "bool", "Any")
 _SWITCHES: Final = {"true": True, "false": False}
 _WHAT_IS_ONE: Final = "; a context type is a subclass of cassette_import.Context"
 _OPTION: Final = r"[A-Za-z_][\w.]*="
@@ -49,17 +50,19 @@ class _Description(Record):
 
     target: str
     options: dict[str, Any]
+    texts: dict[str, str]
+    """The values of the options as they are written."""
 
 
 def _parsed(text: str) -> _Description:
     """Parse a description.
 
     >>> _parsed("trace:depth=3,file=None")
-    _Description(target='trace', options={'depth': 3, 'file': None})
+    _Description(target='trace', options={'depth': 3, 'file': None}, texts={'depth': '3', 'file': 'None'})
     >>> _parsed("substitute:time.time=fakes.noon").options
     {'time.time': 'fakes.noon'}
-    >>> _parsed("package.module:Outer.Inner:name=some:text")
-    _Description(target='package.module:Outer.Inner', options={'name': 'some:text'})
+    >>> _parsed("package.module:Outer.Inner:name=some:text").target
+    'package.module:Outer.Inner'
     """
     parts = text.split(":")
     first_option = next(
@@ -67,12 +70,14 @@ def _parsed(text: str) -> _Description:
     )
     target = ":".join(parts[:first_option])
     options: dict[str, Any] = {}
+    texts: dict[str, str] = {}
     for part in filter(None, ":".join(parts[first_option:]).split(",")):
         key, equals, value = part.partition("=")
         if not equals or not all(name.isidentifier() for name in key.split(".")):
             raise UnknownContext(f"context {text!r}: {part!r} is not of the form key=value")
         options[key] = _value(value)
-    return _Description(target, options)
+        texts[key] = value
+    return _Description(target, options, texts)
 
 
 def _value(text: str) -> Any:
@@ -142,7 +147,7 @@ def context_named(text: str) -> Context:
     >>> context_named("noop:events=calls").events
     <Events.CALLS: 1>
     """
-    target, options = _parsed(text)
+    target, options, texts = _parsed(text)
     maker = _imported(target)
     if isinstance(maker, Context):
         if options:
@@ -153,6 +158,7 @@ def context_named(text: str) -> Context:
     maker = getattr(maker, "from_options", maker)
     if options:
         _check_options(maker, options, text)
+        options = {name: _as_expected(maker, name, value, texts[name]) for name, value in options.items()}
     try:
         context = maker(**options)
     except (TypeError, ValueError) as error:
@@ -164,6 +170,19 @@ def context_named(text: str) -> Context:
     if not isinstance(context, Context):
         raise UnknownContext(f"context {text!r}: {target} returned no context, but {_article(context)}{_WHAT_IS_ONE}")
     return context
+
+
+def _as_expected(maker: Any, name: str, value: Any, text: str) -> Any:
+    """The value of an option; its text as it is written if the option takes text, although it looks like a number."""
+    import inspect  # not needed without options
+
+    try:
+        parameter = inspect.signature(maker).parameters.get(name)
+    except ValueError:  # some builtins have no signature
+        return value
+    annotation = "" if parameter is None else str(parameter.annotation)
+    takes_numbers = any(re.search(rf"\b{kind}\b", annotation) for kind in _NUMBERS)
+    return text if re.search(r"\bstr\b", annotation) and not takes_numbers and value is not None else value
 
 
 def _article(value: object) -> str:
