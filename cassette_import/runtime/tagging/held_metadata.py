@@ -103,6 +103,11 @@ def holds_metadata(values: Iterable[Any], tag: Tag) -> bool:
                 table is iterators or any(tag in metas for _, metas in list(entry.slots.values()))
             ):
                 return True
+            if table is attributes and entry is not None and entry.extra is not None:
+                work.append((entry.extra, depth))  # the `__dict__`, which the program has got
+        slot = tag.store.recognised.slots.get(id(item))
+        if slot is not None and tag in slot[1]:
+            return True
         if depth < _DEPTH:
             work += [(part, depth + 1) for part in _parts(item)]
     return False

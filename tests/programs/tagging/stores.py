@@ -13,6 +13,7 @@ import inspect
 import itertools
 import operator
 import os
+import pickle
 import queue
 import random
 import time
@@ -390,6 +391,16 @@ def by_attribute_of_an_error(x):
 
 def by_struct_time(x):
     return time.struct_time([x] * 9).tm_year
+
+
+def by_largest_of_a_struct_time(x):
+    return max(time.struct_time([x] * 9))
+
+
+def by_pickle_after_vars(x):
+    box = Box()
+    vars(box)["a"] = x
+    return pickle.loads(pickle.dumps(box)).a  # noqa: S301
 
 
 def by_stat_result(x):

@@ -175,6 +175,8 @@ def _construct_natively(call: LeafCall, kind: Any, given: tuple[Any, ...]) -> An
     for name, value in keywords.items():
         if type(value) is Tagged and read_attribute(made, name) is plain(value):
             call.store.store_part(call.store.attributes, made, name, value)
+    if is_a(made, tuple):  # such as `time.struct_time`
+        call.store.recognise_parts(made)
     return made
 
 
