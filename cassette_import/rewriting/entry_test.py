@@ -21,7 +21,7 @@ class Surroundings(NamedTuple):
     free_names: tuple[str, ...] = ()
     """The names of the functions around it that it uses."""
     file_digest: str = ""
-    """A digest of the name of its file (`symbols.file_digest`)."""
+    """A digest of the name of its file (`guard_keys.file_digest`)."""
     objects: frozenset[str] = frozenset()
     """The names that its module assigns."""
     variables: frozenset[str] = frozenset()

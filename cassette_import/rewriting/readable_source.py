@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cassette_import.rewriting import symbols
+from cassette_import.rewriting.readable_names import readable_name
 
 
 def readable(tree: ast.AST, variants: Mapping[str, str]) -> str:
@@ -26,7 +27,7 @@ def readable(tree: ast.AST, variants: Mapping[str, str]) -> str:
     names: dict[str, str] = {}
     taken = set(_strings(tree))
     for name in sorted(filter(symbols.is_symbol, taken)):
-        spelled = symbols.readable(name, variants)
+        spelled = readable_name(name, variants)
         while spelled in taken or spelled in names.values():
             spelled = f"_{spelled}"
         names[name] = spelled

@@ -15,19 +15,16 @@ know what they hold.
 
 from __future__ import annotations
 
-import enum
 import functools
-import importlib.util
-import keyword
 import re
-from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.records import Record
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.guard_keys import ANYWHERE, KEYWORDS, Guard
 
-_MARK: Final = "@"
+MARK: Final = "@"
 _PYTEST_VALUE: Final = "@py_assert"
 _WILDCARD: Final = "@any"
 
@@ -35,7 +32,7 @@ _WILDCARD: Final = "@any"
 @hidden
 def is_symbol(name: str) -> bool:
     """Whether no program can have this name: it is one of cassette_import's, or of pytest's assertion rewriting."""
-    return name[:1] == _MARK
+    return name[:1] == MARK
 
 
 def is_pytest_value(name: str) -> bool:
@@ -273,11 +270,11 @@ class VariantNames(Record):
 
     def target_functions(self, with_keywords: bool) -> str:
         """The functions that are targets, or that may get one as a callback."""
-        return f"{self.prefix}.functions{_KEYWORDS if with_keywords else ''}"
+        return f"{self.prefix}.functions{KEYWORDS if with_keywords else ''}"
 
     def function_types(self, anywhere: bool) -> str:
         """The types whose instances need no call of `learn` to know that they are no targets."""
-        return f"{self.prefix}.types{_ANYWHERE if anywhere else ''}"
+        return f"{self.prefix}.types{ANYWHERE if anywhere else ''}"
 
     def hook(self, when: When, level: int, kind: Events) -> str:
         """The prehook or posthook of the context at a level of the stack: ``@7.pre0.1``."""
@@ -320,7 +317,7 @@ class VariantNames(Record):
 
     def pick_callee(self, with_keywords: bool) -> str:
         """The same for a call, which may have keyword arguments or splats."""
-        return f"{self.prefix}.pick{_KEYWORDS if with_keywords else ''}.{int(Events.CALLS)}"
+        return f"{self.prefix}.pick{KEYWORDS if with_keywords else ''}.{int(Events.CALLS)}"
 
     def guard(self, guard: Guard) -> str:
         """The name of a guard."""
@@ -350,84 +347,6 @@ def splitting(hook: str) -> str:
 def is_failed(attribute: str) -> bool:
     """Whether an attribute of a variant's cell is its `VariantNames.failed`."""
     return attribute == _FAILED
-
-
-# ---- guards
-
-_KEYWORDS: Final = "k"
-_ANYWHERE: Final = "a"
-
-
-class GuardKind(enum.Enum):
-    """What a guard holds, as its name spells it."""
-
-    CALLEE = "g"  # a callee that is a name of its own
-    OF_MODULE = "m"  # an attribute of a module: `os.path.join`
-    CLASS = "c"  # a class that is the receiver of a method
-    TYPES = "t"  # types of receivers of a method
-    TYPES_OF_SUPER = "u"  # types of instances whose method is looked up by `super()`
-
-
-def guard_kind_of(key: str) -> GuardKind | None:
-    """The kind of the guard that has a key; None if no guard has it."""
-    kind, _, path = key.partition(".")
-    return _GUARD_KINDS.get(kind[:1]) if path and kind[1:] in _GUARD_FLAGS else None
-
-
-_GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
-
-
-class Guard(Record):
-    """A guard of a call site."""
-
-    kind: GuardKind
-    keywords: bool
-    """Whether the call has keyword arguments or splats."""
-    anywhere: bool
-    """Whether its code may run while another variant is active."""
-    file_digest: str
-    """A digest of the name of the file. In one file, the same text usually means the same callee."""
-    path: tuple[str, ...]
-    """The names by which the callee is reached (``os``, ``path``, ``join``).
-
-    For a method it is the line and the column of the call, and the name of the method.
-    """
-
-    @property
-    def key(self) -> str:
-        """The attribute of its variant's cell that holds the guard: what rewritten code passes to `learn`."""
-        flags = f"{_KEYWORDS if self.keywords else ''}{_ANYWHERE if self.anywhere else ''}"
-        return f"{self.kind.value}{flags}.{self.file_digest}.{'.'.join(self.path)}"
-
-    @classmethod
-    def parse(cls, key: str) -> Guard | None:
-        """The guard that has a key; None if no guard has it."""
-        letters, _, rest = key.partition(".")
-        kind, flags = _GUARD_KINDS.get(letters[:1]), letters[1:]
-        if kind is None or not rest or flags not in _GUARD_FLAGS:
-            return None
-        digest, _, path = rest.partition(".")
-        return cls(kind, _KEYWORDS in flags, _ANYWHERE in flags, digest, tuple(path.split(".")))
-
-
-@hidden
-def parts_of_guard(key: str) -> tuple[str, bool, bool, tuple[str, ...]]:
-    """The letter of the kind, the flags `keywords` and `anywhere`, and the path of the guard that has a key.
-
-    `Guard.parse` for the first miss of a guard, of which there are thousands in a process: it runs in the middle of a
-    call of the program, so it calls nothing that a tracer would notice, such as the hash of a `GuardKind`.
-    """
-    letters, _, path = key.split(".", 2)
-    flags = letters[1:]
-    return letters[0], _KEYWORDS in flags, _ANYWHERE in flags, tuple(path.split("."))
-
-
-_GUARD_FLAGS: Final = ("", _KEYWORDS, _ANYWHERE, _KEYWORDS + _ANYWHERE)
-
-
-def file_digest(filename: str) -> str:
-    """A digest of the name of a file, for the names of its guards."""
-    return importlib.util.source_hash(filename.encode(errors="surrogatepass")).hex()[:6]
 
 
 # ---- where rewritten code finds the value of a symbol
@@ -475,7 +394,7 @@ def symbol_in(const: tuple[object, ...]) -> str | None:
     """The symbol that a tuple is the placeholder of; None if it is none."""
     if len(const) == 1 and type(const[0]) is frozenset and len(const[0]) == 1:
         symbol: object = next(iter(const[0]))
-        if type(symbol) is str and symbol[:1] == _MARK:
+        if type(symbol) is str and symbol[:1] == MARK:
             return symbol
     return None
 
@@ -487,33 +406,3 @@ CONTEXT_SLOT: Final = "@contextslot"
 
 SKELETON_SCOPE: Final = "@skeleton"
 """The function around a function that is compiled by itself."""
-
-
-# ---- names for readers
-
-_HOOK: Final = r"(free)?(pre|post)(\d+)\.(\d+)$"
-_KIND: Final = r"(^|\.)(\d+)$"
-
-
-def readable(name: str, variants: Mapping[str, str]) -> str:
-    """An identifier for readers; `variants` holds what the variants are called, by prefix.
-
-    >>> readable("@7.pre0.1", {"@7": "SinToCos"}), readable("@f0", {})
-    ('_SinToCos_prehook_calls', '_f0')
-    """
-    prefix, _, rest = name.partition(".")
-    variant = variants.get(prefix)
-    first = prefix.removeprefix(_MARK) if variant is None else variant
-    several = variant is not None and " + " in variant
-
-    def hook(match: re.Match[str]) -> str:
-        return f"{match[2]}hook{match[3] if several else ''}.{_kind_name(match[4])}"
-
-    rest = re.sub(_HOOK, hook, rest)
-    rest = re.sub(_KIND, lambda match: f"{match[1]}{_kind_name(match[2])}", rest)
-    made = "_" + re.sub(r"\W+", "_", f"{first}.{rest}" if rest else first).strip("_")
-    return f"{made}_" if keyword.iskeyword(made) else made
-
-
-def _kind_name(number: str) -> str:
-    return (Events(int(number)).name or number).lower().replace("|", "_")

@@ -14,8 +14,8 @@ from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection
-from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.guard_keys import file_digest
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import all_names
 from cassette_import.runtime.variant import Variant
@@ -127,7 +127,7 @@ class BodyCompiler:
                 copy: Any = scopes.clone(function)
                 bodies[variant.shape.prefix] = variant.apply_passes(unit.some_function(), copy, source.text_of(place))
         entry = entry_test.Entry(None if unit.record.installed else unit.record.filename)
-        digest = symbols.file_digest(unit.record.filename)
+        digest = file_digest(unit.record.filename)
         objects = names.assigned | _not_modules(imported, unit.some_function())
         variables = frozenset(plain.co_varnames).difference(plain.co_cellvars)
         follows = any(variant.shape.follows_bodies for variant in variants)

@@ -11,13 +11,14 @@ import pytest
 import cassette_import
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
+from cassette_import.rewriting.guard_keys import Guard, GuardKind, file_digest, guard_kind_of
+from cassette_import.rewriting.symbols import VariantNames
 
 NAMES = VariantNames("@7")
 PACKAGE = pathlib.Path(cassette_import.__file__).parent
 PATHS = [("len",), ("os", "path", "join"), ("12", "4", "run")]
 GUARDS = [
-    Guard(kind, keywords, anywhere, symbols.file_digest("a.py"), path)
+    Guard(kind, keywords, anywhere, file_digest("a.py"), path)
     for kind, keywords, anywhere, path in itertools.product(GuardKind, (False, True), (False, True), PATHS)
 ]
 SPELLED_HERE = {"symbols.py", "temporaries.py"}
@@ -36,7 +37,7 @@ def attribute_of(name):
 
 
 def test_the_kind_of_a_guard_is_parsed_from_its_attribute():
-    kinds = [symbols.guard_kind_of(attribute_of(NAMES.guard(guard))) for guard in GUARDS]
+    kinds = [guard_kind_of(attribute_of(NAMES.guard(guard))) for guard in GUARDS]
     assert kinds == [guard.kind for guard in GUARDS]
 
 
@@ -49,7 +50,7 @@ def test_no_other_name_of_a_variant_is_that_of_a_guard():
         names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]
         names += [hook, symbols.with_arity(hook, 2), symbols.without_arguments(hook)]
         names += [NAMES.argument_free_hook("post", 1, kind)]
-    assert [name for name in names if symbols.guard_kind_of(attribute_of(name)) is not None] == []
+    assert [name for name in names if guard_kind_of(attribute_of(name)) is not None] == []
     assert len(set(names)) == len(names)
 
 

@@ -19,7 +19,8 @@ import ast
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.symbols import Guard, GuardKind, VariantNames
+from cassette_import.rewriting.guard_keys import Guard, GuardKind
+from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.syntax.expressions import attribute_name
 from cassette_import.rewriting.trees.annotations import GLOBAL, RECEIVER, has
 from cassette_import.rewriting.trees.node_builder import At, is_plain_super

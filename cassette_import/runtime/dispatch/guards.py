@@ -26,7 +26,8 @@ from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.symbols import GuardKind, VariantNames, guard_kind_of, parts_of_guard
+from cassette_import.rewriting.guard_keys import GuardKind, guard_kind_of, parts_of_guard
+from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
     has_usual_hash,
@@ -59,7 +60,7 @@ class Guards:
         self._names = VariantNames(prefix)
         self._held = cell_attributes(symbols.cell_of(prefix))
         self._guards: dict[str, LearningGuard] = {}
-        """The guards that have missed, by their keys (`symbols.Guard.key`). The others hold nothing."""
+        """The guards that have missed, by their keys (`guard_keys.Guard.key`). The others hold nothing."""
         self._given_up: dict[str, Callable[[Any], Any]] = {}
         """What the call sites of deactivated guards call for their callee, by the guards' keys."""
         self._is_only_variant = True
