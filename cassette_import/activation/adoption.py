@@ -83,7 +83,7 @@ def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> N
     frame:
         The frame that called `__exit__`.
     """
-    if finder.selections or any_wildcard_is_met():
+    if any_wildcard_is_met():
         return
     context_type = type(context)
     all_variants = list(variants.by_keys.values())
@@ -97,8 +97,13 @@ def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> N
     code = entering.f_code
     place = os.path.basename(code.co_filename)
     why = f"no function of {place} was called in it" if adopted_file(entering) else f"{place} has no source"
+    if finder.selections:
+        names = [name for selection in finder.selections for name in selection.packages]
+        why = f"no function of {', '.join(dict.fromkeys(names))} was called in it, and {why}"
+    else:
+        why = f"no package is installed, and {why}"
     warnings.warn_explicit(
-        f"{type(context).__qualname__} met no function in this block: no package is installed, and {why}. "
+        f"{type(context).__qualname__} met no function in this block: {why}. "
         'The code of the block itself runs as it is. Call install("package"), or overdub(ctx, function)',
         CassetteWarning,
         code.co_filename,

@@ -101,6 +101,13 @@ def test_a_block_in_which_no_function_met_the_context_warns_with_its_line(source
     assert 'Call install("package"), or overdub(ctx, function)' in done.stderr
 
 
+def test_a_block_in_which_no_function_of_the_installed_packages_was_called_warns_too(tmp_path):
+    script = "install('colorsys')\ninstall('json.decoder')\nwith Log():\n    abs(-1)"
+    done = output(script, tmp_path)
+    message = "Log met no function in this block: no function of colorsys, json.decoder was called in it, and no "
+    assert message in done.stderr
+
+
 def test_code_without_source_is_told_apart(tmp_path):
     done = output("exec('with Log():\\n    math.sqrt(4)')", tmp_path)
     assert "<string> has no source" in done.stderr
@@ -110,13 +117,20 @@ def test_code_without_source_is_told_apart(tmp_path):
     "source",
     [
         "with Log():\n    g(4)",
-        "install('colorsys')\nwith Log():\n    abs(-1)",
+        "import colorsys\ninstall('colorsys')\nwith Log():\n    colorsys.rgb_to_hls(0.1, 0.2, 0.3)",
         "with Context():\n    abs(-1)",
         "class Other(Log): ...\nwith Log():\n    with Other():\n        g(4)",
         "try:\n    with Log():\n        1 / 0\nexcept ZeroDivisionError:\n    pass",
         "with Log():\n    overdub(Context(), abs, -1)",
     ],
-    ids=["met", "packages are installed", "no hooks", "met with another context", "left by an error", "verb"],
+    ids=[
+        "met",
+        "a function of a package was called",
+        "no hooks",
+        "met with another context",
+        "left by an error",
+        "verb",
+    ],
 )
 def test_other_blocks_do_not_warn(source, tmp_path):
     done = output(source, tmp_path)
