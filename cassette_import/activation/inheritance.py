@@ -22,6 +22,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.activation.activations import inherited_activation
+from cassette_import.activation.tagging_modules import carry_values_between_threads
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden, hide, unmonitored
 from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
@@ -160,6 +161,8 @@ def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *argum
         return create(loop, coroutine, *arguments, **keywords)
     context = keywords.get("context")
     if sys.modules["asyncio.events"]._get_running_loop() is None:
+        if here.tags:
+            carry_values_between_threads()
         if context is not None and context.get(ACTIVE, INACTIVE) is not here:
             context.run(ACTIVE.set, here)  # `asyncio.Runner` keeps one for all its calls
         return create(loop, coroutine, *arguments, **keywords)

@@ -20,6 +20,7 @@ from cassette_import.contexts.taint.flow import Flow, merged
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.parcels import leaving
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -67,7 +68,7 @@ class Job:
         event = variant.runners[int(Events.CALLS)].event
         result = event(self.__wrapped__, *map(receive, arguments), **named)
         self._ctx.parcels.send(self._ctx, result)
-        return plain(result)
+        return plain(leaving(result) if type(result) is Tagged else result)
 
 
 @hidden
@@ -94,15 +95,19 @@ def _start(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     return call_without_overload(f, (), given)
 
 
-@hidden
-def _submit(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-    """A call with an executor, a function and the arguments of the function."""
-    if len(arguments) < 2:
-        return call_without_overload(f, arguments, keywords)
-    executor, function, *values = arguments
-    for value in (*values, *keywords.values()):
-        ctx.parcels.send(ctx, value)
-    return call_without_overload(f, (executor, Job(ctx, function), *values), keywords)
+def _call_at(place: int) -> Callable[..., Any]:
+    """The overload of a function that calls the argument at some place elsewhere, with the arguments that follow."""
+
+    @hidden
+    def call(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        if len(arguments) <= place:
+            return call_without_overload(f, arguments, keywords)
+        before, function, values = arguments[:place], arguments[place], arguments[place + 1 :]
+        for value in (*values, *keywords.values()):
+            ctx.parcels.send(ctx, value)
+        return call_without_overload(f, (*before, Job(ctx, function), *values), keywords)
+
+    return call
 
 
 @hidden
@@ -132,7 +137,11 @@ HANDOVERS: Final[tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...]] = (
     (_get, (queue.Queue.get, queue.Queue.get_nowait, queue.SimpleQueue.get, queue.SimpleQueue.get_nowait,
             asyncio.Queue.get_nowait, Future.result)),
     (_start, (threading.Thread,)),
-    (_submit, (ThreadPoolExecutor.submit,)),
+    (_call_at(0), (asyncio.to_thread,)),
+    (_call_at(1), (ThreadPoolExecutor.submit, asyncio.BaseEventLoop.call_soon,
+                   asyncio.BaseEventLoop.call_soon_threadsafe)),
+    (_call_at(2), (asyncio.BaseEventLoop.run_in_executor, asyncio.BaseEventLoop.call_later,
+                   asyncio.BaseEventLoop.call_at)),
     (_map, (ThreadPoolExecutor.map,)),
 )  # fmt: skip
 """The overloads, each with the functions that hand values over."""

@@ -28,7 +28,7 @@ _COROUTINE: Final = 0x80
 _COPIED: Final = frozenset({float, complex})
 _SHARED: Final = (int, type(None))
 """Types of values that the interpreter shares: their identity says nothing."""
-_CALLERS: Final = frozenset({"concurrent.futures.thread", "threading", "asyncio.events", "contextvars"})
+_CALLERS: Final = frozenset({"concurrent.futures.thread", "threading", "asyncio.base_events", "asyncio.events"})
 """The modules whose functions take the results of jobs, or discard results."""
 
 

@@ -20,7 +20,7 @@ from cassette_import.rewriting.events import Events
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.bound_names import SENT
-from cassette_import.runtime.tagging.fast_path import RULED_ALWAYS
+from cassette_import.runtime.tagging.fast_path import RETURN_METHOD_RESULT, RULED_ALWAYS
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_number
@@ -337,6 +337,7 @@ _RECEIVING: Final = (
     ("_asyncio", "Task", ("result",)),
     ("asyncio.queues", "Queue", ("get_nowait",)),
     ("asyncio.runners", "Runner", ("run",)),
+    ("asyncio.runners", "", ("run",)),
     ("asyncio.base_events", "BaseEventLoop", ("run_until_complete",)),
 )
 """Methods that wait for values: these may be tagged meanwhile for the first time."""
@@ -351,9 +352,12 @@ def begin() -> None:
         rule(module.Future.set_result)(put)
         rule(module.Future.cancel, module.Task.cancel)(cancel)
     for name, kind, methods in _RECEIVING:
-        owner = getattr(sys.modules.get(name), kind, None)
+        module = sys.modules.get(name)
+        owner = getattr(module, kind, None) if kind else module
         for method in methods if owner is not None else ():
             function = vars(owner)[method]
+            if method.startswith("run"):
+                RETURN_METHOD_RESULT.add(id(function))  # a call that has begun before
             known = RULES[id(function)].rule_function if id(function) in RULES else rule_of_python_function(function)
             if known is not None and id(function) not in RULED_ALWAYS:
                 rule(function, while_untagged=True)(known)
