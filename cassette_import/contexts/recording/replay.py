@@ -188,6 +188,11 @@ class Replay(ReplayedCalls):
         self._is_over.set()
 
     @property
+    def has_lost_order(self) -> bool:
+        """Whether tasks have gone on in another order than recorded, so that the output may differ."""
+        return self._order.has_lost_order
+
+    @property
     def play_count(self) -> int:
         """How many calls were answered from the recording."""
         return self._replayed

@@ -17,6 +17,7 @@ import time
 import types
 from typing import Any, Final
 
+from cassette_import.contexts.recording.call_sequences import current_task
 from cassette_import.contexts.recording.recording_file import CallSequence, Recording
 
 __all__ = ["AnyOrder", "ReplayOrder", "pause", "until_cancelled"]
@@ -47,6 +48,8 @@ class ReplayOrder:
         self._ended_sequences: set[int] = set()
         self._last_change = _monotonic()
         self._changed = threading.Condition()
+        self.has_lost_order = False
+        """Whether a task has waited in vain for its turn, so that tasks have gone on in another order than recorded."""
 
     def call_ended(self, number: int) -> None:
         """Note that the call of this number has ended."""
@@ -82,6 +85,7 @@ class ReplayOrder:
             while not self._may_go(number, threading.get_ident()):
                 before = len(self._ended_calls)
                 if not self._changed.wait(_PATIENCE) and len(self._ended_calls) == before:
+                    self.has_lost_order |= current_task() is not None
                     self._skip_to(number)
             while (left := self._time_to_settle(number)) > 0:
                 self._changed.wait(left)
@@ -102,6 +106,7 @@ class ReplayOrder:
             if len(self._ended_calls) != seen:
                 since, seen = _monotonic(), len(self._ended_calls)
             elif _monotonic() - since > _PATIENCE:
+                self.has_lost_order = True
                 self._skip_to(number)
 
     def _advance(self) -> None:
