@@ -18,6 +18,9 @@ from cassette_import.interpreter.clock import perf_counter
 
 __all__ = ["LastCalls"]
 
+_MOST_AROUND: Final = 50
+"""How many calls around one of the last calls are shown."""
+
 
 class _Call:
     """A call as text.
@@ -125,11 +128,13 @@ class LastCalls:
 
 
 def _with_callers(calls: deque[_Call]) -> list[_Call]:
-    """The calls, and those around them."""
+    """The calls, and those around them; of many calls around one, the innermost."""
     found: dict[int, _Call] = {}
     for call in calls:
         each: _Call | None = call
-        while each is not None and each.begun not in found:
+        for _ in range(_MOST_AROUND):
+            if each is None or each.begun in found:
+                break
             found[each.begun] = each
             each = each.caller
     return list(found.values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from itertools import islice
 from typing import IO, Any, Final, NamedTuple
 
 from cassette_import.contexts.common.function_names import display, parameter_names
@@ -20,8 +21,10 @@ from cassette_import.runtime.module_imports import ModuleImport
 __all__ = ["ChromeTrace", "JsonLines", "Output", "ShownCall", "TracedThread", "Tree", "UnbufferedFile"]
 
 _INDENT: Final = "  "
+_MOST_LEVELS: Final = 100
+"""Deeper calls are not indented further: in a deep recursion, a line would be mostly space."""
 _MOST_ARGUMENTS: Final = 50
-"""The most positional arguments of a call that are shown."""
+"""The most positional arguments of a call that are shown, and the most named ones."""
 _WORDS: Final = {"result": "->", "exception": "raised"}
 
 
@@ -133,9 +136,10 @@ class Output:
 
     def shown_call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ShownCall:
         """The call as text."""
-        left_out = len(args) - _MOST_ARGUMENTS
-        if left_out > 0:
+        left_out = max(0, len(args) - _MOST_ARGUMENTS) + max(0, len(kwargs) - _MOST_ARGUMENTS)
+        if left_out:
             args = args[:_MOST_ARGUMENTS]
+            kwargs = dict(islice(kwargs.items(), _MOST_ARGUMENTS))
         is_import = type(function) is ModuleImport
         if not self._secrets.are_masked:
             positional = list(map(self._show, args))
@@ -143,7 +147,7 @@ class Output:
         else:
             positional = self._shown_positional(function, args)
             named = {name: self._show.named(name, value) for name, value in kwargs.items()}
-        if left_out > 0:
+        if left_out:
             positional.append(f"... {left_out} more")
         return ShownCall(display(function), positional, named, is_import)
 
@@ -324,4 +328,5 @@ class ChromeTrace(Output):
 
 
 def _prefix(thread: TracedThread, level: int) -> str:
-    return ("" if thread.is_first else f"[{thread.name}] ") + _INDENT * level
+    indentation = _INDENT * level if level <= _MOST_LEVELS else f"{_INDENT * _MOST_LEVELS}[level {level}] "
+    return indentation if thread.is_first else f"[{thread.name}] {indentation}"

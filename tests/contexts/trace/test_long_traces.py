@@ -42,6 +42,9 @@ PROGRAM = """
     def take(*values):
         return len(values)
 
+    def named(**values):
+        return len(values)
+
     def forever(n):
         while n:
             leaf(n)
@@ -383,6 +386,21 @@ def test_a_call_with_very_many_arguments_is_one_short_line(program):
     _, lines = traced(lambda: program.take(*[7] * 100_000))
     assert len(lines[0]) < 400
     assert lines[0].endswith("7, 7, ... 99950 more)")
+
+
+@pytest.mark.parametrize("options", [{}, {"last": 5}])
+def test_a_deep_recursion_is_not_mostly_indentation(program, options):
+    _, lines = traced(program.descend, 600, **options)
+    assert max(map(len, lines)) < 260
+    assert f"{'  ' * 100}[level 599] descend(0)" in lines
+    assert len(lines) < (150 if options else 1300)
+
+
+def test_a_call_with_very_many_named_arguments_is_one_short_line(program):
+    many = {f"n{number}": number for number in range(10_000)}
+    _, lines = traced(lambda: program.named(**many))
+    assert len(lines[0]) < 1000
+    assert lines[0].startswith("named(... 9950 more, n0=0, n1=1, ")
 
 
 # ---- on the command line and under pytest
