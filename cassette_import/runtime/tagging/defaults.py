@@ -12,12 +12,17 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
+from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 DEFAULTS: Final[dict[int, tuple[weakref.ref[Any], dict[str, tuple[Any, Metas]]]]] = {}
 """The defaults that have metadata, by the function's identity: each with its plain value, by the parameter's name."""
+
+
+_CALLED_WITH_DEFAULTS: Final = ("__init__", "__new__", "__call__", "__post_init__")
+"""The special methods whose calls get the defaults with their metadata."""
 
 
 @hidden
@@ -36,6 +41,10 @@ def with_plain_defaults(function: Any) -> Any:
         found.update(_slots(named.items()))
         named.update({name: plain(value) for name, value in named.items()})
     if found:
+        name = function.__name__
+        if name.startswith("__") and name.endswith("__") and name not in _CALLED_WITH_DEFAULTS:
+            for _, metas in found.values():
+                lose_number(metas, f"a default argument of {name}")  # the interpreter calls it, without the wrapper
         note_stored(*found.values())
         _keep(function, found)
     return function

@@ -111,6 +111,31 @@ def by_defaults_of_a_named_tuple(x):
     return collections.namedtuple("Pair", "a b", defaults=[x])(1).b
 
 
+def by_default_of_an_operator(x):
+    class C:
+        def __add__(self, other, a=x):
+            return a * other
+
+    return C() + 1.0
+
+
+def by_default_of_a_property(x):
+    class C:
+        @property
+        def value(self, a=x):
+            return a * 1.0
+
+    return C().value
+
+
+def by_default_of_a_constructor(x):
+    class C:
+        def __init__(self, a=x):
+            self.a = a * 1.0
+
+    return C().a
+
+
 def by_static_method(x):
     return staticmethod(lambda a=x: a).__func__.__defaults__[0]
 

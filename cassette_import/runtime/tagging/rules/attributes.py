@@ -20,7 +20,7 @@ from cassette_import.runtime.tagging.computed_metadata import (
     is_computed_from,
 )
 from cassette_import.runtime.tagging.container_contents import attributes_of
-from cassette_import.runtime.tagging.defaults import note_assigned_defaults
+from cassette_import.runtime.tagging.defaults import DEFAULTS, note_assigned_defaults
 from cassette_import.runtime.tagging.fast_path import nothing_watched
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.lost_metadata import lose_number
@@ -61,6 +61,10 @@ def _load_with_metadata(call: LeafCall) -> Any:
     if type(owner) is super and type(owner.__self__) is Tagged:  # type: ignore[attr-defined]
         owner = super(owner.__thisclass__, owner.__self__._tagged_value)  # type: ignore[attr-defined]
         call.given = (owner, *call.given[1:])
+    if DEFAULTS:
+        descriptor = lookup(type(owner), plain(call.arguments[1]))
+        if is_a(descriptor, property) and id(descriptor.fget) in DEFAULTS:
+            return call.forward(descriptor.fget, call.arguments[0])
     LOCAL.returned = None
     if len(call.arguments) == 3 and type(call.arguments[2]) is Tagged:
         value = call.function(owner, plain(call.arguments[1]), _NOTHING)
