@@ -54,7 +54,12 @@ def never_called(name: str) -> str:
     'time.time: never called'
     >>> never_called("shop.Order.__init__")
     'shop.Order.__init__: never called; to match Order(…), give shop.Order'
+    >>> never_called("shop.Order.__add__")
+    'shop.Order.__add__: never called by name; syntax and builtins call special methods, which is no event of theirs'
     """
+    method = name.rpartition(".")[2]
+    if method[:2] == method[-2:] == "__" and method not in (*_CONSTRUCTORS, "__call__"):
+        return f"{name}: never called by name; syntax and builtins call special methods, which is no event of theirs"
     return f"{name}: never called{constructor_hint(name)}"
 
 

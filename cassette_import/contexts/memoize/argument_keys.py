@@ -12,10 +12,11 @@ import functools
 import io
 import pickle
 import sys
+from inspect import CO_VARKEYWORDS
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-__all__ = ["IMMUTABLE", "PROTOCOL", "CannotCache", "Key", "in_order", "is_without_state", "on_one_line"]
+__all__ = ["IMMUTABLE", "PROTOCOL", "CannotCache", "Key", "in_order", "is_without_state", "on_one_line", "takes_others"]
 
 PROTOCOL: Final = 4
 _PLAIN: Final[frozenset[type]] = frozenset({int, float, str, bytes, bool, type(None)})
@@ -122,6 +123,16 @@ def in_order(keywords: dict[str, Any], function: Any) -> dict[str, Any]:
     named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     ordered = {name: keywords[name] for name in sorted(keywords.keys() & {*named})}
     return ordered | keywords
+
+
+def takes_others(function: Any) -> bool:
+    """Whether a function may have a ``**`` parameter, so that it can tell the order of keywords.
+
+    >>> takes_others(lambda a: None), takes_others(lambda **others: None), takes_others(dict)
+    (False, True, True)
+    """
+    code = getattr(function, "__code__", None)
+    return not isinstance(code, CodeType) or bool(code.co_flags & CO_VARKEYWORDS)
 
 
 class _Identities:

@@ -22,7 +22,7 @@ from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.common.unmatched_targets import never_called
-from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, in_order
+from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, in_order, takes_others
 from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
 from cassette_import.contexts.memoize.stores import Folder, Memory, Store
 from cassette_import.interpreter.hidden_frames import hidden
@@ -105,6 +105,7 @@ class Memoize(TargetedContext):
             raise ValueError("a folder stores all results: give limit= or folder=, not both")
         self._store: Store = Memory(limit) if folder is None else Folder(str(folder))
         self._identities: dict[int, Hashable] = {}
+        self._with_others = {id(target) for target in self._targets if takes_others(target.function)}
         self._unidentified: dict[int, str] = {}  # why functions have no key, by the identity of the target
         self._statistics = {id(target): _Statistics() for target in self._targets}
         targets, statistics = self._targets, self._statistics
@@ -152,7 +153,8 @@ class Memoize(TargetedContext):
             if id(target) not in self._identities:
                 self._identify(target)
             if len(keywords) > 1:
-                keywords = in_order(keywords, target.function)
+                others = id(target) in self._with_others
+                keywords = in_order(keywords, target.function) if others else dict(sorted(keywords.items()))
             return Key(arguments, keywords, self._store.is_persistent)
         except CannotCache as reason:
             self._not_cached(statistics, reason)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import weakref
 from collections import OrderedDict
 from collections.abc import Hashable
 from threading import Lock
@@ -93,6 +94,7 @@ class Folder:
             self._cache: Any = diskcache.Cache(path, eviction_policy="none")
         except Exception as error:  # from the file system, or from SQLite
             raise ValueError(f"the folder {path} cannot be used: {' '.join(str(error).split())}") from None
+        weakref.finalize(self, self._cache.close)  # CPython 3.13 warns of databases that are not closed
 
     def identity(self, function: Any) -> Hashable:
         """The digest of the function: a changed function starts anew."""
