@@ -56,7 +56,10 @@ class ProfiledBody(FollowedBody):
         profile = self._profile
         contexts = ACTIVE.get().contexts
         if contexts is not self._contexts:
-            if not any(context is profile for context in contexts):
+            for context in contexts:  # without `any`: each callback of C code comes here
+                if context is profile:
+                    break
+            else:
                 return value
             self._contexts = contexts
         thread = self._threads.get(get_ident())
