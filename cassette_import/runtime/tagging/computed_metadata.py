@@ -210,7 +210,7 @@ def _is_given_metadata(function: Any, values: Any, tag: Tag, thoroughly: bool) -
                 return True
         elif items is not None and id(value) in items.entries:
             entry = items.of(value)
-            if entry is not None and any(tag in metas for _, metas in entry.slots.values()):
+            if entry is not None and any(tag in metas for _, metas in list(entry.slots.values())):
                 return True
     return False
 

@@ -64,7 +64,7 @@ class ShadowTable:
             return None
         if entry.pinned or entry.anchor() is item:
             return entry
-        del self.entries[id(item)]
+        self.entries.pop(id(item), None)  # another thread may do the same
         return None
 
     def make(self, item: Any) -> Entry:
@@ -91,7 +91,7 @@ class ShadowTable:
         """Drop an entry."""
         owner = entry.anchor if entry.pinned else entry.anchor()
         if self.entries.get(id(owner)) is entry:
-            del self.entries[id(owner)]
+            self.entries.pop(id(owner), None)
 
     def drop_if_unused(self, key: int) -> bool:
         """Drop an entry if nothing but the entry refers to its object; return whether it is gone."""
@@ -99,7 +99,7 @@ class ShadowTable:
         if entry is not None and entry.pinned:
             if _references(entry) > _ALONE:
                 return False
-            del self.entries[key]
+            self.entries.pop(key, None)
         return True
 
     def drop_unused(self) -> None:

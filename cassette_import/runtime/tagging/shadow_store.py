@@ -133,7 +133,7 @@ class Store:
         if entry.extra is namespace:
             return
         entry.extra = namespace
-        found = {name: slot for name, slot in entry.slots.items() if namespace.get(name) is slot[0]}
+        found = {name: slot for name, slot in list(entry.slots.items()) if namespace.get(name) is slot[0]}
         if found:
             self.items.make(namespace).slots.update(found)
 
@@ -147,7 +147,7 @@ class Store:
         values = items_in(owner)
         found: list[Metas | None] = [None] * len(values)
         if len(values) == entry.size:
-            for index, (value, metas) in entry.slots.items():
+            for index, (value, metas) in list(entry.slots.items()):  # another thread may change it
                 if index >= len(values) or values[index] is not value:
                     break
                 found[index] = metas
@@ -191,11 +191,11 @@ class Store:
         if entry is None:
             return {}
         if is_a(owner, dict):
-            stale = [key for key, (value, _) in entry.slots.items() if dict.get(owner, key, entry) is not value]
+            stale = [key for key, (value, _) in list(entry.slots.items()) if dict.get(owner, key, entry) is not value]
         else:
-            stale = [key for key in entry.slots if not has(owner, key)]
+            stale = [key for key in list(entry.slots) if not has(owner, key)]
         for key in stale:
-            del entry.slots[key]
+            entry.slots.pop(key, None)
         return entry.slots
 
     def set_slots(self, owner: Any, slots: dict[Any, tuple[Any, Metas]]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import multiprocessing.pool
 import queue
+import sys
 import threading
 
 import pytest
@@ -196,6 +197,36 @@ def test_many_threads_record_one_tape():
         return sum(found)
 
     assert gradient(program, 1.3) == (8.0,)
+
+
+def test_threads_store_and_read_the_same_containers_at_the_same_time():
+    shared = {}
+
+    def work(x, number):
+        total = 0.0
+        for step in range(40):
+            values = [x, x * 2, {"a": x}]
+            box = boxed(values)
+            products = {key: x * key for key in range(5)}
+            products.update(last=x)
+            shared[number, step % 10] = [x]
+            values.sort(key=lambda value: 0)
+            total = total + sum(products.values()) * 0.0 + box.value[1] * 0.5
+            for kept in list(shared.values()):
+                total = total + kept[0] * 0.0
+        return total / 40
+
+    def program(x):
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            return sum(pool.map(lambda number: work(x, number), range(6))) / 6
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        assert derivative(program, 1.3) == pytest.approx(1.0)
+        assert gradient(program, 1.3) == (pytest.approx(1.0),)
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_derivatives_in_two_threads_are_not_confused():

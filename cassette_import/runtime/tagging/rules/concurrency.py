@@ -175,7 +175,7 @@ def _given_to_target(call: LeafCall, names: tuple[str, ...]) -> dict[str, Any]:
         return found
     items = tuple(call.store.wrapped_items(values)) if isinstance(values, (list, tuple)) else ()
     slots = call.store.slots_by_key(named) if type(named) is dict else {}
-    keywords = {key: Tagged(*slot) for key, slot in slots.items()}
+    keywords = {key: Tagged(*slot) for key, slot in list(slots.items())}
     found[target] = _later(found[target], items, keywords)
     return found
 

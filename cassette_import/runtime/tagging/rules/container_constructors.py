@@ -98,7 +98,7 @@ def from_pairs(call: LeafCall) -> Any:
     pairs: list[Any] = []
     if is_a(source, dict):
         slots = store.slots_by_key(source)
-        pairs = [(key, Tagged(*slot)) for key, slot in slots.items()]
+        pairs = [(key, Tagged(*slot)) for key, slot in list(slots.items())]
         made = call.native()
     elif is_python_mapping(source):
         pairs = [(key, call.event(operator.getitem, source, key)) for key in source.keys()]  # noqa: SIM118

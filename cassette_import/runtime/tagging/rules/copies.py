@@ -53,7 +53,7 @@ def _copy_metas(store: Store, source: Any, made: Any, deep: bool, seen: set[int]
     elif is_a(source, dict):
         slots = store.slots_by_key(source)
         if slots:
-            found = {key: dict.get(made, key) for key in slots if has(made, key)}
+            found = {key: dict.get(made, key) for key in list(slots) if has(made, key)}
             store.set_slots(made, {key: (value, slots[key][1]) for key, value in found.items()})
     elif is_a(source, (set, frozenset)):
         store.set_slots(made, dict(store.slots_by_key(source)))
