@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from cassette_import.contexts.recording.call_text import comparable
@@ -43,7 +43,7 @@ class CallsInAnyOrder:
             else:
                 self._others[_key(call.what, call.arguments)].append(call)
 
-    def take(self, what: Sequence[Any], encoded: Any, carried: Carried | None, after: int = 0) -> Call | None:
+    def take(self, what: list[Any], encoded: Any, carried: Carried | None, after: int = 0) -> Call | None:
         """The first recorded call that is this one and was not replayed; None if there is none.
 
         `after` is the number of the request that was replayed last on a connection: what is read from the connection
@@ -62,7 +62,7 @@ class CallsInAnyOrder:
         self.used[call.number] = call
         return call
 
-    def _taken_request(self, what: Sequence[Any], encoded: Any, carried: Carried) -> Call | None:
+    def _taken_request(self, what: list[Any], encoded: Any, carried: Carried) -> Call | None:
         found = None
         for index, call in enumerate(self._requests):
             if self._same.is_same(call, what, encoded, carried):
@@ -82,5 +82,5 @@ class CallsInAnyOrder:
             yield from (call for call in queue if call.number not in self.used)
 
 
-def _key(what: Sequence[Any], encoded: Any) -> str:
+def _key(what: list[Any], encoded: Any) -> str:
     return json.dumps([what, comparable(encoded)], sort_keys=True)

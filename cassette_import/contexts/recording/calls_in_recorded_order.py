@@ -98,10 +98,9 @@ class CallsInRecordedOrder:
 
     def let_others_catch_up(self) -> None:
         """In a recording that was cut short, the first thread at its end must not end the run for the others."""
-        if not self._recording.finished:
-            sequence = self._sequences.current()
-            if sequence.kind != "task" and sequence.recorded is not None and not sequence.recorded.calls:
-                self._order.wait_for_all()
+        sequence = self._sequences.current()
+        if sequence.kind != "task" and sequence.recorded is not None and not sequence.recorded.calls:
+            self._order.wait_for_all()
 
     def new_origin(self) -> Sequence[int]:
         """See `RecordingContext.new_origin`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.encoding import Encoder, shortened
 from cassette_import.contexts.recording.masking import Mask
-from cassette_import.contexts.recording.request_options import RequestOptions
+from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
 from cassette_import.contexts.recording.requests_by_function import (
     CONNECTION,
     FUNCTIONS,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cassette_import.contexts.recording.request_filters import RequestFilter
     from cassette_import.contexts.recording.requests_of_calls import Request
 
-__all__ = ["Carried", "CarriedRequests", "ResponsePart", "decoded_request"]
+__all__ = ["NO_RESPONSE", "Carried", "CarriedRequests", "ResponsePart", "decoded_request"]
 
 
 class Carried:
@@ -74,7 +74,7 @@ class CarriedRequests:
         self._options = options
         self._mask = mask
         self._filter: RequestFilter | None = None
-        if options != RequestOptions():
+        if options != NO_OPTIONS:
             self._filter = self._new_filter()  # now, so that a wrong option is an error at once
         self._by_proxy: dict[int, Carried] = {}
         self._last_of_connection: dict[int, Carried] = {}
@@ -226,3 +226,7 @@ class ResponsePart:
         """Note that the program gets this value."""
         if self._carried is not None and proxies.is_proxy(shown) and (not self._part or self._carried.is_sent):
             self._requests.made(shown, self._carried)
+
+
+NO_RESPONSE: Final = ResponsePart(CarriedRequests(NO_OPTIONS, Mask()), "", None, None)
+"""For calls that have nothing to do with a request."""

@@ -20,7 +20,7 @@ from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.arrays import is_array
 from cassette_import.contexts.recording.awaitables import ObservedAwaitable, awaited, is_awaitable, named_like
 from cassette_import.contexts.recording.call_sequences import CallSequences
-from cassette_import.contexts.recording.carried_requests import Carried, ResponsePart
+from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
 from cassette_import.contexts.recording.exceptions import encoded_error, without_frames_in
 from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers, no_object
 from cassette_import.contexts.recording.proxies import with_real_objects
@@ -299,7 +299,9 @@ class Record(RecordingContext):
                 (index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _is_mutable(item)
             ]
         token = IN_EXTERNAL_CALL.set(True)
-        response = ResponsePart(self._requests, what[1], carried, made_by)
+        response = NO_RESPONSE
+        if carried is not None or made_by is not None:
+            response = ResponsePart(self._requests, what[1], carried, made_by)
         try:
             result = call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
         except BaseException as error:

@@ -222,21 +222,20 @@ class Replay(ReplayedCalls):
     ) -> Any:
         """The recorded result of this call."""
         carried = self._requests.of_function(what[1], arguments, keywords)
-        call = functools.partial(fallback, self, function)
         if carried is not None and carried.is_ignored:
-            return self._made(what, call, arguments, keywords, ignored_call)
+            return self._made(what, functools.partial(fallback, self, function), arguments, keywords, ignored_call)
         try:
             result = self._replay(what, arguments, keywords, carried)
+            if carried is not None:
+                self._note_maker(result, functools.partial(fallback, self, function), arguments, keywords, carried)
+            return result
         except EndOfRecording:
             self._wait_for_the_end()
         except NewCall:
-            return self._new_result(what, call, arguments, keywords, carried)
+            return self._new_result(what, functools.partial(fallback, self, function), arguments, keywords, carried)
         except BaseException as error:
             error.__traceback__ = None
             raise
-        else:
-            self._note_maker(result, call, arguments, keywords, carried)
-            return result
         return fallback(self, function, *arguments, **keywords)
 
     @hidden
@@ -265,7 +264,8 @@ class Replay(ReplayedCalls):
             raise SystemExit from None  # there is no object to use
         except NewCall:
             return self._new_result(what, call, arguments, keywords, carried, made_by, proxy)
-        self._note_maker(result, call, arguments, keywords, carried)
+        if carried is not None:
+            self._note_maker(result, call, arguments, keywords, carried)
         if kind == "get":
             self._read_attributes[number, title] = result
             if isinstance(result, MutableMapping):
@@ -308,10 +308,10 @@ class Replay(ReplayedCalls):
         return self._made(what, call, arguments, keywords, make)
 
     def _note_maker(
-        self, value: Any, call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any], carried: Carried | None
+        self, value: Any, call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any], carried: Carried
     ) -> None:
         """Note how a client or request object from the recording can be made, should a call need it."""
-        if carried is not None and not carried.is_sent and proxies.is_proxy(value):
+        if not carried.is_sent and proxies.is_proxy(value):
             assigned = self._assigned.setdefault(proxies.number_of(value), {})
             maker = functools.partial(make_again, call, arguments, keywords, assigned)
             proxies.change_proxy(value, maker=maker)

@@ -13,7 +13,7 @@ from typing import Any
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
 from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, NotRecorded
-from cassette_import.contexts.recording.carried_requests import Carried, ResponsePart
+from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
 from cassette_import.contexts.recording.decoding import BadValue
 from cassette_import.contexts.recording.exceptions import without_frames_in
 from cassette_import.contexts.recording.mismatches import Mismatches
@@ -60,11 +60,14 @@ class ReplayedCalls(RecordingContext):
         proxy: Any = None,
         made_by: Carried | None = None,
     ) -> Any:
-        self._in_order.let_others_catch_up()
+        if not self.recording.finished:
+            self._in_order.let_others_catch_up()
         call = self._next_call(what, arguments, keywords, carried)
         if proxy is not None and is_connection(what[1]) and carried is not None and len(call.what) > 2:
             self._be_connection(proxy, call)
-        response = ResponsePart(self._requests, what[1], carried, made_by)
+        response = NO_RESPONSE
+        if carried is not None or made_by is not None:
+            response = ResponsePart(self._requests, what[1], carried, made_by)
         if call.is_pending:
             awaitable: Any = self._await_replayed(call, response)
             awaitable.__name__ = awaitable.__qualname__ = what[1].rpartition(".")[2]
@@ -80,7 +83,8 @@ class ReplayedCalls(RecordingContext):
         if kind == "error":
             raise self._error(content)
         value = self._value(content)
-        response.note(value)
+        if response is not NO_RESPONSE:
+            response.note(value)
         return value
 
     def _next_call(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any], carried: Carried | None) -> Call:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.recording.matching import named_function
 from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed
-from cassette_import.contexts.recording.requests_of_calls import Request
+from cassette_import.contexts.recording.requests_of_calls import Request, split_address
 
 __all__ = ["RequestFilter", "Response"]
 
@@ -110,7 +110,7 @@ def _with_filtered_headers(request: Request, replacements: Mapping[str, Any]) ->
 
 
 def _with_filtered_query(request: Request, replacements: Mapping[str, Any]) -> Request:
-    parts = urllib.parse.urlsplit(request.uri)
+    parts = split_address(request.uri)
     pairs = urllib.parse.parse_qsl(parts.query, keep_blank_values=True)
     left = _replaced(pairs, replacements, request)
     if left == pairs:

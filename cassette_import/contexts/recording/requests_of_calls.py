@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from cassette_import.contexts.recording.requests_by_function import Parameters
 
-__all__ = ["Request", "request_from"]
+__all__ = ["Request", "request_from", "split_address"]
 
 _PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _JSON: Final = "application/json"
@@ -49,19 +49,19 @@ class Request:
     @property
     def scheme(self) -> str:
         """`http` or `https`."""
-        return urllib.parse.urlsplit(self.uri).scheme
+        return split_address(self.uri).scheme
 
     protocol = scheme
 
     @property
     def host(self) -> str | None:
         """The name or address of the server, in lower case."""
-        return urllib.parse.urlsplit(self.uri).hostname
+        return split_address(self.uri).hostname
 
     @property
     def port(self) -> int | None:
         """The port; that of the scheme if the address has none."""
-        parts = urllib.parse.urlsplit(self.uri)
+        parts = split_address(self.uri)
         try:
             return parts.port or _PORTS.get(parts.scheme)
         except ValueError:
@@ -70,12 +70,20 @@ class Request:
     @property
     def path(self) -> str:
         """The path, without parameters."""
-        return urllib.parse.urlsplit(self.uri).path
+        return split_address(self.uri).path
 
     @property
     def query(self) -> list[tuple[str, str]]:
         """The parameters of the address, in alphabetical order."""
-        return sorted(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.uri).query, keep_blank_values=True))
+        return sorted(urllib.parse.parse_qsl(split_address(self.uri).query, keep_blank_values=True))
+
+
+def split_address(address: str) -> urllib.parse.SplitResult:
+    """The parts of an address; if it is invalid, which the library will report, all of it is the path."""
+    try:
+        return urllib.parse.urlsplit(address)
+    except ValueError:
+        return urllib.parse.SplitResult("", "", address, "", "")
 
 
 def request_from(

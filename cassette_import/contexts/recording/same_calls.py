@@ -45,8 +45,10 @@ class SameCalls:
         """Whether a call is compared by chosen parts of its request alone."""
         return self._matcher is not None and carried is not None and carried.is_sent
 
-    def is_same(self, call: Call, what: Sequence[Any], encoded: Any, carried: Carried | None) -> bool:
+    def is_same(self, call: Call, what: list[Any], encoded: Any, carried: Carried | None) -> bool:
         """Whether a recorded call is this one."""
+        if carried is None and not call.is_filtered:
+            return is_same_call(call.what, call.arguments, what, encoded)
         if self._matcher is not None and carried is not None and carried.is_sent and call.encoded_request is not None:
             return _is_same_function(call.what, what) and self._matcher.is_match(
                 carried.request, decoded_request(call.encoded_request)
@@ -58,7 +60,7 @@ class SameCalls:
                 and call.encoded_request is not None
                 and decoded_request(call.encoded_request) == carried.request
             )
-        if not is_same_call(call.what, call.arguments, list(what), encoded):
+        if not is_same_call(call.what, call.arguments, what, encoded):
             return False
         # The arguments do not show what a request object contains.
         return (

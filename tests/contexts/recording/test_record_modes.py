@@ -133,7 +133,9 @@ def test_an_object_of_the_recording_makes_no_new_calls(tmp_path, file):
 
     def program(*statements):
         database = sqlite3.connect(tmp_path / "it.db")
-        return [database.execute(statement).fetchall() for statement in statements]
+        rows = [database.execute(statement).fetchall() for statement in statements]
+        database.close()
+        return rows
 
     run(file, program, "select 1", record_mode="once")
     with pytest.raises(ReplayMismatch, match="the Connection comes from the recording; record it again"):

@@ -298,6 +298,19 @@ def test_a_hook_changes_the_written_parts_of_responses(send, url, file):
 
 
 @pytest.mark.parametrize(
+    "options", [{"match_on": "host+port"}, {"ignore_hosts": "a"}, {"filter_query_parameters": "a"}]
+)
+def test_an_invalid_address_is_an_error_of_the_library(file, options):
+    def program():
+        with pytest.raises(requests.exceptions.InvalidURL):
+            requests.get("http://[::1")
+        return True
+
+    assert recorded(file, program, **{name: value for name, value in options.items() if name != "match_on"})
+    assert replayed(file, program, **options)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"match_on": "methd"}, "match_on='methd' names no part"),
