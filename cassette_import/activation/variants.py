@@ -74,6 +74,7 @@ class StackVariant:
         self._superseded_shape: Shape | None = None
         self.refresh()
         NAMES[self.prefix] = family
+        NAMES[self.names.current] = self
 
     def __repr__(self) -> str:
         return f"<Variant {self.prefix}: {self.name}>"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.shape import Shape
+from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.node_builder import At
 
 
@@ -44,7 +45,9 @@ class Entry:
     def __init__(self, root: str | None = None) -> None:
         self.root = root
 
-    def test(self, at: At, shape: Shape, is_first: bool, in_variables: bool, is_only: bool = True) -> ast.expr:
+    def test(
+        self, at: At, shape: Shape, is_first: bool, in_variables: bool, is_only: bool = True, resumed: bool = False
+    ) -> ast.expr:
         """The test for the branch of a shape.
 
         It is ``@on and (@a := @get()).family is @7``; for further branches ``@v is @7``. Where all events have
@@ -60,13 +63,16 @@ class Entry:
             Whether it is the first branch that is tested, and whether there are no others.
         in_variables:
             Whether the activation and its family may be kept in variables.
+        resumed:
+            Whether the test stands in a body that may have been suspended since it was entered. It is exact then: if a
+            hook was registered meanwhile, another variant of the family has replaced that of the body.
         """
         if is_only and shape.guarded and self.root is None:
             return at.symbol(symbols.IS_ANY_ACTIVE)
         activation: ast.expr = at.call(at.symbol(symbols.GET_ACTIVATION), [])
         if in_variables:
             activation = at.let(temporaries.ACTIVATION, activation)
-        family: ast.expr = at.attribute(activation, "family")
+        family: ast.expr = at.attribute(activation, "variant" if resumed else "family")
         tests: list[ast.expr] = []
         if in_variables and not is_only:
             read: ast.expr = at.load(temporaries.FAMILY)
@@ -76,7 +82,7 @@ class Entry:
             family = read
         else:
             tests.append(at.symbol(symbols.IS_ANY_ACTIVE))
-        tests.append(at.same(family, at.symbol(shape.prefix)))
+        tests.append(at.same(family, at.symbol(VariantNames(shape.prefix).current if resumed else shape.prefix)))
         if self.root is not None:
             roots = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "roots")
             tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))

@@ -251,7 +251,7 @@ class _Rewriter:
             shape = self.shapes[number]
             branch = handled(at, self._block(copies[number], Mode.INLINED, shape), shape, self.read_by_handlers)
             branch = [*assigned_contexts(at, shape), *branch]
-            chain = [at.put(ast.If(self._test(at, number), branch, chain))]
+            chain = [at.put(ast.If(self._test(at, number, resumed=True), branch, chain))]
         setattr(chain[0], NOOVERDUB, True)
         return chain
 
@@ -267,14 +267,14 @@ class _Rewriter:
             shape = self.shapes[number]
             branch = self.rewrite(copies[number], Mode.INLINED, shape)
             depth = max(depth, depth_of(branch))
-            value = at.either(self._test(at, number), with_contexts(at, shape, branch), value)
+            value = at.either(self._test(at, number, resumed=True), with_contexts(at, shape, branch), value)
         setattr(value, NOOVERDUB, True)
         setattr(value, DEPTH, depth)
         return value  # type: ignore[no-any-return]  # what replaces a node may be of any kind
 
-    def _test(self, at: At, number: int, in_variables: bool = True) -> ast.expr:
+    def _test(self, at: At, number: int, in_variables: bool = True, resumed: bool = False) -> ast.expr:
         """The test for the branch of a shape."""
-        return self.entry.test(at, self.shapes[number], number == 0, in_variables, len(self.shapes) == 1)
+        return self.entry.test(at, self.shapes[number], number == 0, in_variables, len(self.shapes) == 1, resumed)
 
     def _branches(
         self,

@@ -249,6 +249,11 @@ class VariantNames(Record):
         return f"{self.prefix}.{attribute}"
 
     @property
+    def current(self) -> str:
+        """The variant itself. Another variant of the same family may replace it while a body is suspended."""
+        return f"{self.prefix}.current"
+
+    @property
     def failed(self) -> str:
         """Calls the errorhooks of an event that has raised."""
         return f"{self.prefix}.{_FAILED}"
