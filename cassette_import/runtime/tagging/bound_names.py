@@ -28,7 +28,7 @@ from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
 
 # ---- `with`
 
@@ -56,8 +56,8 @@ def entering(manager: Any) -> Any:
 # ---- `await`, `yield from`, `async for`
 
 _waiting: Final[dict[Any, Any]] = {}
-"""Whether what a frame waits for is overdubbed, by the frame's identity: it is set before each use. An awaitable that a
-leaf has made of values with metadata stands for False."""
+"""Whether what a frame waits for is overdubbed, by the frame's identity: it is set before each use. The metadata of an
+awaitable that a leaf has made stands for False."""
 
 _MOST: Final = 10_000
 
@@ -83,7 +83,8 @@ def waiting(running: Any) -> Any:
         if len(_waiting) > _MOST:
             _waiting.clear()  # frames that were closed while they waited leave their entries
         is_overdubbed = _runs_overdubbed(running)
-        _waiting[id(sys._getframe(1))] = given if type(given) is Tagged and not is_overdubbed else is_overdubbed
+        metas = metas_of(given) if not is_overdubbed else None
+        _waiting[id(sys._getframe(1))] = is_overdubbed if metas is None else metas
         LOCAL.returned = None
         if not is_overdubbed and type(running) is _AWAITABLE_OF_ASEND:
             store = active_store()
@@ -122,8 +123,8 @@ def finished(value: Any) -> Any:
     if stopped is not None and stopped._tagged_value is value:
         return stopped
     found = arrived(value)
-    if type(is_overdubbed) is Tagged and type(found) is not Tagged and value is not None:
-        lose_number(is_overdubbed._tagged_metas, "a coroutine of code that is not overdubbed")
+    if type(is_overdubbed) is dict and type(found) is not Tagged and value is not None:
+        lose_number(is_overdubbed, "a coroutine of code that is not overdubbed")
     return found
 
 
