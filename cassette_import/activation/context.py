@@ -348,7 +348,8 @@ class Context:
         if here.entered is self and not here.left:
             family = here.family
             leave(here)
-            if family is not None and not family.is_met and exception[:1] == (None,) and self._is_adopting(INACTIVE):
+            has_returned = exception[:1] == (None,)
+            if family is not None and not family.is_met and has_returned and self._is_adopting(ACTIVE.get()):
                 warn_if_nothing_was_met(self, family, _frame(1))
             if type(here) is OutermostActivation:  # the usual case: it was entered without a watch
                 return

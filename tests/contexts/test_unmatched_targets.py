@@ -29,7 +29,7 @@ CONTEXTS = {
     "taint, a sink": ("taint:sinks=shop.used+shop.never", "shop.never: never called"),
     "taint, a sanitizer": ("taint:sanitizers=shop.used+shop.never", "shop.never: never called"),
     "taint, a misspelled name": ("taint:sources=shop.used+shop.nevre", "shop.nevre: never called"),
-    "trace": ("trace:start=shop.used,stop=shop.never", "stop=shop.never was never called"),
+    "trace": ("trace:start=shop.used,stop=shop.never", "stop=shop.never: never called"),
     "record": ("record:boundary=shop.used+shop.never", "boundary=shop.never: never called"),
     "record, a misspelled name": ("record:boundary=shop.nevre", "the program has not imported such a function"),
 }

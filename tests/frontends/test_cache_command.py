@@ -106,5 +106,6 @@ def test_everything_can_be_removed(folder, monkeypatch):
 def test_an_unknown_package_is_one_error_and_nothing_is_removed(words, folder):
     done = cassette("cache", *words, folder=folder)
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr == f"python -m cassette_import cache: no finder knows {words[-1]!r}\n"
+    hint = "is it spelled as the program imports it, and installed?"
+    assert done.stderr == f"python -m cassette_import cache: no finder knows {words[-1]!r}; {hint}\n"
     assert len(disk_cache.find(folder)) == 6

@@ -392,7 +392,8 @@ def test_of_several_contexts_the_one_with_the_suffix_writes_the_file(folder):
     [
         (
             ["-o", "out.xyz"],
-            "out.xyz: unknown format; known are .callgraph.html, .collapsed, .folded, .html, .json, .prof, .speedscope.json, .txt",
+            "out.xyz: unknown format; known are .callgraph.html, .collapsed, .folded, .html, .json, .prof, "
+            ".speedscope.json, .txt",
         ),
         (["-c", "noop", "-o", "out.prof"], "out.prof: Noop writes no files"),
         (["-c", "none", "-o", "out.prof"], "out.prof: no context is active that could write it"),

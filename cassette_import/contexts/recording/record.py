@@ -178,11 +178,7 @@ class Record(RecordingContext):
                 is_end = self._writer.is_open
                 self._writer.finish(list(self._running))
                 if is_end and "argv" in self._run:
-                    for name in filter(self._watcher.lacks, self._boundary):
-                        print(
-                            f"record: boundary={name}: the program has not imported such a function",
-                            file=sys.__stderr__,
-                        )
+                    self._print_unknown_names()
                     if self._prints_summary:
                         print(self.summary(), file=sys.__stderr__)
 
