@@ -98,6 +98,21 @@ def async_clause(node: ast.comprehension, names: Names) -> Any:
     return [ast.comprehension(_waiting(at), node.iter, [], 1), clause]
 
 
+def import_statement(node: ast.ImportFrom, names: Names) -> ast.stmt:
+    """Variables that `from … import` binds: a statement for each binds its value again, wrapped."""
+    at = At(node)
+    statements: list[ast.stmt] = [node]
+    for alias in node.names:
+        name = alias.asname or alias.name
+        if name == "*" or node.module == "__future__" or not names.is_variable(name):
+            continue
+        module = [at.constant(node.module or ""), at.constant(node.level), at.call(at.symbol(symbols.GLOBALS), [])]
+        value = at.call(at.symbol(symbols.IMPORTED), [at.load(name), at.constant(alias.name), *module])
+        statements.append(at.put(ast.Assign([at.store(name)], value)))
+    # One statement takes the place of one. The compiler leaves out the test.
+    return at.put(ast.If(at.constant(True), statements, [])) if len(statements) > 1 else node
+
+
 IN_COMPREHENSION: Final = "comprehension"
 """Marks the place of a loop in a comprehension, whose first iterable may be evaluated in another frame."""
 

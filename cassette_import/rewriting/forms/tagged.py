@@ -19,6 +19,7 @@ from cassette_import.rewriting.forms.binding_statements import (
     Names,
     async_clause,
     async_loop,
+    import_statement,
     match_statement,
     with_block,
 )
@@ -347,6 +348,7 @@ _HANDLERS: Final[dict[type[ast.AST], Callable[[Any, Names], Any]]] = {
     ast.AsyncFor: async_loop,
     ast.ExceptHandler: _plain_fields("type"),
     ast.Match: match_statement,
+    ast.ImportFrom: import_statement,
     ast.Raise: _plain_fields("exc", "cause"),
     ast.Slice: _slice,
     ast.withitem: _plain_fields("context_expr"),

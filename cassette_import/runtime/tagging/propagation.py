@@ -19,7 +19,7 @@ from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import Activation
-from cassette_import.runtime.tagging import bound_names, rewritten_code
+from cassette_import.runtime.tagging import bound_names, imported_names, rewritten_code
 from cassette_import.runtime.tagging.callback_metadata import (
     CALLBACKS,
     keep_metadata_of_error,
@@ -59,7 +59,7 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
-    "bound_names", "call_overload", "call_plainly", "is_plain_while_untagged", "propagate", "rewrapped",
+    "bound_names", "call_overload", "call_plainly", "imported_names", "is_plain_while_untagged", "propagate", "rewrapped",
     "rewritten_code", "steps_plainly", "without_tags",
 ]  # fmt: skip
 
