@@ -59,8 +59,8 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
-    "bound_names", "call_overload", "call_plainly", "imported_names", "is_plain_while_untagged", "propagate", "rewrapped",
-    "rewritten_code", "steps_plainly", "without_tags",
+    "bound_names", "call_overload", "call_plainly", "imported_names", "is_plain_while_untagged", "propagate",
+    "rewrapped", "rewritten_code", "steps_plainly", "without_tags",
 ]  # fmt: skip
 
 _PRIMITIVES: Final = frozenset(
