@@ -29,6 +29,7 @@ from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
+from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
@@ -239,7 +240,7 @@ def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         return ctx.call_on_non_numbers(f, arguments)
     for value in values:
         bare = plain(value)
-        if type(bare) is not float and not (is_number(bare) or isinstance(bare, bool)):
+        if type(bare) is not float and (not (is_number(bare) or isinstance(bare, bool)) or runs_own_method(f, (bare,))):
             return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
     result = value
@@ -265,6 +266,8 @@ def _differentiate_fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: A
         if has_no_metadata(given):
             return call_without_overload(f, (given, *start), keywords)
         return fallback(ctx, f, given, *start, **keywords)
+    if runs_own_method(f, values):
+        raise ctx.refuse(no_rule_error(f, given))
     if any(type(value) is Tagged for value in values):
         value = functools.reduce(functools.partial(run, _PAIRWISE[f]), values)
     elif start or keywords:

@@ -14,6 +14,7 @@ from cassette_import.activation.tagging import allmetadata, metadata, tag
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.intervals.context import REAL_NUMBERS, Intervals
 from cassette_import.contexts.intervals.rules import (
@@ -42,7 +43,7 @@ _NO_NUMBERS: Final = (str, bytes, type(None))
 
 @hidden
 def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
-    if not allmetadata(ctx, *arguments, *keywords.values()):
+    if not allmetadata(ctx, *arguments, *keywords.values()) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     if not all(isinstance(plain(one), REAL_NUMBERS) for one in arguments):
         if f in DECISIONS and all(
@@ -92,7 +93,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
     many = f in (min, max) and bool(more)
     given = [items, *more] if many else items_outside(items)
     start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
-    if not allmetadata(ctx, *given, *start):
+    if not allmetadata(ctx, *given, *start) or runs_own_method(f, (*given, *start)):
         return call_without_overload(f, given if many else (given, *more), keywords)
     if set(keywords) - {"start", "default"}:
         raise ctx.not_enclosed(f, "there is no rule for such operands of")

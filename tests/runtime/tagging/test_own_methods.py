@@ -1,68 +1,168 @@
-"""A rule is for the method that runs: containers with methods of their own make what they make without a context."""
+"""Classes with their own operators, copies and counts: their methods decide, not the rules for numbers."""
+
+import copy
+import math
+import operator
+from collections import deque
+from enum import IntEnum
+from fractions import Fraction
 
 import pytest
-from programs.tagging import own_methods
 
-from cassette_import import Context, Tagged, install, metadata, overdub, tag, untag
+from cassette_import import NotOverdubbable
+from cassette_import.contexts.autodiff import derivative
 
 
-class Moving(Context, tagging=True):
+class Tenfold(float):
+    def __add__(self, other):
+        return 10 * other
+
+
+class TenfoldReflected(float):
+    def __radd__(self, other):
+        return 10 * other
+
+
+class Sevenfold(int):
+    def __mul__(self, other):
+        return 7 * other
+
+
+class Fivefold(Fraction):
+    def __mul__(self, other):
+        return 5 * other
+
+
+class Converted:
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return self.value * 6
+
+
+class Quiet(float):
+    def __repr__(self):
+        return "?"
+
+
+OPERATIONS = {
+    "left": lambda x: Tenfold(1) + x,
+    "right": lambda x: x + TenfoldReflected(1),
+    "integer": lambda x: Sevenfold(2) * x,
+    "fraction": lambda x: Fivefold(1) * x,
+    "in sum": lambda x: sum([x], Tenfold(1)),
+    "in prod": lambda x: math.prod([Sevenfold(1), x]),
+    "converted": lambda x: math.fsum([Converted(x), x]),
+    "other operator": lambda x: Tenfold(2) * x,
+    "no operator": lambda x: Quiet(2) * x + math.sin(Quiet(0)),
+}
+
+
+class Size(IntEnum):
+    TWO = 2
+
+
+class Whole(int):
     pass
 
 
-class Computing(Context, tagging=True):
-    def computed(self, value, f, *arguments, **keywords):
-        return "computed"
+class Index:
+    def __index__(self):
+        return 3
 
 
-@pytest.fixture(scope="module", autouse=True)
-def installed():
-    with install([own_methods.__name__]):
-        yield
+def repeated_in_place(x):
+    items = [x]
+    items *= Index()
+    return sum(items)
 
 
-@pytest.mark.parametrize("kind", [Moving, Computing], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("maker", own_methods.MAKERS, ids=lambda maker: maker.__name__)
-def test_the_value_is_that_of_the_plain_run(maker, kind):
-    ctx = kind()
-    found = untag(overdub(ctx, maker, tag(1, ctx, "m")), ctx)
-    expected = maker(1)
-    assert found == expected
-    assert type(found) is type(expected)
-    assert all(type(item) is not Tagged for item in (found if isinstance(found, (list, tuple)) else ()))
+REPETITIONS = {
+    "enum": lambda x: sum([x] * Size.TWO),
+    "subclass": lambda x: sum(Whole(2) * [x]),
+    "index": lambda x: sum([x, 1.0] * Index()),
+    "function": lambda x: sum(operator.mul((x,), Index())),
+    "deque": lambda x: sum(deque([x]) * Size.TWO),
+    "in place": repeated_in_place,
+    "reflected": lambda x: sum(Index() * [x]),
+    "empty": lambda x: sum([] * Index()) + x,
+}
+
+
+class OwnCopy:
+    def __init__(self, value):
+        self.value = value
+
+    def __copy__(self):
+        return type(self)(self.value * 2)
+
+    def __deepcopy__(self, memo):
+        return type(self)(self.value * 2)
+
+
+class Reduced:
+    def __init__(self, value):
+        self.value = value
+
+    def __reduce__(self):
+        return type(self), (self.value * 2,)
+
+
+class OwnState(Converted):
+    def __getstate__(self):
+        return {"value": self.value * 2}
+
+
+class SetState(Converted):
+    def __setstate__(self, state):
+        self.value = state["value"] * 2
+
+
+class OwnList(list):
+    def __copy__(self):
+        return OwnList([item * 2 for item in self])
+
+
+COPIES = {
+    "copy": lambda x: copy.copy(OwnCopy(x)).value,
+    "deepcopy": lambda x: copy.deepcopy(OwnCopy(x)).value,
+    "reduce": lambda x: copy.copy(Reduced(x)).value,
+    "getstate": lambda x: copy.copy(OwnState(x)).value,
+    "setstate": lambda x: copy.copy(SetState(x)).value,
+    "list": lambda x: copy.copy(OwnList([x]))[0],
+    "nested": lambda x: copy.deepcopy([OwnCopy(x)])[0].value,
+    "plain": lambda x: copy.deepcopy({"a": [Converted(x)]})["a"][0].value,
+}
+PROGRAMS = {**OPERATIONS, **REPETITIONS, **COPIES}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_derivative_is_right_or_an_error(name):
+    program = PROGRAMS[name]
+    expected = (program(3.0 + 1e-6) - program(3.0 - 1e-6)) / 2e-6
+    try:
+        found = derivative(program, 3.0)
+    except NotOverdubbable:
+        return
+    assert found == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("maker", "expected"),
-    [
-        (own_methods.by_own_getitem, [None]), (own_methods.by_own_setitem, ["m"]),
-        (own_methods.by_own_iterator, ["m", None]), (own_methods.by_own_reversed, [None, None, None]),
-        (own_methods.by_own_copy, [None] * 3), (own_methods.by_own_add_of_tuple, [None]),
-        (own_methods.by_radd_of_another_class, [None] * 3), (own_methods.by_rmul_of_another_class, [None]),
-        (own_methods.by_own_number, [None]), (own_methods.by_short_deque, ["m"]),
-        (own_methods.by_added_short_deque, [None, None]), (own_methods.by_repeated_short_deque, [None, "m", None]),
-        (own_methods.by_repeated_list, ["m", None, "m", None]),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)  # fmt: skip
-def test_only_items_that_were_moved_have_metadata(maker, expected):
-    ctx = Moving()
-
-    def program(x):
-        made = maker(x)
-        return [metadata(item, ctx, None) for item in (made if hasattr(made, "__len__") else [made])]
-
-    assert overdub(ctx, program, tag(1, ctx, "m")) == expected
+    "name", ["left", "right", "integer", "fraction", "other operator", "no operator", *REPETITIONS, "plain"]
+)
+def test_a_method_of_the_program_has_a_derivative(name):
+    derivative(PROGRAMS[name], 3.0)
 
 
-def test_a_list_with_an_index_method_of_the_program_calls_it_once():
-    calls = []
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_enclosure_contains_all_values_or_is_an_error(name):
+    pytest.importorskip("flint")
+    from cassette_import.contexts.intervals import Interval, enclosure
 
-    class Index:
-        def __index__(self):
-            calls.append(1)
-            return 2
-
-    ctx = Moving()
-    assert overdub(ctx, lambda x: [x] * Index(), tag(1, ctx, "m")) == [1, 1]
-    assert calls == [1]
+    program = PROGRAMS[name]
+    try:
+        found = enclosure(program, Interval(3.0, 3.5))
+    except NotOverdubbable:
+        return
+    assert all(found.low <= program(x) <= found.high for x in (3.0, 3.2, 3.5))

@@ -138,13 +138,16 @@ def container_whose_method_runs(function: Any, operands: list[Any]) -> Any:
 def _keep_metas_of_items(store: Store, function: Any, operands: list[Any]) -> Keeper | None:
     """The operator is applied to the metadata of the items, too."""
     times = [operand for operand in operands if not is_a(operand, SEQUENCES)]
-    if any(type(number) not in (int, bool) for number in times):
-        return None
     parts = [store.changeable_metas(item) if is_a(item, SEQUENCES) else item for item in operands]
+    is_counted = all(type(number) in (int, bool) for number in times)
 
     @hidden
     def keep(value: Any) -> None:
-        metas = function(*parts)
+        if is_counted:
+            metas = function(*parts)
+        elif is_a(value, SEQUENCES):  # the number of repetitions has a method `__index__`, which may be the program's
+            (items,) = [part for part, operand in zip(parts, operands, strict=True) if is_a(operand, SEQUENCES)]
+            metas = items * (size_of(value) // len(items)) if items else items
         if is_a(value, SEQUENCES) and size_of(value) == len(metas):
             store.set_item_metas(value, metas)
 

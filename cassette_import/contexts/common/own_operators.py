@@ -1,0 +1,90 @@
+"""Which calls on numbers run a special method of the program: that of a subclass of `float`, `int` or `Fraction`.
+
+The rules for numbers do not describe such a method. It runs as a function of the program. Knows the special methods
+behind operators and functions; must not know rules or metadata.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from types import FunctionType
+from typing import Any, Final
+
+from cassette_import.interpreter.namespaces import bases_of, class_namespace
+from cassette_import.runtime.tagging.wrappers import plain
+
+_NUMBERS: Final = frozenset({int, float, complex, bool, Fraction, Decimal})
+_BINARY: Final = ["add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"]
+_COMPARISONS: Final = ["lt", "le", "eq", "ne", "gt", "ge"]
+_UNARY: Final = ["neg", "pos", "abs", "invert", "index"]
+
+_MOST_TYPES: Final = 1_000
+_WITHOUT_OWN_METHODS: Final = frozenset({"fractions", "numbers", "decimal"})
+_PACKAGE: Final = f"{__name__.partition('.')[0]}."
+
+_METHODS: Final[dict[Any, tuple[str, ...]]] = {
+    **{getattr(operator, name): (f"__{name}__", f"__r{name}__") for name in _BINARY},
+    **{getattr(operator, f"i{name}"): (f"__{name}__", f"__r{name}__", f"__i{name}__") for name in _BINARY},
+    **{getattr(operator, name): tuple(f"__{other}__" for other in _COMPARISONS) for name in _COMPARISONS},
+    **{getattr(operator, name): (f"__{name}__",) for name in _UNARY},
+    operator.truth: ("__bool__",),
+    operator.not_: ("__bool__",),
+    abs: ("__abs__",),
+    round: ("__round__",),
+    pow: ("__pow__", "__rpow__"),
+    divmod: ("__divmod__", "__rdivmod__"),
+    math.floor: ("__floor__", "__float__"),
+    math.ceil: ("__ceil__", "__float__"),
+    math.trunc: ("__trunc__",),
+    sum: ("__add__", "__radd__"),
+    math.prod: ("__mul__", "__rmul__"),
+    min: ("__lt__", "__gt__"),
+    max: ("__lt__", "__gt__"),
+}
+"""The special methods that functions call. All others convert their arguments to a number of the interpreter's own."""
+_CONVERSIONS: Final = "__float__", "__complex__", "__index__", "__int__"
+
+
+def runs_own_method(function: Any, operands: Iterable[Any]) -> bool:
+    """Whether a function calls a special method that the program has written for an operand.
+
+    >>> class Money(float):
+    ...     def __add__(self, other):
+    ...         return Money(float(self) + other)
+    >>> runs_own_method(operator.add, [1.0, Money(2)]), runs_own_method(operator.mul, [1.0, Money(2)])
+    (True, False)
+    """
+    for operand in operands:
+        kind = type(plain(operand))
+        if kind not in _NUMBERS:
+            own = _own_methods(kind)
+            if own and not own.isdisjoint(_METHODS.get(function, _CONVERSIONS)):
+                return True
+    return False
+
+
+_known: Final[dict[int, tuple[type, frozenset[str]]]] = {}
+"""By the identity of a type, because its metaclass may have no hash: the type, and its special methods."""
+
+
+def _own_methods(kind: type) -> frozenset[str]:
+    known = _known.get(id(kind))
+    if known is None or known[0] is not kind:
+        if len(_known) > _MOST_TYPES:
+            _known.clear()
+        known = _known[id(kind)] = kind, _methods_in_python(kind)
+    return known[1]
+
+
+def _methods_in_python(kind: type) -> frozenset[str]:
+    """The special methods in Python of a class and its bases, but those of the standard library's numbers."""
+    found: dict[str, Any] = {}
+    for base in reversed(bases_of(kind) or ()):
+        if base.__module__ in _WITHOUT_OWN_METHODS or base.__module__.startswith(_PACKAGE):
+            continue
+        found.update((name, value) for name, value in class_namespace(base).items() if name[:2] == "__")
+    return frozenset(name for name, value in found.items() if type(value) is FunctionType)
