@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.profile import overhead_workloads
 from cassette_import.contexts.profile.call_tree import BODY, CALLBACK, CREATION, CallTrees, walk
-from cassette_import.contexts.profile.event_costs import NO_COST, Cost, Costs, ProfileType
+from cassette_import.contexts.profile.event_costs import NO_COST, Cost, Costs, ProfileType, estimated
 from cassette_import.specialization.progress import PROGRESS
 
 __all__ = ["calibrated"]
@@ -52,11 +52,19 @@ def _calibrated(profile_type: ProfileType) -> Costs:
             kind: _cost_in(workload, profile_type, numbers, namespace["no_calls"])
             for kind, workload in workloads.items()
         }
-        known[CREATION] = known[BODY] = known[CALLBACK] = known["function"]
+        known[CREATION] = known[BODY] = known["function"]
+        known[CALLBACK] = _cost_of_callback(profile_type, known["function"])
         # A loop around a few calls is cheaper than a program, whose branches are harder to predict.
         factor, hooks = _mixed_factor(profile_type, namespace["mixed"], numbers[:_CALLS_OF_MIXED], known)
         factor *= _CAUTION
         return Costs({kind: Cost(one.inside * factor, one.outside * factor) for kind, one in known.items()}, hooks)
+
+
+def _cost_of_callback(profile_type: ProfileType, function: Cost) -> Cost:
+    """The cost of a function that C code calls: what it costs more than a call of it is estimated."""
+    typical = estimated(profile_type).by_kind
+    more, less = typical.get(CALLBACK, NO_COST), typical.get("function", NO_COST)
+    return Cost(function.inside + more.inside - less.inside, function.outside + more.outside - less.outside)
 
 
 @contextmanager
