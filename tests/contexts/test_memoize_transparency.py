@@ -10,6 +10,28 @@ from cassette_import import overdub
 from cassette_import.contexts import Memoize
 
 PROGRAMS = {
+    "a registry inside of a result is the same object": """
+        REGISTRY = {}
+        def f(x):
+            return {"registry": REGISTRY}
+        def main():
+            f(1)["registry"]["a"] = 1
+            f(1)["registry"]["b"] = 2
+            return f(1)["registry"]
+    """,
+    "an object of the module inside of a result is the same object": """
+        class Slotted:
+            __slots__ = "items",
+            def __init__(self):
+                self.items = []
+        KEPT = Slotted()
+        def f(x):
+            return [1, (KEPT.items, x)]
+        def main():
+            f(1)[1][0].append("a")
+            f(1)[1][0].append("b")
+            return f(1), KEPT.items
+    """,
     "a sentinel is the same object": """
         class Missing:
             pass
@@ -601,3 +623,47 @@ def test_results_in_a_folder_are_used_after_an_edit_of_something_else(make_progr
         (tmp_path / "edited.py").write_text(text + more)
         subprocess.check_call([sys.executable, "-B", "run.py", str(tmp_path)], cwd=tmp_path)
     assert (tmp_path / "log").read_text() == "f"
+
+
+class Parts:
+    def __init__(self):
+        self.items = {"a": [1]}
+        self.slotted = Slotted()
+
+
+class Slotted:
+    __slots__ = ("items",)
+
+    def __init__(self):
+        self.items = [1]
+
+
+class WithState:
+    def __init__(self):
+        self.items = [1]
+
+    def __getstate__(self):
+        return {"items": self.items}
+
+
+def cycle():
+    items = []
+    items.append([items])
+    return {"items": items}
+
+
+def shared():
+    items = [1]
+    return {"a": items, "b": items, Slotted: [int, len]}
+
+
+@pytest.mark.parametrize(
+    "make", [Parts, lambda: [Parts(), Parts()], WithState, cycle, shared, lambda: {"a": [1, {"b": {1}}]}]
+)
+def test_a_result_whose_parts_nothing_else_holds_is_cached(make):
+    def f():
+        return make()
+
+    memoize = Memoize(f)
+    overdub(memoize, lambda: (f(), f()))
+    assert "1 hit, 1 miss" in memoize.summary()

@@ -5,8 +5,13 @@ Knows pickle, and keys; must not know functions or stores.
 
 from __future__ import annotations
 
+import gc
 import io
+import itertools
 import pickle
+from collections import Counter
+from collections.abc import Container
+from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -75,6 +80,8 @@ def cached_result(result: Any, key: Key, others: int) -> CachedResult:
         return CachedResult(result, is_pickled=False)
     if others and _is_known_by_identity(result) and others > _ReferenceCounter.references_in(result):
         raise CannotCache("its result is held elsewhere too, and a copy would be another object")
+    if _is_part_held(result, pickler):
+        raise CannotCache("a part of its result is held elsewhere too, and a copy would be another object")
     key.check_not_in(pickler.memo.copy())
     if type(result) is tuple and all(type(item) in IMMUTABLE for item in result):
         return CachedResult(result, is_pickled=False)
@@ -116,6 +123,49 @@ class _ReferenceCounter(pickle.Pickler):
         self._count += obj is self._counted
 
 
+_SHARED: Final = (type, FunctionType, BuiltinFunctionType, ModuleType)
+"""Objects of which a copy is the object itself."""
+
+
+def _is_part_held(result: Any, pickler: pickle.Pickler) -> bool:
+    """Whether other code holds a part of a pickled result, and would notice that a copy is another object."""
+    return any(count > _REFERENCES_OF_PICKLING for count in _other_references(result, pickler))
+
+
+def _other_references(result: Any, pickler: pickle.Pickler) -> list[int]:
+    """The references to each mutable part of a pickled result, without those of the result's other parts."""
+    memo = pickler.memo.copy()
+    counted = list(filter(_is_changeable, (part for _, part in memo.values() if part is not result)))
+    if not counted:
+        return []
+    # In functions of their own: no variable here may hold a part.
+    parts, always = [part for _, part in memo.values()], itertools.repeat(memo.keys())
+    inside = Counter(itertools.chain.from_iterable(map(_referents, parts, always)))
+    del parts
+    return [getrefcount(part) - inside[id(part)] for part in counted]
+
+
+def _is_changeable(part: Any) -> bool:
+    return _is_known_by_identity(part) and not isinstance(part, _SHARED)
+
+
+def _referents(part: Any, memo: Container[int]) -> list[int]:
+    """The identities of the objects to which an object refers.
+
+    From Python 3.13 on, either an object or its `__dict__` is said to refer to the attributes. Here they count for the
+    `__dict__` if that was pickled, else for the object.
+    """
+    if type(part) is dict:
+        return [*map(id, part.keys()), *map(id, part.values())]
+    found = [id(one) for one in gc.get_referents(part)]
+    namespace = getattr(part, "__dict__", None)
+    if type(namespace) is not dict or isinstance(part, _SHARED):
+        return found
+    values = [id(value) for value in namespace.values()]
+    slots = [one for one in found if one not in values and one != id(namespace)]
+    return [*slots, id(namespace)] if id(namespace) in memo else [*slots, *values]
+
+
 def _is_known_by_identity(value: Any) -> bool:
     """Whether the program can tell an object from an equal one other than by `is`: changes show, or `==` is `is`."""
     return getattr(type(value), "__hash__", None) is None or _is_hashed_by_identity(value)
@@ -124,3 +174,14 @@ def _is_known_by_identity(value: Any) -> bool:
 def _is_hashed_by_identity(value: Any) -> bool:
     kind: Any = type(value)
     return bool(kind.__hash__ is _HASH)
+
+
+def _references_of_pickling() -> int:
+    """How many references to a part the pickler and the code here have."""
+    result: list[list[Any]] = [[]]
+    pickler = _ResultPickler(io.BytesIO(), PROTOCOL)
+    pickler.dump(result)
+    return _other_references(result, pickler)[0]
+
+
+_REFERENCES_OF_PICKLING: Final = _references_of_pickling()
