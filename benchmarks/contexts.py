@@ -10,7 +10,17 @@ from typing import Any
 from cassette_import import Context, Events
 from cassette_import.contexts import Profile, Trace
 
-__all__ = ["Count", "CountOperators", "Look", "Nothing", "Outer", "Profile", "Three", "Traced"]
+__all__ = [
+    "Count",
+    "CountOperators",
+    "Look",
+    "Nothing",
+    "Outer",
+    "Profile",
+    "ProfileInPython",
+    "Three",
+    "Traced",
+]
 
 
 class Nothing(Context):
@@ -81,6 +91,10 @@ class Look(Context, events=Events.CALLS):
 
 class Outer(Look):
     """A second context type that does the same."""
+
+
+class ProfileInPython(Profile, events=Events.CALLS):
+    """A subclass, which does not use the accelerator."""
 
 
 class Traced(Trace):

@@ -49,7 +49,8 @@ WAYS: Final = {
         ),
         _context("look-twice", f"Outer+{_CONTEXTS}:Look", "two such contexts, one in the other"),
         _context("trace", "Traced", "the context `trace`, with arguments and results, writing to nowhere"),
-        _context("profile", "Profile", "the context `profile`"),
+        _context("profile", "Profile", "the context `profile`, with the accelerator if it is built"),
+        _context("profile-in-python", "ProfileInPython", "the context `profile` with its hooks in Python"),
         _other_tool(
             "setprofile",
             "`sys.setprofile` with a Python function that counts",

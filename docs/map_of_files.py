@@ -12,8 +12,8 @@ from pathlib import Path
 DOCUMENTS = Path(__file__).resolve().parent
 PACKAGE = DOCUMENTS.parent / "cassette_import"
 FLOORS = [
-    *("frontends", "contexts", "activation", "importing", "specialization", "runtime", "rewriting", "interpreter"),
-    "errors.py",
+    *("frontends", "contexts", "passes", "activation", "importing", "specialization", "runtime", "rewriting"),
+    *("interpreter", "errors.py"),
 ]
 HEAD = """# Map of the files
 
@@ -41,15 +41,19 @@ def section(folder: Path) -> Iterator[str]:
         return
     name = folder.relative_to(PACKAGE).as_posix()
     yield f"{'##' if '/' not in name else '###'} `{name}/`\n\n{first_sentence(package)}\n"
-    modules = sorted(file for file in folder.glob("*.py") if file != package)
+    modules = sorted(file for suffix in ("*.py", "*.c", "*.h") for file in folder.glob(suffix) if file != package)
     if modules:
         rows = [f"| `{file.name}` | {first_sentence(file)} |" for file in modules]
         yield "\n".join(["| file | concept |", "|---|---|", *rows]) + "\n"
 
 
 def first_sentence(file: Path) -> str:
-    """The first sentence of a module's docstring."""
-    docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    """The first sentence of a module's docstring, or of the comment on top of a file in C."""
+    source = file.read_text(encoding="utf-8")
+    if file.suffix == ".py":
+        docstring = ast.get_docstring(ast.parse(source)) or ""
+    else:
+        docstring = source.partition("*/")[0].removeprefix("/* ")
     paragraph = " ".join(docstring.partition("\n\n")[0].split())
     return re.split(r"(?<=[.!?])\s+(?=[A-Z`])", paragraph)[0].replace("|", r"\|")
 

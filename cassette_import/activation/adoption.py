@@ -9,16 +9,21 @@ import inspect
 import os
 import warnings
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.activation.variant_registry import variants
 from cassette_import.errors import CassetteWarning
 from cassette_import.importing.finder import finder
 from cassette_import.interpreter.heap import functions_below
+from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.runtime.variant import Family
 from cassette_import.specialization.registry import registry
-from cassette_import.specialization.wildcard_variant import any_wildcard_is_met
+
+if TYPE_CHECKING:
+    from cassette_import.specialization import wildcard_variant
+else:
+    (wildcard_variant,) = late("cassette_import.specialization", "wildcard_variant")
 
 _HELPERS: Final = frozenset({"contextlib", "unittest.case", "unittest.async_case"})
 """The modules whose functions enter context managers for their callers."""
@@ -83,7 +88,7 @@ def warn_if_nothing_was_met(context: Any, family: Family, frame: FrameType) -> N
     frame:
         The frame that called `__exit__`.
     """
-    if any_wildcard_is_met():
+    if wildcard_variant.any_wildcard_is_met():
         return
     context_type = type(context)
     all_variants = list(variants.by_keys.values())

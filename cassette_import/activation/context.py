@@ -166,6 +166,7 @@ class Context:
     inherit: ClassVar[bool] = False
     leaf_hooks: ClassVar[bool] = False
     follows_bodies: ClassVar[bool] = False  # whether `follow_body` is called for bodies of generators and coroutines
+    follows_roots: ClassVar[bool] = False  # whether `root_begins` and `root_ended` are called for calls of verbs
     lost: ClassVar[str] = "report"
     recognised_types: ClassVar[tuple[type, ...]] = ()
     """Types of values that keep their metadata wherever they are stored: no two places of a program share an object of
@@ -250,6 +251,14 @@ class Context:
         -------
         As `follow_body`; None if there was a call event of the function.
         """
+        raise NotImplementedError
+
+    def root_begins(self, function: Any) -> None:
+        """Called before a verb runs a function in the context, if `follows_roots`."""
+        raise NotImplementedError
+
+    def root_ended(self, function: Any) -> None:
+        """Called when a verb has run a function in the context, also if it raised, if `follows_roots`."""
         raise NotImplementedError
 
     def _variant_key(self) -> VariantKey:

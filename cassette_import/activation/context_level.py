@@ -10,6 +10,7 @@ from typing import Any
 from cassette_import.activation.keys import VariantKey
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import TAGGED, ContextShape
+from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.dispatch.bound_hooks import bind_hook, ignores_arguments, overload_finder, target_events
 from cassette_import.runtime.dispatch.event_plan import Level
 from cassette_import.runtime.dispatch.handler_table import Table
@@ -98,4 +99,14 @@ class ContextLevel:
             events if any(hooks) else Events.NONE,
             *hooks,
             without_arguments=tuple(kind for kind in HOOKS if ignores_arguments(self.tables[kind])),
+            is_accelerated=self.accelerated_hooks is not None,
         )
+
+    @property
+    def accelerated_hooks(self) -> AcceleratedHooks | None:
+        """The hooks in C that do what the methods of the type do; None if there are none, or if handlers are there."""
+        own = vars(self.key.context_type).get("_accelerated_hooks")
+        if own is None or any(table.handlers for table in self.tables.values()) or self.tables["overdub"]:
+            return None
+        hooks: AcceleratedHooks = own.__get__(None, self.key.context_type)()
+        return hooks if self.key.hooks and self.key.events == Events.CALLS else None

@@ -22,10 +22,22 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from cassette_import.activation.activations import inherited_activation
+from cassette_import.activation.started_functions import (
+    POOL_METHODS,
+    ContextOfCall,
+    call_started,
+    divert_pool_of,
+    run_handle,
+    run_target,
+    run_timer,
+)
 from cassette_import.activation.tagging_modules import carry_values_between_threads
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.interpreter.hidden_frames import hidden, hide, unmonitored
-from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation
+from cassette_import.runtime.state import ACTIVE, INACTIVE, Activation, count_in_thread
+
+_VARIADIC: Final = 0x04 | 0x08
+"""`inspect.CO_VARARGS` and `CO_VARKEYWORDS`."""
 
 DIVERTED: Final = "<cassette_import>"
 """The file name of diverted functions' code. It has no source, so they are never overdubbed."""
@@ -69,7 +81,13 @@ def run_thread(run: Callable[[Any], None], thread: Any) -> None:
             ACTIVE.set(inherited)
         else:
             context.run(ACTIVE.set, inherited)
-    run(thread)
+    if inherited is None or inherited is INACTIVE:
+        return run(thread)
+    count_in_thread(1)
+    try:
+        run(thread)
+    finally:
+        count_in_thread(-1)
 
 
 # ---- executors
@@ -79,10 +97,19 @@ def run_thread(run: Callable[[Any], None], thread: Any) -> None:
 def run_job(activation: Activation, job: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """Run a job in the contexts that it has inherited."""
     token = ACTIVE.set(activation)
+    count_in_thread(1)
     try:
-        return job(*arguments, **keywords)
+        return call_started(job, *arguments, **keywords)
     finally:
+        count_in_thread(-1)
         ACTIVE.reset(token)
+
+
+@hidden
+def _as_job(job: Any) -> Any:
+    """A job as it runs in another thread."""
+    inherited = inherited_activation(ACTIVE.get())
+    return job if inherited is INACTIVE else functools.partial(run_job, inherited, job)
 
 
 @hidden
@@ -93,9 +120,8 @@ def submit_to_threads(
     here = ACTIVE.get()
     if here.variant is None:
         return submit(executor, job, *arguments, **keywords)
-    inherited = inherited_activation(here)
-    if inherited is not INACTIVE and not _runs_elsewhere(executor):
-        job = functools.partial(run_job, inherited, job)
+    if not _runs_elsewhere(executor):
+        job = _as_job(job)
     before, _submitting.now = _submitting.now, True
     try:
         return submit(executor, job, *arguments, **keywords)
@@ -175,13 +201,13 @@ def create_task(create: Callable[..., Any], loop: Any, coroutine: Any, /, *argum
         ACTIVE.reset(token)
 
 
-def _copy_context() -> contextvars.Context:
-    """`contextvars.copy_context`, but with the inherited contexts active in the copy."""
+def _copy_context() -> ContextOfCall:
+    """`contextvars.copy_context` for `to_thread`: the inherited contexts are active in the copy."""
     made = contextvars.copy_context()
     here = ACTIVE.get()
     if here is not INACTIVE:
         made.run(ACTIVE.set, inherited_activation(here))
-    return made
+    return ContextOfCall(made)
 
 
 def _divert_to_thread(module: Any) -> None:
@@ -196,6 +222,10 @@ def _divert_to_thread(module: Any) -> None:
 
 def _diverted(*arguments: Any, **keywords: Any) -> Any:
     return ("handler" if True else None)(*arguments, **keywords)  # type: ignore[operator,redundant-expr]
+
+
+def _diverted_method(self: Any) -> Any:
+    return ("handler" if True else None)(self)  # type: ignore[operator,redundant-expr]
 
 
 def _divert(handler: Callable[..., Any], owner: type, attribute: str) -> None:
@@ -216,7 +246,10 @@ def _divert(handler: Callable[..., Any], owner: type, attribute: str) -> None:
 
 
 def _code(handler: Callable[..., Any], original: CodeType) -> CodeType:
-    diverted = _diverted.__code__
+    takes_self_alone = (
+        original.co_argcount == 1 and not original.co_kwonlyargcount and not original.co_flags & _VARIADIC
+    )
+    diverted = (_diverted_method if takes_self_alone else _diverted).__code__
     code = hide(diverted).replace(
         co_consts=tuple([handler if const == "handler" else const for const in diverted.co_consts]),
         co_name=original.co_name,
@@ -230,6 +263,8 @@ def _code(handler: Callable[..., Any], original: CodeType) -> CodeType:
 def _divert_threads(module: Any) -> None:
     _divert(start_thread, module.Thread, "start")
     _divert(run_thread, module.Thread, "_bootstrap_inner")
+    _divert(run_target, module.Thread, "run")
+    _divert(run_timer, module.Timer, "run")
 
 
 def _divert_thread_pools(module: Any) -> None:
@@ -242,8 +277,21 @@ def _divert_process_pools(module: Any) -> None:
         os.register_at_fork(after_in_child=_after_fork)
 
 
+def _divert_thread_pools_of_multiprocessing(module: Any) -> None:
+    for method in POOL_METHODS:
+        _divert(divert_pool_of(module.ThreadPool, _as_job), module.Pool, method)
+
+
+def _divert_processes(module: Any) -> None:
+    _divert(run_target, module.BaseProcess, "run")
+
+
 def _divert_tasks(module: Any) -> None:
     _divert(create_task, module.BaseEventLoop, "create_task")
+
+
+def _divert_handles(module: Any) -> None:
+    _divert(run_handle, module.Handle, "_run")
 
 
 # ---- when
@@ -253,7 +301,10 @@ WAITING: Final[dict[str, Callable[[Any], None]]] = {
     "threading": _divert_threads,
     "concurrent.futures.thread": _divert_thread_pools,
     "concurrent.futures.process": _divert_process_pools,
+    "multiprocessing.pool": _divert_thread_pools_of_multiprocessing,
+    "multiprocessing.process": _divert_processes,
     "asyncio.base_events": _divert_tasks,
+    "asyncio.events": _divert_handles,
     "asyncio.threads": _divert_to_thread,
 }
 """The modules whose functions are not diverted yet, and what diverts them."""

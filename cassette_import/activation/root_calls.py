@@ -52,10 +52,13 @@ def run_root(
             if type(argument) is FunctionType:
                 registry.ensure_argument_instrumented(argument, activation.variant, activation.roots)
     enter(activation)
-    result = None
+    result = follower = None
     if activation.family is not None:
         activation.family.is_met = True
     try:
+        if activation.entered.follows_roots:
+            activation.entered.root_begins(f)
+            follower = activation.entered
         if (outer or activation.tags) and activation.variant is not None:
             function, *leading = split(f)
             call = activation.variant.runners[int(Events.CALLS)].call
@@ -68,6 +71,8 @@ def run_root(
         raise
     finally:
         leave(activation, result)
+        if follower is not None:
+            follower.root_ended(f)
     return result if type(result) not in driven_generators.SUSPENDABLE else driven_in(activation, result)
 
 

@@ -49,5 +49,5 @@ class _ModulesRemoved:
         for activation in IN_USE.values():
             activation.variant = activation.family = None
         ACTIVE.set(INACTIVE)
-        registry.specialiser.is_over = True
+        registry.is_over = True
         FLAGS[IS_ANY_ACTIVE] = False

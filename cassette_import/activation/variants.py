@@ -22,6 +22,8 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
 from cassette_import.rewriting.symbols import VariantNames, When
+from cassette_import.runtime.dispatch import accelerated_hooks
+from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.dispatch.active_interception import intercept_if_active
 from cassette_import.runtime.dispatch.bound_hooks import (
     bind_hook,
@@ -33,20 +35,21 @@ from cassette_import.runtime.dispatch.bound_hooks import (
 )
 from cassette_import.runtime.dispatch.event_plan import EventPlan, Level
 from cassette_import.runtime.dispatch.event_runner import EventRunner, event_of
-from cassette_import.runtime.dispatch.failed_events import make_failed
+from cassette_import.runtime.dispatch.failed_events import make_failed, make_failed_call
 from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.dispatch.handler_table import Table
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
-from cassette_import.runtime.dispatch.hook_analysis import passing_value_through, touches_only_context
 from cassette_import.runtime.dispatch.splitting_hooks import splitting
-from cassette_import.runtime.dispatch.suspension import with_arity
 from cassette_import.runtime.names import NAMES, cell_attributes, make_cell
 from cassette_import.runtime.variant import Family
 
 if TYPE_CHECKING:
+    from cassette_import.runtime.dispatch import hook_analysis, suspension
     from cassette_import.specialization.passes import pass_runner
 else:
     (pass_runner,) = late("cassette_import.specialization.passes", "pass_runner")
+    (hook_analysis,) = late("cassette_import.runtime.dispatch", "hook_analysis")
+    (suspension,) = late("cassette_import.runtime.dispatch", "suspension")
 
 _numbers = itertools.count(1)
 
@@ -72,6 +75,7 @@ class StackVariant:
         self._derived_hooks: list[str] = []
         self.shape = Shape(self.prefix)
         self._superseded_shape: Shape | None = None
+        self._accelerated_hooks: AcceleratedHooks | None = None
         self.refresh()
         NAMES[self.prefix] = family
         NAMES[self.names.current] = self
@@ -86,12 +90,15 @@ class StackVariant:
         self.root_overloads = [overload_finder(level.tables["overdub"], True) for level in levels]
         for kind in Events:
             self._bind(kind, levels)
+        self._accelerated_hooks = levels[0].accelerated_hooks or self._accelerated_hooks
         for name in self._derived_hooks:
             NAMES[name] = self._hook_of_name(name)
         self._bind_calls()
         shape = self._shape(levels)
         fits = shape == self.shape
         self.shape = shape
+        if shape.is_accelerated:
+            self._bind_accelerated()
         if self._superseded_shape is not None:
             self._serve(self._superseded_shape)
         return not fits
@@ -103,7 +110,9 @@ class StackVariant:
         plan = self._plan(kind, levels)
         for level, bound in zip(levels, plan.levels, strict=True):
             self._bind_hooks(kind, level, bound)
-        runner = self.runners[int(kind)] = EventRunner(self, plan)
+        is_accelerated = len(levels) == 1 and kind is Events.CALLS
+        hooks = levels[0].accelerated_hooks if is_accelerated else None
+        runner = self.runners[int(kind)] = EventRunner(self, plan, hooks)
         names = self.names
         NAMES[names.event(kind)] = runner.event
         NAMES[names.overload(kind)] = runner.with_overloads
@@ -156,6 +165,18 @@ class StackVariant:
         NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
         NAMES[names.target_functions(with_keywords=True)] = calls.plan.python_functions(HIGHER_ORDER.by_id)
 
+    def _bind_accelerated(self, with_missing_hooks: Callable[[Any], Any] | None = None) -> None:
+        """Provide what call sites of the accelerated form load."""
+        hooks = self._accelerated_hooks
+        assert hooks is not None
+        names = self.names
+        if with_missing_hooks is None:
+            NAMES[names.failed] = accelerated_hooks.make_failed(hooks)
+        else:
+            hooks = accelerated_hooks.with_missing(hooks, with_missing_hooks)
+            NAMES[names.failed] = make_failed_call(self.runners)
+        NAMES[names.enter], NAMES[names.leave], _ = hooks
+
     def import_event(self, numbers: tuple[int, ...]) -> Callable[..., Any]:
         """Runs an import as one event, with the hooks and overloads of the contexts with these numbers."""
         event = self._import_events.get(numbers)
@@ -181,6 +202,8 @@ class StackVariant:
                 with_missing_hooks = self.runners[int(kind)].with_missing_hooks(shape, self._beside(shape, kind))
                 NAMES[self.names.overload(kind)] = with_missing_hooks
                 NAMES[self.names.is_overloaded_at(kind)] = True
+        if shape.is_accelerated:
+            self._bind_accelerated(NAMES[self.names.overload(Events.CALLS)])
         NAMES[self.names.is_overloaded] = True
 
     def _beside(self, shape: Shape, kind: Events) -> dict[tuple[str, int], Any]:
@@ -233,13 +256,15 @@ class StackVariant:
             if level.wants(kind) and level.tables[f"{which}hook"]
         ]
         if not all(
-            not table.handlers and table.method and touches_only_context(table.method, level.key.context_type)
+            not table.handlers
+            and table.method
+            and hook_analysis.touches_only_context(table.method, level.key.context_type)
             for level, _, table in hooks
         ):
             return False
         for level, which, table in hooks:
             assert table.method is not None
-            hook = passing_value_through(table.method)
+            hook = hook_analysis.passing_value_through(table.method)
             NAMES[self.names.argument_free_hook(which, level.number, kind)] = hook
             in_order = self.argument_free_hooks.setdefault((which, int(kind)), [])
             in_order.insert(len(in_order) if which == "pre" else 0, (level.number, hook))
@@ -254,13 +279,19 @@ class StackVariant:
                 tree = pass_runner.apply(key.passes, key.context_type, level, function, tree, source)
         return tree
 
+    def apply_module_passes(self, tree: Any) -> None:
+        """Run the contexts' passes for module levels on a module's node, in place, outermost first."""
+        if self.shape.passes:
+            for level, key in enumerate(self.keys):
+                pass_runner.apply_to_module(key.passes, level, tree)
+
     # ---- the names that rewritten code uses
 
     def bind_names(self, names: Iterable[str]) -> None:
         """Bind attributes of the cell that code reads, before it runs: guards, and forms of hooks for call sites."""
         bound = cell_attributes(symbols.cell_of(self.names.prefix))
-        for attribute in names:
-            if attribute not in bound and not self.guards.provide(attribute):
+        for attribute in self.guards.provide(names):
+            if attribute not in bound:
                 name = self.names.of(attribute)
                 made = self._hook_of_name(name)
                 if made is not None:
@@ -275,7 +306,7 @@ class StackVariant:
                 return None  # it is a hook of another variant of the code
             return splitting(NAMES[hook.name], 1 if hook.when == "pre" else 2, hook.arity)
         found = self.names.hook_with_arity(name)
-        return None if found is None or found[0] not in NAMES else with_arity(NAMES[found[0]], found[1])
+        return None if found is None or found[0] not in NAMES else suspension.with_arity(NAMES[found[0]], found[1])
 
 
 def _union(kinds: Iterable[Events]) -> Events:

@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cassette_import.contexts.allocations import Allocations
     from cassette_import.contexts.call_types import CallTypes
     from cassette_import.contexts.callgraph import CallGraph
     from cassette_import.contexts.faults import Faults
+    from cassette_import.contexts.flops import Flops
     from cassette_import.contexts.intervals import Intervals
     from cassette_import.contexts.memoize import Memoize
+    from cassette_import.contexts.nonan import NoNaN
     from cassette_import.contexts.noop import Noop
+    from cassette_import.contexts.parallel import Parallel
+    from cassette_import.contexts.precision import Precision
     from cassette_import.contexts.profile import Profile
     from cassette_import.contexts.provenance import Provenance
     from cassette_import.contexts.record import Record
@@ -32,12 +37,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "READY_MADE",
+    "Allocations",
     "CallGraph",
     "CallTypes",
     "Faults",
+    "Flops",
     "Intervals",
     "Memoize",
+    "NoNaN",
     "Noop",
+    "Parallel",
+    "Precision",
     "Profile",
     "Provenance",
     "Record",
@@ -49,12 +59,17 @@ __all__ = [
 
 READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "allocations": f"{__name__}.allocations:Allocations",
         "call-types": f"{__name__}.call_types:CallTypes",
         "callgraph": f"{__name__}.callgraph:CallGraph",
         "faults": f"{__name__}.faults:Faults",
+        "flops": f"{__name__}.flops:Flops",
         "intervals": f"{__name__}.intervals:Intervals",
         "memoize": f"{__name__}.memoize:Memoize",
+        "nonan": f"{__name__}.nonan:NoNaN",
         "noop": f"{__name__}.noop:Noop",
+        "parallel": f"{__name__}.parallel:Parallel",
+        "precision": f"{__name__}.precision:Precision",
         "profile": f"{__name__}.profile:Profile",
         "provenance": f"{__name__}.provenance:Provenance",
         "record": f"{__name__}.record:Record",

@@ -75,6 +75,8 @@ def _parsed(text: str) -> _Description:
         key, equals, value = part.partition("=")
         if not equals or not all(name.isidentifier() for name in key.split(".")):
             raise UnknownContext(f"context {text!r}: {part!r} is not of the form key=value")
+        if key in options:
+            raise UnknownContext(f"context {text!r}: {key} is given twice")
         options[key] = _value(value)
         texts[key] = value
     return _Description(target, options, texts)
@@ -282,7 +284,8 @@ def _imported(target: str) -> Any:
             raise UnknownContext(
                 f"context {target!r}: {module_name} cannot be imported: {error_line(error)}"
             ) from error
-        raise UnknownContext(f"context {target!r}: there is no module {error.name!r}{_hint(target)}") from error
+        meant = _option_hint(target) or f"there is no module {error.name!r}{suggestion(module_name, context_types())}"
+        raise UnknownContext(f"context {target!r}: {meant}") from error
     except (ValueError, TypeError) as error:  # an empty or relative name, or raised by the module
         raise UnknownContext(f"context {target!r}: {error}") from error
     except Exception as error:
@@ -292,7 +295,7 @@ def _imported(target: str) -> Any:
             found = getattr(found, name)
         except AttributeError as error:
             meant = suggestion(name, vars(found)) if hasattr(found, "__dict__") else ""
-            raise UnknownContext(f"context {target!r}: {error}{_hint(target) or meant}") from error
+            raise UnknownContext(f"context {target!r}: {_option_hint(target) or f'{error}{meant}'}") from error
     return found
 
 
@@ -309,7 +312,20 @@ def _module_hint(name: str) -> str:
     return f"; {name} is a module: write {name}:Class" if is_module else ""
 
 
-def _hint(target: str) -> str:
-    """How options are written, if the target begins with the name of a context."""
-    name = target.partition(":")[0]
-    return f"; an option of {name} is written {name}:key=value" if name in context_types() else ""
+def _option_hint(target: str) -> str:
+    """How an option is written that was given without a value, if the target begins with the name of a context."""
+    name, _, rest = target.partition(":")
+    types = context_types()
+    if ":" in target and name in types and target not in types.values():
+        import inspect  # only messages need it
+
+        maker = _imported(name)
+        signature = inspect.signature(getattr(maker, "from_options", maker))
+        given = re.split(r"\W", rest)[0]
+        parameter = signature.parameters.get(given)
+        if parameter is not None and parameter.kind is not parameter.VAR_KEYWORD:
+            value = "True" if parameter.annotation in ("bool", bool) else "…"
+            return f"{given} is an option, which takes a value: {name}:{given}={value}"
+        meant = suggestion(given, signature.parameters)
+        return f"an option of {name} is written {name}:key=value{_accepted_options(signature)}{meant}"
+    return ""

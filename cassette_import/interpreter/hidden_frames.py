@@ -18,6 +18,8 @@ from opcode import opmap
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
+from cassette_import.interpreter.hidden_code import HIDDEN
+
 _Function = TypeVar("_Function")
 
 _RESUME = opmap["RESUME"]
@@ -87,7 +89,9 @@ def hidden(function: _Function) -> _Function:
     'caller'
     """
     assert isinstance(function, FunctionType)
-    function.__code__ = hide(function.__code__)
+    code = function.__code__
+    if id(code) not in HIDDEN:
+        function.__code__ = hide(code)
     return function
 
 

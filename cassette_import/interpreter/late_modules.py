@@ -15,13 +15,25 @@ imports nothing that a program could hide, replace or have overdubbed (F12): onl
 modules of the standard library that were imported together with the modules that name it. If the folder of a program
 hides modules of the standard library, all late modules are executed before the program begins (`execute_all`).
 
+The finders that a program puts on `sys.meta_path` are not asked for late modules. Other functions of the program may be
+called nevertheless: its audit hooks, or what it puts in place of `__import__`. To overdub them may need the same late
+module, so they are not overdubbed meanwhile (`own_work`).
+
 Knows how modules are imported; must not know which of them are late.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any, Final
+
+from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
+from cassette_import.interpreter.observers import pause_observers
+from cassette_import.interpreter.own_work import own_work
 
 
 class LateModule:
@@ -46,10 +58,31 @@ class LateModule:
 
 def _execute(module: LateModule) -> None:
     """Import the module; from then on, its attributes are attributes of the object that acts as it."""
-    attributes = vars(import_module(module.__name__))
+    attributes = vars(_imported(module.__name__))
     vars(module).update({name: value for name, value in attributes.items() if not name.startswith("__")})
 
 
+def _imported(name: str) -> ModuleType:
+    """Import a module without the notice of tools that observe the program, which may be deep in recursion (S7)."""
+    with own_work():  # before anything that causes an audit event
+        resume_observers = pause_observers()
+        sys.meta_path.insert(0, _OwnModules)
+        try:
+            return on_a_fresh_stack(lambda: import_module(name))
+        finally:
+            sys.meta_path.remove(_OwnModules)
+            resume_observers()
+
+
+class _OwnModules:
+    """A finder of the modules of cassette_import alone; it is on `sys.meta_path` while a late module is imported."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, path, target) if name.startswith(_PREFIX) else None
+
+
+_PREFIX: Final = f"{__name__.partition('.')[0]}."
 _late: Final[list[LateModule]] = []
 
 

@@ -19,7 +19,7 @@ def assigned_contexts(at: At, shape: Shape) -> list[ast.stmt]:
     if not shape.everything:
         return []
     return [
-        at.put(ast.Assign([at.store(temporaries.context(number))], _context(at, number)))
+        at.put(ast.Assign([at.store(temporaries.context(number))], _context(at, shape, number)))
         for number, context in enumerate(shape.contexts)
         if context.prehook or context.posthook or shape.has_errorhooks
     ]
@@ -29,13 +29,15 @@ def with_contexts(at: At, shape: Shape, value: ast.expr) -> ast.expr:
     """The same before an expression."""
     if not shape.everything:
         return value
-    lets = [at.let(temporaries.context(number), _context(at, number)) for number in range(len(shape.contexts))]
+    lets = [at.let(temporaries.context(number), _context(at, shape, number)) for number in range(len(shape.contexts))]
     return at.pick([*lets, value], len(lets))
 
 
-def _context(at: At, number: int) -> ast.expr:
+def _context(at: At, shape: Shape, number: int) -> ast.expr:
+    """A context as its hooks take it; hooks in C are methods of its recorder."""
     contexts = at.attribute(at.load(temporaries.ACTIVATION), "contexts")
-    return at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))
+    context = at.put(ast.Subscript(contexts, at.constant(number), ast.Load()))
+    return at.attribute(context, "recorder") if shape.is_accelerated else context
 
 
 def with_handler(at: At, block: list[ast.stmt], shape: Shape, read: Iterable[str]) -> ast.stmt:

@@ -13,6 +13,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final
 
+from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.modes import Inside, Mode, modes_inside
 from cassette_import.rewriting.primitives import EVENT_OF
@@ -78,6 +79,7 @@ class _Notation:
     """Builds events for readers: calls of marked names, which no compiler would accept."""
 
     temporaries = False
+    tags = False
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
@@ -94,6 +96,14 @@ class _Notation:
     def is_argument_free(self, name: str) -> bool:
         """Whether hooks read operands makes no difference for readers."""
         return False
+
+    def only_tags(self, name: str) -> bool:
+        """Nor does it whether only tags make it an event."""
+        return False
+
+    def unpacking(self, at: At, value: ast.expr, spec: Any) -> ast.expr:
+        """A value that is about to be unpacked."""
+        return at.call(at.symbol(symbols.UNPACK), [value, at.constant(spec)])
 
     def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
         """An operation as a call of its marked primitive, or what is written with a mark."""

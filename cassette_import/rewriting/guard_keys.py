@@ -26,12 +26,6 @@ class GuardKind(enum.Enum):
     TYPES_OF_SUPER = "u"  # types of instances whose method is looked up by `super()`
 
 
-def guard_kind_of(key: str) -> GuardKind | None:
-    """The kind of the guard that has a key; None if no guard has it."""
-    kind, _, path = key.partition(".")
-    return _GUARD_KINDS.get(kind[:1]) if path and kind[1:] in _GUARD_FLAGS else None
-
-
 _GUARD_KINDS: Final = {kind.value: kind for kind in GuardKind}
 
 
@@ -62,7 +56,7 @@ class Guard(Record):
         """The guard that has a key; None if no guard has it."""
         letters, _, rest = key.partition(".")
         kind, flags = _GUARD_KINDS.get(letters[:1]), letters[1:]
-        if kind is None or not rest or flags not in _GUARD_FLAGS:
+        if kind is None or not rest or flags not in GUARD_FLAGS:
             return None
         digest, _, path = rest.partition(".")
         return cls(kind, KEYWORDS in flags, ANYWHERE in flags, digest, tuple(path.split(".")))
@@ -80,7 +74,8 @@ def parts_of_guard(key: str) -> tuple[str, bool, bool, tuple[str, ...]]:
     return letters[0], KEYWORDS in flags, ANYWHERE in flags, tuple(path.split("."))
 
 
-_GUARD_FLAGS: Final = ("", KEYWORDS, ANYWHERE, KEYWORDS + ANYWHERE)
+GUARD_FLAGS: Final = ("", KEYWORDS, ANYWHERE, KEYWORDS + ANYWHERE)
+"""What follows the letter of the kind in the first part of a key."""
 
 
 def file_digest(filename: str) -> str:

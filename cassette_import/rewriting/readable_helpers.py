@@ -88,16 +88,14 @@ class _Reader(ast.NodeTransformer):
             return self._visited(node)
         assert isinstance(value, ast.Call)
         kept = self.visit(value.args[0])
-        variable = self._new_variable(At(node))
-        self._kept.append(variable)
+        variable = self._kept_variable(At(node))
         return At(node).put(ast.Assign([At(node).store(variable.id)], kept))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """A target that only keeps what is stored to it becomes a variable."""
         if not (isinstance(node.value, ast.Name) and node.value.id == symbols.SINK):
             return self._visited(node)
-        variable = self._new_variable(At(node))
-        self._kept.append(variable)
+        variable = self._kept_variable(At(node))
         return At(node).store(variable.id)
 
     def visit_For(self, node: Any) -> Any:
@@ -122,6 +120,12 @@ class _Reader(ast.NodeTransformer):
         self._variables += 1
         return at.load(f"_{self._variables}")
 
+    def _kept_variable(self, at: At) -> ast.Name:
+        """A new variable, whose value is kept."""
+        variable = self._new_variable(at)
+        self._kept.append(variable)
+        return variable
+
     def _unpacked(self, node: Any) -> ast.stmt:
         """A value that is unpacked into variables, which are stored one by one."""
         at, (value, count, star) = At(node), node.args
@@ -141,8 +145,7 @@ class _Reader(ast.NodeTransformer):
         if isinstance(value, (ast.Name, ast.Constant)):
             self._kept.append(value)
             return value
-        variable = self._new_variable(At(node))
-        self._kept.append(variable)
+        variable = self._kept_variable(At(node))
         return At(node).put(ast.NamedExpr(At(node).store(variable.id), value))
 
     def kept(self, node: Any) -> ast.expr:

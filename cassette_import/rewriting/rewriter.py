@@ -31,7 +31,13 @@ from cassette_import.rewriting.forms.plain_reads import (
     insert_reads_where_active,
     with_plain_reads_of,
 )
-from cassette_import.rewriting.forms.tagged import VARIABLES, insert_unwrapping, parameters, returned
+from cassette_import.rewriting.forms.tagged import (
+    VARIABLES,
+    insert_unwrapping,
+    lambda_parameters,
+    rest_parameters,
+    returned,
+)
 from cassette_import.rewriting.function_blocks import (
     block_of_passes,
     first_evaluated,
@@ -41,6 +47,7 @@ from cassette_import.rewriting.function_blocks import (
 )
 from cassette_import.rewriting.modes import BARE_LAMBDA, Inside, Mode, modes_inside
 from cassette_import.rewriting.nested_bodies import NestedBodies
+from cassette_import.rewriting.resumed_parts import ResumedParts
 from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.syntax.operation import Form
 from cassette_import.rewriting.syntax.replacement import replaced
@@ -56,7 +63,7 @@ from cassette_import.rewriting.trees.scopes import (
     split_docstring,
     survey,
 )
-from cassette_import.rewriting.trees.traversal import DEPTH, depth_of, rebuild
+from cassette_import.rewriting.trees.traversal import DEPTH, rebuild
 from cassette_import.rewriting.uninterrupted import insert_parts
 
 
@@ -227,8 +234,8 @@ class _Rewriter:
     def _body_block(self, statements: list[ast.stmt], mode: Mode) -> list[ast.stmt]:
         """The body of a function that can be suspended. Where it reads its `locals()`, it cannot be followed."""
         if mode is Mode.CALLEE and self._may_be_inlined:
-            statements = insert_parts(statements, self._uninterrupted_run, self._uninterrupted_expression, self.kept)
-        block = self._block(statements, mode, None)
+            statements = insert_parts(statements, ResumedParts(self), self.kept)
+        block = self.block(statements, mode, None)
         return follow_body(block) if self.follows_bodies and mode is Mode.CALLEE else block
 
     @property
@@ -242,37 +249,7 @@ class _Rewriter:
             for shape in self.shapes
         )
 
-    def _uninterrupted_run(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """A run of statements without a suspension, with a branch for each shape beside the one for all contexts."""
-        at = At(first_evaluated(statements[0]))
-        copies: list[Any] = [[clone(statement, self.kept) for statement in statements] for _ in self.shapes]
-        chain = self._block(statements, Mode.CALLEE, None)
-        for number in reversed(range(len(self.shapes))):
-            shape = self.shapes[number]
-            branch = handled(at, self._block(copies[number], Mode.INLINED, shape), shape, self.read_by_handlers)
-            branch = [*assigned_contexts(at, shape), *branch]
-            chain = [at.put(ast.If(self._test(at, number, resumed=True), branch, chain))]
-        setattr(chain[0], NOOVERDUB, True)
-        return chain
-
-    def _uninterrupted_expression(self, node: ast.expr) -> ast.expr:
-        """The same for an expression. There is no `try` in one, so errorhooks need the form for all contexts."""
-        if any(shape.has_errorhooks for shape in self.shapes):
-            return node
-        at = At(node)
-        copies: list[Any] = [clone(node, self.kept) for _ in self.shapes]
-        value = self.rewrite(node, Mode.CALLEE, None)
-        depth = depth_of(value)
-        for number in reversed(range(len(self.shapes))):
-            shape = self.shapes[number]
-            branch = self.rewrite(copies[number], Mode.INLINED, shape)
-            depth = max(depth, depth_of(branch))
-            value = at.either(self._test(at, number, resumed=True), with_contexts(at, shape, branch), value)
-        setattr(value, NOOVERDUB, True)
-        setattr(value, DEPTH, depth)
-        return value  # type: ignore[no-any-return]  # what replaces a node may be of any kind
-
-    def _test(self, at: At, number: int, in_variables: bool = True, resumed: bool = False) -> ast.expr:
+    def test(self, at: At, number: int, in_variables: bool = True, resumed: bool = False) -> ast.expr:
         """The test for the branch of a shape."""
         return self.entry.test(at, self.shapes[number], number == 0, in_variables, len(self.shapes) == 1, resumed)
 
@@ -296,15 +273,15 @@ class _Rewriter:
         chain = plain_branch(at, body, names)
         for number in reversed(range(len(self.shapes))):
             shape = self.shapes[number]
-            branch = self._block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
+            branch = self.block(copies[number], Mode.BARE if bare else Mode.INLINED, shape)
             if not bare:
                 branch = handled(at, branch, shape, self.read_by_handlers)
                 prologue = assigned_contexts(at, shape)
                 if follows and shape.follows_bodies:
                     is_alone = len(shape.contexts) == 1 and bool(prologue)
-                    branch = follow_call(branch, temporaries.context(0) if is_alone else None)
+                    branch = follow_call(branch, temporaries.context(0) if is_alone else None, shape.is_accelerated)
                 branch = [*prologue, *branch]
-            chain = [at.put(ast.If(self._test(at, number, not bare), branch, chain))]
+            chain = [at.put(ast.If(self.test(at, number, not bare), branch, chain))]
         return chain
 
     def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function], follows: bool) -> ast.Lambda:
@@ -328,22 +305,22 @@ class _Rewriter:
             shape = self.shapes[number]
             plain = bare or shape.has_errorhooks  # there is no `try` in an expression
             if shape.tagging:
-                rest = [] if bare else parameters(at, node)
-                copies[number] = at.pick(
-                    [*rest, returned(insert_unwrapping(copies[number], [shape], VARIABLES))], len(rest)
-                )
+                copies[number] = returned(insert_unwrapping(copies[number], [shape], VARIABLES))
             branch = self.rewrite(copies[number], Mode.BARE if plain else Mode.INLINED, shape)
+            if shape.tagging and not bare:
+                given = [*rest_parameters(at, node), *lambda_parameters(at, node)]
+                branch = at.pick([*given, branch], len(given))
             if not bare and follows and shape.follows_bodies:
-                branch = follow_lambda(branch)
+                branch = follow_lambda(branch, temporaries.context(0) if shape.is_accelerated else None)
             if not bare:
                 branch = with_contexts(at, shape, branch)
-            value = at.either(self._test(at, number, not bare), branch, value)
+            value = at.either(self.test(at, number, not bare), branch, value)
         node.body = value
         return node
 
     # ---- blocks and expressions
 
-    def _block(self, statements: list[ast.stmt], mode: Mode, shape: Shape | None) -> list[ast.stmt]:
+    def block(self, statements: list[ast.stmt], mode: Mode, shape: Shape | None) -> list[ast.stmt]:
         rewritten: list[ast.stmt] = []
         for statement in statements:
             result = self.rewrite(statement, mode, shape)

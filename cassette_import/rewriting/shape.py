@@ -37,12 +37,15 @@ class ContextShape(Record):
         Whether there are any.
     without_arguments:
         The names of its hooks that never read the arguments of calls, nor the operands of other events.
+    is_accelerated:
+        Whether its hooks of calls are in C, and take the callee as it is (see `forms.accelerated_call`).
     """
 
     events: Events = Events.NONE
     prehook: bool = False
     posthook: bool = False
     without_arguments: tuple[str, ...] = ()
+    is_accelerated: bool = False
 
 
 class Shape(Record):
@@ -117,6 +120,11 @@ class Shape(Record):
         if self.passes or self.everything or self.primitives or self.has_errorhooks or self.tagging:
             return False
         return bool(self.targets | self.overloads) and not (self.targets | self.overloads) & ~Events.CALLS
+
+    @property
+    def is_accelerated(self) -> bool:
+        """Whether the hooks of calls are in C: those of the only context of the stack."""
+        return len(self.contexts) == 1 and self.contexts[0].is_accelerated and not self.passes
 
     @property
     def intercepts_nothing(self) -> bool:

@@ -16,7 +16,6 @@ know what they hold.
 from __future__ import annotations
 
 import functools
-import re
 from typing import Final, Literal, get_args
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -54,6 +53,10 @@ PASS_FAILED: Final = "@pass_failed"
 # ---- iteration (`runtime.syntax.iteration`)
 LOOP: Final = "@loop"
 LOOP_ASYNC: Final = "@loop.async"
+LOOP_HERE: Final = "@loop.here"
+"""The same in the body of a function that cannot be suspended, for contexts that may tag values and have no hooks."""
+ITEM_HERE: Final = "@loop.item"
+"""An item of such a loop, if metadata exists."""
 SPLAT: Final = "@splat"
 SPLAT_IN_CALL: Final = "@splat.later"
 """The only splat of a call with keywords, which the call itself unpacks."""
@@ -127,12 +130,22 @@ NOTHING: Final = "@nothing"
 RETURNED: Final = "@returned"
 RECEIVED: Final = "@received"
 FORMATTED: Final = "@formatted"
+SPECIFIED: Final = "@specified"
+"""A value in a format specification of an f-string."""
 HANDED: Final = "@handed"
 """An argument of a builtin that reads the frame."""
 SCOPE: Final = "@scope"
 SNAPSHOT: Final = "@snapshot"
 TIDY: Final = "@tidy"
 """A container that the interpreter built, without wrappers in it."""
+ENTERED: Final = "@entered"
+"""The parameters of a function, of which a leaf that has called it passed plain values."""
+ENTERED_WITH: Final = "@entered.with"
+ENTERED_REST: Final = "@entered.rest"
+RESUMED: Final = "@resumed"
+"""The same for a generator or coroutine, which starts after the call."""
+MESSAGE: Final = "@message"
+"""The message of an `assert` statement."""
 MAPPING: Final = "@mapping"
 PLAIN: Final = "@plain"
 """A value without its wrapper."""
@@ -145,12 +158,20 @@ READ_WHERE_ACTIVE: Final = "@plain.elsewhere"
 """A value without its wrapper, unless a context that tags values is active."""
 ANNOTATED: Final = "@annotated"
 ANNOTATIONS: Final = "@annotations"
+NAME_OF: Final = "@name.of"
+"""Returns the name of a builtin. An attribute `__name__` in code would look like the global name of a module."""
+RULED_NAMES: Final = "@ruled.names"
+"""The names of the builtins whose calls always follow rules."""
+RULED: Final = "@ruled"
+"""The identities of the callables whose calls always follow rules."""
 CLAIMED: Final = "@claimed"
 """The result of a special method that ran while the first value was tagged."""
 CLAIMED_OF: Final = "@claimed.of"
 """The same for a call."""
 ENTERING: Final = "@entering"
 """The manager of a `with` block whose value is bound to a name."""
+MANAGER: Final = "@manager"
+"""The plain manager of a `with` block."""
 DEFAULTS: Final = "@defaults"
 """A function whose defaults may have metadata."""
 WAITING: Final = "@waiting"
@@ -163,9 +184,9 @@ ASYNC_ITEM: Final = "@async.item"
 SUBJECT: Final = "@subject"
 """The subject of a `match` statement that captures values."""
 CAPTURED: Final = "@captured"
+"""A value that a pattern has captured; the ways from the subject to it come with it."""
 IMPORTED: Final = "@imported"
 """A value that `from … import` has bound to a name."""
-"""A value that a pattern has captured; the ways from the subject to it come with it."""
 SUBJECT_DONE: Final = "@subject.done"
 CLASS_BEGIN: Final = "@class.begin"
 """Returns the decorator of a class whose namespace may have metadata."""
@@ -221,9 +242,9 @@ def variant_prefix(number: int) -> str:
     return f"@{number}"
 
 
-def wildcard_prefix(events: Events) -> str:
-    """The prefix of the wildcard variant for these kinds of events."""
-    return f"{_WILDCARD}{int(events)}"
+def wildcard_prefix(events: Events, tagging: bool) -> str:
+    """The prefix of the wildcard variant for these kinds of events, with or without tags."""
+    return f"{_WILDCARD}{int(events)}{'t' if tagging else ''}"
 
 
 def is_wildcard(prefix: str) -> bool:
@@ -306,6 +327,16 @@ class VariantNames(Record):
                 return SplittingHook(hook, when, int(last[1:]) if last else None)
         return None
 
+    @property
+    def enter(self) -> str:
+        """The prehook of calls that is in C."""
+        return f"{self.prefix}.enter"
+
+    @property
+    def leave(self) -> str:
+        """The posthook of calls that is in C."""
+        return f"{self.prefix}.leave"
+
     def event(self, kind: Events) -> str:
         """Runs a whole event."""
         return f"{self.prefix}.event.{int(kind)}"
@@ -361,8 +392,9 @@ def is_failed(attribute: str) -> bool:
 FLAGS: Final = "@flags"
 """The cell of the flags: what is true of the whole process at the moment."""
 
-_IN_FLAGS: Final = frozenset({IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, ATTRIBUTES_WATCHED})
-_OF_VARIANT: Final = re.compile(r"(@(?:any)?\d+)\.(.+)")
+_IN_FLAGS: Final = frozenset(
+    {IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, ATTRIBUTES_WATCHED, RULED, RULED_NAMES}
+)
 
 
 @functools.lru_cache(4096)
@@ -370,8 +402,9 @@ def place_of(symbol: str) -> tuple[str, str] | None:
     """The cell that a symbol is in, and the name of its attribute; None if the value is a constant of the code."""
     if symbol in _IN_FLAGS or symbol.startswith(_WHOLE):
         return FLAGS, symbol
-    found = _OF_VARIANT.fullmatch(symbol)
-    return (cell_of(found[1]), found[2]) if found is not None else None
+    prefix, _, attribute = symbol.partition(".")
+    is_of_variant = attribute and prefix[:1] == "@" and prefix[1:].removeprefix("any").isdecimal()
+    return (cell_of(prefix), attribute) if is_of_variant else None
 
 
 def cell_of(prefix: str) -> str:

@@ -33,6 +33,15 @@ LOCALS_READERS: Final = frozenset({"locals", "vars", "dir", "eval", "exec"})
 """Builtins that read the variables of the function that calls them, where temporaries must not be."""
 
 
+IF_CONTEXT: Final = "@if_context"
+"""The active context, in a function whose branches are converted (`passes.if_conversion`)."""
+
+
+def converted(number: int) -> str:
+    """A value or a decision, in a function whose branches are converted."""
+    return f"@if_{number}"
+
+
 def context(level: int) -> str:
     """The context at a level of the stack."""
     return f"@c{level}"
@@ -86,6 +95,10 @@ def middle(depth: int, number: int) -> str:
 def deciding(depth: int) -> str:
     """The operand that decides over an ``and`` or ``or``."""
     return f"@b{depth}"
+
+
+UNPACKED: Final = "@u"
+"""What an assignment is about to unpack, or the item of a loop that it unpacks."""
 
 
 def unpacked(depth: int, number: int) -> str:

@@ -10,18 +10,16 @@ Knows syntax that suspends; must not know how events are built.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any, Final
 
+from cassette_import.interpreter.protocols import Protocol
 from cassette_import.rewriting.trees.annotations import TESTED
-from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, FUNCTIONS
+from cassette_import.rewriting.trees.scopes import COMPREHENSIONS, OTHER_CODE, SUSPENSIONS
 from cassette_import.rewriting.trees.traversal import children, parts
 
-__all__ = ["insert_parts"]
+__all__ = ["Parts", "insert_parts"]
 
-_SUSPENDING: Final = frozenset({ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith})
-_OTHER_CODE: Final = frozenset({*FUNCTIONS, ast.ClassDef, ast.GeneratorExp})
-_LEFT_ALONE: Final = frozenset({*_OTHER_CODE, ast.With, ast.AsyncWith})
+_LEFT_ALONE: Final = frozenset({*OTHER_CODE, ast.With, ast.AsyncWith})
 """Parts with these look up the context: other code objects, and blocks that a context may be entered for."""
 _EXPRESSIONS: Final = frozenset({ast.Call, ast.BinOp, ast.Subscript, ast.Attribute})
 """The expressions that may be parts of their own."""
@@ -30,21 +28,29 @@ _WITHOUT_PARTS: Final = frozenset({*_LEFT_ALONE, *COMPREHENSIONS, ast.JoinedStr,
 _SKIPPED: Final = ("annotation", "returns", "type_params", "target", "targets", "pattern", "optional_vars", "func")
 """Fields in which nothing is a part: targets, annotations, patterns, and callees, which are not values of their own."""
 
-Part = Callable[[list[ast.stmt]], list[ast.stmt]]
-PartOfExpression = Callable[[ast.expr], ast.expr]
+
+class Parts(Protocol):
+    """What replaces parts that run without a suspension."""
+
+    def run(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        """What replaces a run of statements."""
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        """What replaces an expression."""
+
+    def around(self, statement: ast.stmt, made: list[ast.expr]) -> list[ast.stmt]:
+        """What replaces a statement that suspends, once parts of its own expressions were replaced by `made`."""
 
 
-def insert_parts(
-    block: list[ast.stmt], statements: Part, expression: PartOfExpression, kept: str | None
-) -> list[ast.stmt]:
+def insert_parts(block: list[ast.stmt], by: Parts, kept: str | None) -> list[ast.stmt]:
     """Replace the longest parts of a block that run without a suspension.
 
     Parameters
     ----------
     block:
         The statements, which are changed in place.
-    statements, expression:
-        Return what replaces a run of statements, and an expression.
+    by:
+        Builds what replaces them.
     kept:
         The attribute of the nodes in which there may be an event; None if these are all.
 
@@ -58,21 +64,22 @@ def insert_parts(
         if _is_uninterrupted(statement):
             run.append(statement)
             continue
-        made += _made_of(run, statements, kept)
+        made += _made_of(run, by, kept)
         run = []
-        _insert_inside(statement, statements, expression, kept)
-        made.append(statement)
-    return made + _made_of(run, statements, kept)
+        expressions = _insert_inside(statement, by, kept)
+        made += by.around(statement, expressions) if expressions else [statement]
+    return made + _made_of(run, by, kept)
 
 
-def _made_of(run: list[ast.stmt], statements: Part, kept: str | None) -> list[ast.stmt]:
+def _made_of(run: list[ast.stmt], by: Parts, kept: str | None) -> list[ast.stmt]:
     has_events = bool(run) and (kept is None or any(kept in statement.__dict__ for statement in run))
-    return statements(run) if has_events else run
+    return by.run(run) if has_events else run
 
 
-def _insert_inside(node: ast.AST, statements: Part, expression: PartOfExpression, kept: str | None) -> None:
-    """Replace the parts inside of a statement or expression that suspends."""
-    work = [node]
+def _insert_inside(node: ast.stmt, by: Parts, kept: str | None) -> list[ast.expr]:
+    """Replace the parts inside of a statement that suspends; return what replaces parts of its own expressions."""
+    made: list[ast.expr] = []
+    work: list[ast.AST] = [node]
     while work:
         holder = work.pop()
         for field, index, child in children(holder, _SKIPPED, kept):
@@ -80,13 +87,15 @@ def _insert_inside(node: ast.AST, statements: Part, expression: PartOfExpression
             if isinstance(child, ast.stmt):
                 continue
             if kind in _EXPRESSIONS and TESTED not in child.__dict__ and _is_uninterrupted(child):
-                _put(holder, field, index, expression(child))  # type: ignore[arg-type]  # by its kind
+                made.append(by.expression(child))  # type: ignore[arg-type]  # by its kind
+                _put(holder, field, index, made[-1])
             elif kind not in _WITHOUT_PARTS:
                 work.append(child)
         for name in ("body", "orelse", "finalbody"):
             block = getattr(holder, name, None)
-            if isinstance(block, list) and holder.__class__ not in _OTHER_CODE:
-                setattr(holder, name, insert_parts(block, statements, expression, kept))
+            if isinstance(block, list) and holder.__class__ not in OTHER_CODE:
+                setattr(holder, name, insert_parts(block, by, kept))
+    return made
 
 
 def _put(holder: Any, field: str, index: int | None, made: ast.AST) -> None:
@@ -102,7 +111,7 @@ def _is_uninterrupted(node: ast.AST) -> bool:
     while work:
         node = work.pop()
         kind = node.__class__
-        if kind in _SUSPENDING or kind in _LEFT_ALONE or (kind is ast.comprehension and node.is_async):  # type: ignore[attr-defined]
+        if kind in SUSPENSIONS or kind in _LEFT_ALONE or getattr(node, "is_async", False):
             return False
         work += parts(node)
     return True

@@ -32,7 +32,8 @@ LATE_SYMBOLS: Final[tuple[tuple[Any, tuple[str, ...]], ...]] = (
     (
         iteration,
         (
-            symbols.LOOP, symbols.LOOP_ASYNC, symbols.SPLAT, symbols.SPLAT_IN_CALL, symbols.UNPACK, symbols.DELEGATE,
+            symbols.LOOP, symbols.LOOP_HERE, symbols.ITEM_HERE, symbols.LOOP_ASYNC, symbols.SPLAT,
+            symbols.SPLAT_IN_CALL, symbols.UNPACK, symbols.DELEGATE,
         ),
     ),
     (

@@ -28,10 +28,12 @@ _CLOSING_RESUMES: Final = sys.version_info < (3, 13)
 class FollowedBody:
     """One run of a body, and the base of what contexts make for it.
 
-    A run is made when the body begins. Subclasses are told about its steps by `resumed`, `suspended` and `ended`.
+    A run is made when the body begins. Subclasses receive its steps by `resumed`, `suspended` and `ended`. They
+    have an attribute `_first`: what the first loop of a generator expression takes items from.
     """
 
-    __slots__ = ("_first",)
+    __slots__ = ()
+    _first: Any
     is_running = False
     """Whether the body runs now, as far as it was reported."""
 
@@ -126,7 +128,7 @@ class FollowedBody:
 class NotFollowed(FollowedBody):
     """A body that no context follows: all its steps stay as they are."""
 
-    __slots__ = ()
+    __slots__ = ("_first",)
 
     @hidden
     def resumed(self, value: Any = None) -> Any:
@@ -168,7 +170,7 @@ class NotFollowed(FollowedBody):
 class FollowedByAll(FollowedBody):
     """A body that several contexts follow."""
 
-    __slots__ = ("_bodies", "is_running")
+    __slots__ = ("_bodies", "_first", "is_running")
 
     def __init__(self, bodies: list[FollowedBody]) -> None:
         self._bodies = bodies
@@ -238,7 +240,7 @@ hidden(_Delegate.__getattr__)
 _WITH_SEND: Final = (CoroutineType, GeneratorType)
 
 
-class _DelegateOfBody(map):  # type: ignore[type-arg]
+class _DelegateOfBody(map):  # type: ignore[type-arg]  # `map` takes no arguments of types when it runs
     """The same for a generator or coroutine. Its steps take no frame, so that deep recursion stays possible.
 
     It is a `map` of two iterators: each step of the first one resumes the body and returns it, each step of the second

@@ -31,7 +31,11 @@ _frame: Final = sys._getframe
 @hidden
 def followed_body() -> FollowedBody:
     """The run of the body that begins here, for the contexts that are active and follow bodies."""
-    followers = [context for context in ACTIVE.get().contexts if context.follows_bodies]
+    contexts = ACTIVE.get().contexts
+    if len(contexts) == 1 and contexts[0].follows_bodies:
+        body: FollowedBody = contexts[0].follow_body(_frame(1).f_code)
+        return body
+    followers = [context for context in contexts if context.follows_bodies]
     return _followed(followers, _frame(1).f_code) if followers else NOT_FOLLOWED
 
 

@@ -6,6 +6,7 @@ hooks, code or functions, nor how activations come into use.
 
 from __future__ import annotations
 
+import _thread
 import weakref
 from contextvars import ContextVar, Token
 from typing import Any, ClassVar, Final
@@ -209,3 +210,19 @@ class ExemptTypes:
 
 EXEMPT_MANAGERS: Final = ExemptTypes()
 """Context managers that a `with` statement enters and leaves without an event: `activation.context` adds `Context`."""
+
+
+THREADS_IN_CONTEXTS: Final[dict[int, int]] = {}
+"""By the identity of a thread: how many entries and inherited activations are under way in it. Other threads, which are
+not in it, run plain code."""
+
+
+@hidden
+def count_in_thread(change: int) -> None:
+    """Count the beginning (1) or the end (-1) of an activation in this thread."""
+    identity = _thread.get_ident()
+    count = THREADS_IN_CONTEXTS.get(identity, 0) + change
+    if count > 0:
+        THREADS_IN_CONTEXTS[identity] = count
+    else:
+        THREADS_IN_CONTEXTS.pop(identity, None)

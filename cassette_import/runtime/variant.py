@@ -57,6 +57,9 @@ class Variant(Protocol):
     def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
         """Run the passes on a function's node; return the result, or None if there are no passes."""
 
+    def apply_module_passes(self, tree: Any) -> None:
+        """Run the passes for module levels on a module's node, in place."""
+
     def bind_names(self, names: Iterable[str]) -> None:
         """Bind attributes of the variant's cell that code reads, before it runs."""
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
+from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
 from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.variant import Variant
-from cassette_import.specialization.body_compiler import MODULE_CACHE, body_compiler
-from cassette_import.specialization.fresh_stack import on_a_fresh_stack
+from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.function_unit import Unit
+from cassette_import.specialization.module_cache import MODULE_CACHE
 from cassette_import.specialization.registry import registry
 
 __all__ = ["Specialised", "specialise_module"]

@@ -5,7 +5,6 @@ Knows units, trees and files. Must not know which code is live.
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -20,10 +19,10 @@ from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.trees.code_matching import all_names
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.cached_code import name_of
-from cassette_import.specialization.compilation_listeners import LISTENERS
+from cassette_import.specialization.compilation_listeners import LISTENERS, CompilationListener
 from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.live_code import live
-from cassette_import.specialization.module_cache import MODULE_LEVEL, ModuleCache
+from cassette_import.specialization.module_cache import MODULE_CACHE, MODULE_LEVEL, ModuleCache
 from cassette_import.specialization.progress import PROGRESS
 from cassette_import.specialization.source_file import SourceFile
 
@@ -59,17 +58,18 @@ class BodyCompiler:
         The compiled body; the plain code if no variant intercepts anything; None, with the reason in the unit, if it is
         left alone.
         """
+        listeners = _notified()
         known, began = PROGRESS.begin(), perf_counter()
         try:
             return self._body_of(unit, variants)
         finally:
-            self._note(known, perf_counter() - began)
+            self._note(listeners, known, perf_counter() - began)
 
-    def _note(self, known: int, seconds: float) -> None:
+    def _note(self, listeners: Sequence[CompilationListener], known: int, seconds: float) -> None:
         """Note that code was made, before which so many functions had been compiled."""
         functions = PROGRESS.end(seconds) - known
         self.seconds += seconds
-        for listener in list(LISTENERS):
+        for listener in listeners:
             listener.code_made(functions, seconds)
 
     def _body_of(self, unit: Unit, variants: Sequence[Variant]) -> CodeType | None:
@@ -84,23 +84,27 @@ class BodyCompiler:
         """The code of a module with its module level and class bodies overdubbed; its functions are plain."""
         if variant.shape.intercepts_nothing:
             return plain
+        listeners = _notified()
         known, began = PROGRESS.begin(), perf_counter()
         resume_garbage_collection = pause_garbage_collection()  # it would walk through the new trees
         try:
             PROGRESS.count(modules=1)
-            return live(self._compile_module(record.source, variant.shape, source, plain))
+            return live(self._compile_module(record.source, variant, source, plain))
         finally:
             resume_garbage_collection()
-            self._note(known, perf_counter() - began)
+            self._note(listeners, known, perf_counter() - began)
 
-    def _compile_module(self, file: SourceFile, shape: Shape, source: bytes, plain: CodeType) -> CodeType:
+    def _compile_module(self, file: SourceFile, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         tree = file.module_tree(source, plain)
         if tree is not None:
-            code = file.compile(rewriter.overdub_module(tree, [shape]), plain.co_flags)
+            variant.apply_module_passes(tree)
+            code = file.compile(rewriter.overdub_module(tree, [variant.shape]), plain.co_flags)
             made = module_tree.with_plain_functions(code, plain)
             if made is not None:
                 return made
-        return file.compile(rewriter.overdub_module(file.parse(source), [shape]), plain.co_flags)
+        tree = file.parse(source)
+        variant.apply_module_passes(tree)
+        return file.compile(rewriter.overdub_module(tree, [variant.shape]), plain.co_flags)
 
     def cached_module_level_of(self, record: FileRecord, variant: Variant, source: bytes, plain: CodeType) -> CodeType:
         """The same, from the cache if it is there."""
@@ -155,6 +159,14 @@ class BodyCompiler:
         return live(skeleton.graft(skeleton.requalify(code, plain)))
 
 
+def _notified() -> Sequence[CompilationListener]:
+    """The listeners, which know now that code is going to be made."""
+    listeners = list(LISTENERS) if LISTENERS else []
+    for listener in listeners:
+        listener.code_begins()
+    return listeners
+
+
 def _place_of(unit: Unit) -> places.Place | None:
     """The place of a function in its source; None, with the reason in the unit, if the function is left alone."""
     plain, source = unit.plain, unit.record.source
@@ -199,6 +211,4 @@ def _same(code: CodeType, other: CodeType) -> bool:
 
 _OTHER_SOURCE: Final = "its code is not what its source says"
 
-MODULE_CACHE: Final = ModuleCache()
 body_compiler: Final = BodyCompiler(MODULE_CACHE)
-atexit.register(MODULE_CACHE.flush)

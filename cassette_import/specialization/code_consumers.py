@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.namespaces import class_namespace, module_namespace
+from cassette_import.interpreter.own_work import own_work
 from cassette_import.runtime.state import ACTIVE, INACTIVE
-from cassette_import.specialization.reentrancy import SPECIALISING
 
 # ---- packages that keep code objects
 
@@ -48,17 +48,15 @@ def update_keepers(former: Iterable[CodeType | None], code: CodeType) -> None:
 def _add_to_mapping(kept: Any, known: list[CodeType], code: CodeType) -> None:
     """Store the value of an old code object for a new one. The mapping's methods run plain: they may be overdubbed."""
     token = ACTIVE.set(INACTIVE)
-    was_specialising = SPECIALISING.now
-    SPECIALISING.now = True
     try:
-        for one in known:
-            try:
-                kept[code] = kept[one]
-            except KeyError:
-                continue
-            return
+        with own_work():
+            for one in known:
+                try:
+                    kept[code] = kept[one]
+                except KeyError:
+                    continue
+                return
     finally:
-        SPECIALISING.now = was_specialising
         ACTIVE.reset(token)
 
 

@@ -15,7 +15,7 @@ from cassette_import.interpreter.derived_code import DERIVED
 from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.interpreter.records import Record
-from cassette_import.rewriting.trees.code_matching import is_function, match, nested_functions, replace_functions
+from cassette_import.rewriting.trees.code_matching import match, nested_functions, replace_functions
 from cassette_import.runtime.names import is_rewritten
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import trampolines
@@ -23,12 +23,13 @@ from cassette_import.specialization.function_unit import FileRecord, Unit
 from cassette_import.specialization.live_code import names_of
 from cassette_import.specialization.source_file import SourceFile
 from cassette_import.specialization.trampolines import Reference, is_trampoline
-from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended
 
 if TYPE_CHECKING:
     from cassette_import.rewriting.trees import scopes
+    from cassette_import.specialization import wildcard_variant
 else:
     (scopes,) = late("cassette_import.rewriting.trees", "scopes")
+    (wildcard_variant,) = late("cassette_import.specialization", "wildcard_variant")
 
 
 class WithTrampolines(Record):
@@ -77,7 +78,7 @@ class CodeIndex:
         if found is not None:
             return found
         record = self.records.get(code.co_filename)
-        if record is None or not is_function(code) or code in DERIVED:
+        if record is None or not code_flags.is_function(code) or code in DERIVED:
             return None
         plain = self._unmarked(record, code)
         if plain is None:
@@ -167,7 +168,7 @@ class CodeIndex:
 
         def replacement_of(function: CodeType) -> CodeType:
             functions.append(function)
-            unit = self.unit_of(function) if everything or can_be_suspended(function) else None
+            unit = self.unit_of(function) if everything or code_flags.can_be_suspended(function) else None
             if unit is None:
                 return function
             self._refer(unit, digest, len(functions) - 1)
@@ -209,7 +210,7 @@ class CodeIndex:
         source = record.source if record is not None else SourceFile(filename)
         if record is None:
             source.refresh(function.__module__, function.__globals__)
-        return source.available and is_function(function.__code__) and function.__code__ not in DERIVED
+        return source.available and code_flags.is_function(function.__code__) and function.__code__ not in DERIVED
 
     def leave_alone(self, function: FunctionType, reason: str) -> None:
         """Never overdub a function, for a reason; restore its plain code."""
@@ -247,7 +248,13 @@ class CodeIndex:
         return {
             unit.plain.co_qualname: names
             for unit in self._units_of(module_name)
-            if (names := [variant.name for variant in unit.variants if not isinstance(variant, WildcardVariant)])
+            if (
+                names := [
+                    variant.name
+                    for variant in unit.variants
+                    if not isinstance(variant, wildcard_variant.WildcardVariant)
+                ]
+            )
         }
 
     def _units_of(self, module_name: str) -> list[Unit]:

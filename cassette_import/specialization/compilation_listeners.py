@@ -14,6 +14,9 @@ from cassette_import.interpreter.protocols import Protocol
 class CompilationListener(Protocol):
     """Notified of each compiled body and module level."""
 
+    def code_begins(self) -> None:
+        """Code is going to be made in this thread. A call of `code_made` follows; such pairs may nest."""
+
     def code_made(self, functions: int, seconds: float) -> None:
         """Code was made in this thread, which took so many seconds: so many functions were compiled.
 

@@ -16,7 +16,6 @@ import contextlib
 import functools
 import importlib.util
 import marshal
-import operator
 import os
 import re
 import sys
@@ -27,6 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING
 
+from cassette_import.interpreter.module_bundle import status_of
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
 if TYPE_CHECKING:
@@ -296,14 +296,14 @@ def _fingerprint() -> bytes:
     To read the files takes milliseconds, so the hash is cached in a file, which is valid for the times and sizes of the
     files.
     """
-    files = sorted(_own_files(), key=operator.attrgetter("path"))
+    files = sorted(_own_files())
     stamp = _stamp_of_all(files)
     cached = None if stamp == NO_STAMP else _cached_fingerprint(stamp)
     if cached is not None:
         return cached
     parts = [importlib.util.MAGIC_NUMBER]
-    for entry in files:
-        with open(entry.path, "rb", buffering=0) as file:
+    for path in files:
+        with open(path, "rb", buffering=0) as file:
             parts.append(file.read())
     found = importlib.util.source_hash(b"".join(parts))
     if stamp != NO_STAMP:
@@ -311,15 +311,15 @@ def _fingerprint() -> bytes:
     return found
 
 
-def _stamp_of_all(files: Sequence[os.DirEntry[str]]) -> bytes:
+def _stamp_of_all(files: Sequence[str]) -> bytes:
     """What the paths, times and sizes of files prove, as those of one file do in `stamp_of`."""
     times, last = [], 0.0
-    for entry in files:
-        status = entry.stat()
-        times.append((entry.path, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+    for path in files:
+        status = status_of.get(path) or os.stat(path)
+        times.append((path, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
         last = max(last, status.st_mtime, status.st_ctime)
     # Times in the future prove nothing either, unlike those of single source files: the system's clock was set back.
-    return importlib.util.source_hash(repr(times).encode()) if time.time() - last >= _SETTLED else NO_STAMP
+    return importlib.util.source_hash(marshal.dumps(times, 0)) if time.time() - last >= _SETTLED else NO_STAMP
 
 
 def _cached_fingerprint(stamp: bytes) -> bytes | None:
@@ -349,8 +349,8 @@ def _location_of_fingerprint() -> str:
     return location(os.path.join(PACKAGE_FOLDER, "specialization", "__init__.py"), "fingerprint") or ""
 
 
-def _own_files() -> Iterator[os.DirEntry[str]]:
-    """The files of the packages that determine compiled bodies.
+def _own_files() -> Iterator[str]:
+    """The paths of the files of the packages that determine compiled bodies.
 
     There are none if cassette_import is imported from a zip file: the version in the name of the cache file suffices.
     """
@@ -362,7 +362,7 @@ def _own_files() -> Iterator[os.DirEntry[str]]:
             continue
         for entry in entries:
             if entry.name.endswith(".py"):
-                yield entry
+                yield entry.path
             elif entry.name != "__pycache__" and entry.is_dir():
                 folders.append(entry.path)
 

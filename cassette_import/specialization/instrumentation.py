@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from types import FunctionType
 from typing import Final
 
-from cassette_import.interpreter import heap
+from cassette_import.interpreter import code_flags, heap
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.symbols import ONLY_ARGUMENT_FREE
 from cassette_import.runtime.names import FLAGS
@@ -19,7 +19,6 @@ from cassette_import.runtime.variant import Variant
 from cassette_import.specialization.code_consumers import patch_readers
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.function_unit import Unit
-from cassette_import.specialization.wildcard_variant import can_be_suspended
 
 _OUTDATED: Final = -1
 """No generation of the registry: functions are instrumented again when the variant is entered next."""
@@ -74,7 +73,7 @@ class Instrumentation:
         what they make may be resumed in a context."""
         files = {name for name, record in self._index.records.items() if record.installed}
         for function in heap.functions_of_modules(files):
-            if can_be_suspended(function.__code__):
+            if code_flags.can_be_suspended(function.__code__):
                 self._instrument(function, self._index.unit_of(function.__code__))
 
     def instrument_function(self, function: FunctionType) -> None:

@@ -9,6 +9,7 @@ Knows source files and the shapes of variants. Must not know how bodies are comp
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 from collections.abc import Callable, Sequence
 from types import CodeType
@@ -290,3 +291,7 @@ def _unpacked(kind: type[_Cached], fields: list[Any]) -> _Cached:
 def _fits(code: CodeType, plain: CodeType) -> bool:
     """Whether a cached body has the parameters and free variables of the function."""
     return code.co_freevars == plain.co_freevars and code.co_argcount == plain.co_argcount
+
+
+MODULE_CACHE: Final = ModuleCache()
+atexit.register(MODULE_CACHE.flush)

@@ -7,14 +7,17 @@ variant only its shape. Must not know hooks, or how events are rewritten.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.errors import CassetteWarning
 from cassette_import.interpreter import heap
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.observers import pause_garbage_collection, pause_observers
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.interpreter.own_work import OWN_WORK
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.module_names import ModuleNames
 from cassette_import.runtime.names import FLAGS
@@ -22,14 +25,19 @@ from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 from cassette_import.runtime.variant import Variant
 from cassette_import.specialization import registry_port, trampolines
-from cassette_import.specialization.body_compiler import MODULE_CACHE, body_compiler
 from cassette_import.specialization.cached_code import cached_module
 from cassette_import.specialization.code_consumers import update_keepers
 from cassette_import.specialization.code_index import CodeIndex
-from cassette_import.specialization.file_stamp import stamp_of
 from cassette_import.specialization.function_unit import FileRecord
 from cassette_import.specialization.instrumentation import Instrumentation
-from cassette_import.specialization.specialiser import Specialiser
+from cassette_import.specialization.module_cache import MODULE_CACHE
+
+if TYPE_CHECKING:
+    from cassette_import.specialization import body_compiler, specialiser
+    from cassette_import.specialization.specialiser import Specialiser
+    from cassette_import.specialization.trampolines import Reference
+else:
+    body_compiler, specialiser = late("cassette_import.specialization", "body_compiler", "specialiser")
 
 
 class Registry:
@@ -40,7 +48,9 @@ class Registry:
         self.lock = self.index.lock
         self.records = self.index.records
         self.instrumentation = Instrumentation(self.index)
-        self.specialiser = Specialiser(self.index, self.instrumentation)
+        self.is_over = False
+        """Whether the interpreter shuts down: functions run their plain code, and nothing is specialised any more."""
+        self._specialiser: Specialiser | None = None
         self.generation = 0
         """Counts changes of what is overdubbed: variants that were instrumented before are outdated."""
 
@@ -110,7 +120,7 @@ class Registry:
             if record is None:
                 record = self.index.record_of(filename)
             # A module that is not installed is not noticed when it is reloaded: its functions have new code then.
-            if is_new or (self.index.find_unit(code) is None and record.source.stamp != stamp_of(filename)):
+            if is_new or (self.index.find_unit(code) is None and not record.source.is_current()):
                 record.source.adopt(module_name, namespace)
                 self.generation += 1
             if record.installed:
@@ -189,6 +199,39 @@ class Registry:
             if unit is not None and (function.__code__ is unit.plain or variant not in unit.variants):
                 self.instrumentation.instrument_function(function)
 
+    # ---- entering functions
+
+    @property
+    @hidden
+    def specialiser(self) -> Specialiser:
+        """What specialises functions; most processes find all bodies in the cache, and do without it."""
+        if self._specialiser is None:
+            self._specialiser = specialiser.Specialiser(self.index, self.instrumentation)
+        return self._specialiser
+
+    @hidden
+    def enter(self, reference: Reference, environment: Callable[[], Any]) -> Callable[..., Any]:
+        """The function that a trampoline calls in place of the one that was called, as `Specialiser.enter` finds it."""
+        assert isinstance(environment, FunctionType)
+        if self.is_over or OWN_WORK.now:
+            return self._plain_function(reference, environment)
+        OWN_WORK.now = True
+        try:
+            return self.specialiser.enter(reference, environment)
+        finally:
+            OWN_WORK.now = False
+
+    def _plain_function(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
+        """A function that runs plain; making it causes audit events, about which the program is not told."""
+        if OWN_WORK.makes_function:
+            return _unnoticed
+        OWN_WORK.makes_function = True
+        try:
+            plain = self.index.unit_at(reference, environment.__code__.co_filename).plain
+            return FunctionType(plain, environment.__globals__, plain.co_name, None, environment.__closure__)
+        finally:
+            OWN_WORK.makes_function = False
+
     # ---- modules imported while a context is active
 
     def wants_module_level(self, filename: str | None = None) -> bool:
@@ -249,9 +292,13 @@ class Registry:
                 if not everything or cached_for is None:
                     made = plain
                     if variant is not None:
-                        made = body_compiler.cached_module_level_of(record, variant, source, plain)
+                        made = body_compiler.body_compiler.cached_module_level_of(record, variant, source, plain)
                     return self.index.with_trampolines(made, everything).code
-                made = plain if variant is None else body_compiler.module_level_of(record, variant, source, plain)
+                made = (
+                    plain
+                    if variant is None
+                    else body_compiler.body_compiler.module_level_of(record, variant, source, plain)
+                )
                 return self._cached(record, cached_for, variant is not None, made)
         finally:
             ACTIVE.reset(token)
@@ -293,4 +340,8 @@ def _warn_of_prompt(code: CodeType) -> None:
 registry: Final = Registry()
 OVERDUBBED.connect(registry.index)
 registry_port.registry.connect(registry)
-trampolines.connect(registry.specialiser.enter)
+trampolines.connect(registry.enter)
+
+
+def _unnoticed(*_args: object, **_kwargs: object) -> None:
+    """Replaces an audit hook that is called for the making of its own plain function (`function.__new__`)."""

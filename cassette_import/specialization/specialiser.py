@@ -13,6 +13,7 @@ from typing import Any, Final
 from cassette_import.errors import CassetteWarning, PassError
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.clock import perf_counter
+from cassette_import.interpreter.fresh_stack import on_a_fresh_stack
 from cassette_import.interpreter.observers import pause_observers
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
@@ -22,13 +23,11 @@ from cassette_import.specialization.body_compiler import body_compiler
 from cassette_import.specialization.code_consumers import patch_readers, update_keepers
 from cassette_import.specialization.code_index import CodeIndex
 from cassette_import.specialization.compilation_listeners import LISTENERS
-from cassette_import.specialization.fresh_stack import on_a_fresh_stack
 from cassette_import.specialization.function_lookup import FunctionLookup, function_in, has_environment
 from cassette_import.specialization.function_unit import Unit
 from cassette_import.specialization.instrumentation import Instrumentation
-from cassette_import.specialization.reentrancy import SPECIALISING
 from cassette_import.specialization.trampolines import Reference
-from cassette_import.specialization.wildcard_variant import WildcardVariant, can_be_suspended, wildcard_variant
+from cassette_import.specialization.wildcard_variant import WildcardVariant, wildcard_variant
 
 MOST_VARIANTS: Final = 4
 """How many variants a compiled body serves. The inactive one that was added least recently is dropped first."""
@@ -48,10 +47,8 @@ class Specialiser:
         self._index = index
         self._instrumentation = instrumentation
         self._lookup = FunctionLookup(index)
-        self.is_over = False
-        """Whether the interpreter shuts down: functions run their plain code, and nothing is specialised any more."""
 
-    def enter(self, reference: Reference, environment: Callable[[], Any]) -> Callable[..., Any]:
+    def enter(self, reference: Reference, environment: FunctionType) -> Callable[..., Any]:
         """Specialise a unit and switch its live functions to the new code. Trampolines call this.
 
         Parameters
@@ -65,33 +62,27 @@ class Specialiser:
         -------
         The function that the trampoline calls in its place.
         """
-        assert isinstance(environment, FunctionType)
-        if self.is_over:
-            return function_in(environment, self._index.unit_at(reference, environment.__code__.co_filename).plain)
         activation = ACTIVE.get()
         if activation.is_module_level and activation.variant is None:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
             unit.plain_entries += 1
-            if unit.plain_entries != _OFTEN and not can_be_suspended(unit.plain):
+            if unit.plain_entries != _OFTEN and not code_flags.can_be_suspended(unit.plain):
                 return function_in(environment, self._index.outer_code_of(unit))
         token = ACTIVE.set(INACTIVE)
         resume_observers = pause_observers()
         began, known = perf_counter(), body_compiler.seconds
+        listeners = list(LISTENERS) if LISTENERS else ()
+        for listener in listeners:
+            listener.code_begins()
         try:
             unit = self._index.unit_at(reference, environment.__code__.co_filename)
-            if SPECIALISING.now:
-                return function_in(environment, unit.plain)  # specialising itself calls the function
-            SPECIALISING.now = True
-            try:
-                with self._index.lock:
-                    unit = self._entered_unit(unit, environment)
-                    return self._switch(unit, self._code_for(unit, activation), environment)
-            finally:
-                SPECIALISING.now = False
+            with self._index.lock:
+                unit = self._entered_unit(unit, environment)
+                return self._switch(unit, self._code_for(unit, activation), environment)
         finally:
-            if LISTENERS:  # finding the live functions is specialising as well
+            if listeners:  # finding the live functions is specialising as well
                 rest = max(0.0, perf_counter() - began - (body_compiler.seconds - known))
-                for listener in list(LISTENERS):
+                for listener in listeners:
                     listener.code_made(0, rest)
             resume_observers()
             ACTIVE.reset(token)
@@ -179,7 +170,7 @@ class Specialiser:
         wanted += [other for other in self._instrumentation.active() if other not in wanted]
         room = MOST_VARIANTS - len(wanted)
         older = [other for other in unit.variants if other not in wanted and not other.is_superseded]
-        if not wanted and can_be_suspended(unit.plain):
+        if not wanted and code_flags.can_be_suspended(unit.plain):
             known = [other for other in older if not isinstance(other, WildcardVariant)]
             return wildcard_variant(self._instrumentation.variants), *known[: MOST_VARIANTS - 1]
         if not wanted and not older:

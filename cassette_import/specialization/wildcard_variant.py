@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any, Final
 
-from cassette_import.interpreter import code_flags
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.shape import ContextShape, Shape
@@ -21,16 +20,16 @@ from cassette_import.runtime.dispatch.guards import Guards
 from cassette_import.runtime.names import NAMES, make_cell
 from cassette_import.runtime.variant import Family, Variant
 
-_SUSPENDABLE: Final = code_flags.GENERATOR | code_flags.COROUTINE | code_flags.ASYNC_GENERATOR
-
 
 class WildcardVariant:
     """Acts as a variant that intercepts some kinds of events. No activation has it."""
 
-    def __init__(self, events: Events) -> None:
-        prefix = symbols.wildcard_prefix(events)
+    def __init__(self, events: Events, tagging: bool) -> None:
+        prefix = symbols.wildcard_prefix(events, tagging)
         self.name = ""
-        self.shape = Shape(prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events)
+        self.shape = Shape(
+            prefix, (ContextShape(events, prehook=True, posthook=True),), everything=events, tagging=tagging
+        )
         self.instrumented_at: dict[frozenset[str], int] = {}
         make_cell(symbols.cell_of(prefix))
         self.guards = Guards(prefix)
@@ -42,6 +41,9 @@ class WildcardVariant:
     def apply_passes(self, function: FunctionType, tree: Any, source: str) -> Any:
         """Does nothing: there are no passes."""
 
+    def apply_module_passes(self, tree: Any) -> None:
+        """Does nothing: there are no passes."""
+
     def bind_names(self, names: Iterable[str]) -> None:
         """Does nothing: the only name exists already."""
 
@@ -50,18 +52,17 @@ _intercepting: Final = functools.cache(WildcardVariant)
 
 
 def wildcard_variant(known: Iterable[Variant]) -> WildcardVariant:
-    """The wildcard variant for calls, and for all kinds of events that some known variant intercepts."""
-    events = Events.CALLS
+    """The wildcard variant for calls, and for all kinds of events that some known variant intercepts.
+
+    If a known context tags values, the bodies pass wrappers on.
+    """
+    events, tagging = Events.CALLS, False
     for variant in known:
         events |= variant.shape.everything | variant.shape.targets | variant.shape.overloads
-    return _intercepting(events)
+        tagging = tagging or variant.shape.tagging
+    return _intercepting(events, tagging)
 
 
 def any_wildcard_is_met() -> bool:
     """Whether some function serves a wildcard variant: its events reach whichever context is active."""
     return _intercepting.cache_info().currsize > 0
-
-
-def can_be_suspended(code: CodeType) -> bool:
-    """Whether code is that of a generator, a coroutine or an asynchronous generator."""
-    return bool(code.co_flags & _SUSPENDABLE)

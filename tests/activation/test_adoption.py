@@ -31,7 +31,7 @@ LOG = """
 @pytest.fixture(autouse=True)
 def no_wildcards(monkeypatch):
     """Other tests may have made functions that serve every context: no block warns then."""
-    monkeypatch.setattr(adoption, "any_wildcard_is_met", lambda: False)
+    monkeypatch.setattr(adoption.wildcard_variant, "any_wildcard_is_met", lambda: False)
 
 
 def output(source, folder):

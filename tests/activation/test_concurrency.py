@@ -326,6 +326,7 @@ def test_modules_that_are_imported_in_a_context_are_diverted_too():
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
                 assert pool.submit(current).result() is ctx
         import concurrent.futures.process
+        import multiprocessing.pool
         assert not any("cassette" in type(finder).__module__ for finder in sys.meta_path)
     """)
 

@@ -12,6 +12,7 @@ from helpers.command_line import cassette
 
 from cassette_import import overdub
 from cassette_import.contexts import CallTypes
+from cassette_import.contexts.lookup import context_named
 
 PROGRAM = """
     import asyncio
@@ -366,10 +367,72 @@ def test_the_call_sites_are_there_when_the_program_raises_or_is_interrupted(endi
             "context .*unexpected keyword argument 'depth'; it takes limit, leaves, module, imports",
         ),
         (["-c", "call-types", "-o", "out.py"], "out.py: unknown format; known are .json, .pyi, .txt"),
-        (["-c", "call_types"], "no context is called 'call_types'; there are call-types, .*"),
+        (["-c", "call_types"], "no context is called 'call_types'; there are .*call-types, .*"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(options, message, folder):
     done = cassette("run", *options, "app.py", folder=folder)
     assert (done.status, done.stdout) == (2, "")
     assert re.fullmatch(f"python -m cassette_import run: {message}\n", done.stderr)
+
+
+LIFETIMES = """
+    import functools, gc, weakref
+
+    class Base:
+        pass
+
+    class Called:
+        def __call__(self):
+            return 1
+
+    def classes():
+        for number in range(3):
+            made = type(f"Made{number}", (Base,), {})
+            len(made.__name__), isinstance(made, made)
+        del made
+        gc.collect()
+        return len(Base.__subclasses__())
+
+    def instances():
+        called = Called()
+        reference = weakref.ref(called)
+        called()
+        del called
+        gc.collect()
+        return reference()
+
+    def closures():
+        def named():
+            return held
+        held = Base()
+        @functools.wraps(Base)
+        def wrapper():
+            return held
+        references = weakref.ref(held), weakref.ref(wrapper)
+        named(), wrapper()
+        del held, named, wrapper
+        gc.collect()
+        return [reference() for reference in references]
+"""
+
+
+@pytest.mark.parametrize(
+    ("context", "program", "expected"),
+    [
+        *((context, "instances", None) for context in ("call-types", "callgraph", "profile")),
+        *((context, "closures", [None, None]) for context in ("call-types", "callgraph", "profile")),
+        *((context, "classes", 0) for context in ("callgraph", "profile")),  # call-types reports types
+    ],
+)
+def test_what_is_called_lives_no_longer_than_without_the_context(context, program, expected, make_program):
+    assert overdub(context_named(context), getattr(make_program(LIFETIMES), program)) == expected
+
+
+def test_stubs_of_a_module_that_was_not_called_leave_an_earlier_file(tmp_path):
+    (tmp_path / "shop.py").write_text("def price(x):\n    return x\n")
+    (tmp_path / "app.py").write_text("import shop\nshop.price(1)\n")
+    (tmp_path / "shop.pyi").write_text("earlier")
+    done = cassette("run", "-p", "shop", "-c", "call-types:module=shpo", "-o", "shop.pyi", "app.py", folder=tmp_path)
+    assert "no function of a module 'shpo' was called; did you mean shop?" in done.stderr
+    assert (tmp_path / "shop.pyi").read_text() == "earlier"

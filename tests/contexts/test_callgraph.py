@@ -9,6 +9,7 @@ import threading
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from helpers.accelerator import ways
 from helpers.command_line import cassette
 
 from cassette_import import overdub
@@ -78,6 +79,13 @@ PROGRAM = """
         for _ in range(500):
             clean("x")
 """
+
+
+@pytest.fixture(params=["in C", "in Python"], autouse=True)
+def hooks(request, monkeypatch):
+    """Whether the hook is that of the accelerator."""
+    with ways(request.param, monkeypatch):
+        yield
 
 
 @pytest.fixture

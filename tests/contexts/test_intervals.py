@@ -245,7 +245,7 @@ def test_wrong_arguments_are_reported_in_one_sentence():
     with pytest.raises(ValueError, match="from the lower bound to the higher one"):
         enclosure(lambda x: x, Interval(2, 1))
     with pytest.raises(NotOverdubbable, match="no rule is known"):
-        enclosure(math.modf, Interval(1, 2))
+        enclosure(math.ulp, Interval(1, 2))
     with pytest.raises(TypeError, match="must be callable"):
         enclosure(3)
     with pytest.raises(ValueError, match="precision is a number of bits"):
@@ -269,3 +269,48 @@ def test_without_flint_the_command_line_names_the_missing_package(tmp_path):
     assert done.returncode == 2
     assert "python-flint" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+# ---- results of several branches
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (math.floor, (0, 2)),
+        (math.ceil, (1, 3)),
+        (round, (0, 3)),
+        (int, (0, 2)),
+        (lambda x: math.floor(x), (0, 2)),
+        (lambda x: round(x) * 10, (0, 30)),
+        (lambda x: [1, 2, 3][int(x)], (1, 3)),
+        (lambda x: 1 if x < 1 else 2.5, (1, 2.5)),
+    ],
+)
+def test_integers_that_branches_return_make_an_interval(function, expected):
+    assert enclosure(function, Interval(0.5, 2.5), splits=5) == expected
+
+
+def test_the_interval_contains_numbers_that_no_float_is():
+    big, third = 2**70 + 1, Fraction(1, 3)
+    found = enclosure(lambda x: (big, third) if x < 1 else (big + 1, third * 2), Interval(0.5, 2.5), splits=1)
+    assert all(big + n in found[0] for n in (0, 1))
+    assert all(third * n in found[1] for n in (1, 2))
+
+
+@pytest.mark.parametrize("values", [(True, False), ("a", "b"), (None, 1), (1, True)])
+def test_other_values_that_branches_return_make_no_interval(values):
+    with pytest.raises(ValueError, match=r"which no interval contains|and some "):
+        enclosure(lambda x: values[0] if x < 1 else values[1], Interval(0.5, 2.5), splits=1)
+
+
+@pytest.mark.parametrize("value", [-1, 0, 1, 10**30, 1.5, "128", None, True])
+def test_an_invalid_precision_is_refused_with_its_bounds(value):
+    with pytest.raises(ValueError, match=f"^precision is a number of bits from 2 to 1000000, not {value!r}$"):
+        enclosure(lambda x: x, Interval(1, 2), precision=value)
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, "x", None, True])
+def test_an_invalid_number_of_splits_is_refused(value):
+    with pytest.raises(ValueError, match=f"^splits is a number of splits from 0 on, not {value!r}$"):
+        enclosure(lambda x: x, Interval(1, 2), splits=value)

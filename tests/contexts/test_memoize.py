@@ -325,13 +325,10 @@ def test_all_results_can_be_deleted(program):
 
 def test_a_persistent_key_refuses_objects_with_neither_name_nor_state():
     with pytest.raises(CannotCache, match=r"neither name nor state: .*lambda"):
-        Key((lambda: 1,), {}, is_persistent=True)
+        Key((lambda: 1,), {}, digest=repr)
     with pytest.raises(CannotCache, match="neither name nor state: object object"):
-        Key((object(),), {}, is_persistent=True)
-    assert (
-        Key((len, int, {"a": [1]}), {}, is_persistent=True).value
-        == Key((len, int, {"a": [1]}), {}, is_persistent=True).value
-    )
+        Key((object(),), {}, digest=repr)
+    assert Key((len, int, {"a": [1]}), {}, digest=repr).value == Key((len, int, {"a": [1]}), {}, digest=repr).value
 
 
 # ---- on the command line

@@ -188,3 +188,90 @@ def test_the_report_is_written_as_json(tmp_path):
 def test_a_limit_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="limit is a number of lines"):
         Provenance(limit="many")
+
+
+# ---- containers
+
+
+def read_prices():
+    return [float(row["price"]) for row in csv.DictReader(TABLE)]
+
+
+def print_containers():
+    prices = read_prices()
+    print(prices)
+    print({"a": prices[0], "b": "text"})
+    print((prices[1], [1, prices[2]]), prices[0])
+    print({prices[0]})
+    looped = [prices[1]]
+    looped.append(looped)
+    print(looped)
+    print([1, 2], {"a": 1})
+
+
+def test_the_items_of_printed_containers_have_their_cells(capsys):
+    assert found(print_containers) == [
+        *[("2.5", ["B2"]), ("4.0", ["B3"]), ("2.75", ["B4"])],
+        ("2.5", ["B2"]),
+        *[("4.0", ["B3"]), ("2.75", ["B4"]), ("2.5", ["B2"])],
+        ("{2.5}", ["B2"]),
+        ("[4.0, [...]]", ["B3"]),
+    ]
+
+
+class Loud:
+    def __init__(self):
+        self.shown = 0
+
+    def __repr__(self):
+        self.shown += 1
+        return "2.5"
+
+
+def print_object(loud, number):
+    print([loud, number])
+
+
+def test_objects_in_containers_are_not_shown_for_the_parts(capsys):
+    def program(loud):
+        print_object(loud, read_prices()[0])
+
+    loud = Loud()
+    assert found(program, loud) == [("[2.5, 2.5]", ["B2"])]
+    assert loud.shown == 2  # by print, and for the line of the report
+
+
+def lines_of(prices, file):
+    for price in prices:
+        file.write("next\n")
+        yield f"{price}\n"
+
+
+def write_lines(path, make):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(make(read_prices(), file))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda prices, file: [f"{price}\n" for price in prices],
+        lambda prices, file: tuple(str(price) + "\n" for price in prices),
+        lambda prices, file: (f"{price}\n" for price in prices),
+        lambda prices, file: map("{}\n".format, prices),
+        lines_of,
+    ],
+    ids=["list", "tuple", "generator expression", "map", "generator that writes"],
+)
+def test_lines_that_writelines_writes_have_their_cells(make, tmp_path):
+    write_lines(tmp_path / "plain.txt", make)
+    pieces = found(write_lines, tmp_path / "lines.txt", make)
+    assert [(text.strip(), cells) for text, cells in pieces] == [("2.5", ["B2"]), ("4.0", ["B3"]), ("2.75", ["B4"])]
+    assert (tmp_path / "lines.txt").read_text() == (tmp_path / "plain.txt").read_text()
+
+
+def test_writelines_raises_as_in_plain_python(tmp_path):
+    with pytest.raises(TypeError, match=r"write\(\) argument must be str"):
+        found(write_lines, tmp_path / "lines.txt", lambda prices, file: prices)
+    with pytest.raises(TypeError, match="not iterable"):
+        found(write_lines, tmp_path / "lines.txt", lambda prices, file: prices[0])

@@ -197,7 +197,7 @@ def test_the_summary_counts_the_calls_of_each_target(program):
     ("replacements", "message"),
     [
         ({}, "nothing to substitute"),
-        ({"time.tiem": len}, "module time has no attribute 'tiem'"),
+        ({"time.tiem": len}, "module time has no attribute 'tiem'; did you mean time?"),
         ({"nowhere.f": len}, "there is no module 'nowhere'"),
         ({"time": len}, "'time' is not of the form module.function"),
         ({"math.pi": len}, "math.pi is a float, which is not called"),
@@ -254,7 +254,7 @@ def test_the_report_is_there_when_the_program_raises(folder):
     ("options", "message"),
     [
         ("", "nothing to substitute: .*"),
-        (":time.tiem=fakes.noon", "module time has no attribute 'tiem'"),
+        (":time.tiem=fakes.noon", "module time has no attribute 'tiem'; did you mean time\\?"),
         (":time.time=fakes.nothing", "fakes.nothing, given for time.time, is not callable; .*"),
         (":time.time=fakes.nowhere", "module fakes has no attribute 'nowhere'"),
         (":time.time=app.f", "app.f is in the program itself, which has not begun; put it into another module"),

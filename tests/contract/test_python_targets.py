@@ -84,6 +84,7 @@ EVENTS = {
     "Text.write(Text(), text='a')": [("Text.write", 1, {"text": "a"})],
     "Text.__init__(Text.__new__(Text), 1)": [("Text.__init__", 2, {})],
     "cached.__wrapped__(1)": [("cached", (1,), {})],
+    "contextvars.copy_context().run(target, 1)": [("target", (1,), {})],
     "list(generated(1))": [("generated", (1,), {})],
     "awaited(1).close()": [("awaited", (1,), {})],
 }
@@ -98,7 +99,6 @@ NO_EVENTS = [
     "Text().attribute",
     "getattr(Text(), 'attribute')",
     "collections.defaultdict(make_list)[1]",
-    "contextvars.copy_context().run(target, 1)",
     "finalised()",
     "type.__call__(Text, 1)",
     "target.__call__(1)",

@@ -620,7 +620,9 @@ def test_block_lets_exceptions_through_and_ends_the_context(program):
 
 
 def test_block_leaves_modules_that_are_not_installed_alone(make_package, import_fresh, Recorder, monkeypatch):
-    monkeypatch.setattr(adoption, "any_wildcard_is_met", lambda: False)  # other tests may have made such functions
+    monkeypatch.setattr(
+        adoption.wildcard_variant, "any_wildcard_is_met", lambda: False
+    )  # other tests may have made such functions
 
     class Fresh(Recorder):
         """A type of its own: each warns once."""

@@ -14,6 +14,7 @@ WITH_A_TEST = {
     "enclose_route.py",
     "flask_injection.py",
     "memoise_fib.py",
+    "paving.py",
     "print_calls.py",
     "profile_jinja2.py",
     "profile_jinja2_plain.py",
@@ -21,7 +22,9 @@ WITH_A_TEST = {
     "sales_report.py",
     "sin_to_cos.py",
     "slice_prints.py",
+    "sparse_jacobian.py",
     "step_debugger.py",
+    "water_densities.py",
 }
 PAGES = "25 pages, 22551 characters\n"
 
@@ -185,3 +188,33 @@ def test_enclose_route(tmp_path):
         "lon2 is between -8.2274 and -8.1676",
         "azi2 is between 101.5899 and 101.6131",
     ]
+
+
+def test_sparse_jacobian(tmp_path):
+    needs("numpy")
+    needs("scipy")
+    outcome = run(EXAMPLES / "sparse_jacobian.py", "4", folder=tmp_path)
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert outcome.stdout.startswith("32 inputs, 192 entries, ")
+    assert float(outcome.stdout.split()[-1]) < 1e-3
+
+
+def test_water_densities(tmp_path):
+    needs("flint")
+    needs("chemicals")
+    lines = shown("water_densities.py", tmp_path).splitlines()
+    assert [line[:24] for line in lines] == [
+        "one density between 13.2",
+        "one density between 37.6",
+        "one density between 331.",
+        "one density between 629.",
+        "one density between 831.",
+    ]
+
+
+def test_paving(tmp_path):
+    needs("flint")
+    needs("matplotlib")
+    outcome = run(EXAMPLES / "paving.py", "paving.svg", folder=tmp_path)
+    assert re.fullmatch(r"\d+ boxes of solutions, \d+ on the boundary\n", outcome.stdout)
+    assert (tmp_path / "paving.svg").read_text(encoding="utf-8").startswith("<?xml")

@@ -161,11 +161,11 @@ def test_the_module_of_a_context_is_not_part_of_the_program(folder):
 @pytest.mark.parametrize(
     ("described", "message"),
     [
-        ("xyz", "no context is called 'xyz'; there are .*, noop, profile, .*, and module:Class"),
+        ("xyz", "no context is called 'xyz'; there are .*, noop, .*, profile, .*, and module:Class"),
         ("profile:limit=many", "context 'profile:limit=many': limit must be a whole number, not 'many'"),
         ("profile:sites=yes", "context 'profile:sites=yes': sites must be True or False, not 'yes'"),
         ("trace:depth=deep", "context 'trace:depth=deep': depth must be a whole number or None, not 'deep'"),
-        ("trace:depth=0", "context 'trace:depth=0': depth is the number of levels .*, at least 1, not 0"),
+        ("trace:depth=0", "context 'trace:depth=0': depth is a number of levels of calls from 1 on, not 0"),
         ("profle", "no context is called 'profle'; .*; did you mean profile[?]"),
         ("trace:dept=3", "context 'trace:dept=3': .*; it takes .*, depth, .*; did you mean depth[?]"),
         ("trace:deep=3", "context 'trace:deep=3': got an unexpected keyword argument 'deep'; it takes .*, depth, .*"),
@@ -572,7 +572,7 @@ def test_the_report_and_the_profile_say_how_much_of_the_run_specialising_was(fol
         (
             [],
             "python -m cassette_import: a command is needed: "
-            "run, replay, show, contexts, primitives, doctor, cache or compile",
+            "run, replay, show, contexts, primitives, doctor, cache, compile or fuzz",
         ),
         (["sing"], "python -m cassette_import: argument COMMAND: invalid choice: 'sing' .*"),
         (["run"], "python -m cassette_import run: a script, or -m and a module, is needed"),
@@ -736,6 +736,11 @@ def test_contexts_describes_the_options_of_a_context_with_their_defaults_and_its
     assert "-o FILE writes .json, .jsonl, .ndjson, .txt" in told
 
 
+def test_contexts_describes_a_format_that_any_file_may_have(folder):
+    told = cassette("contexts", "record", folder=folder).stdout
+    assert "-o FILE writes .cassette, .jsonl, or a file of any other name\n" in told
+
+
 def test_contexts_describes_a_context_beside_the_program_too(folder):
     (folder / "seeing.py").write_text(
         "from cassette_import import Context\n\nclass Seen(Context):\n    'Sees.'\n\n"
@@ -831,3 +836,11 @@ def test_doctor_reports_modules_without_source(folder):
 def test_a_context_with_a_summary_alone_writes_no_files(folder):
     done = cassette("run", "-c", "own:Brief", "-o", "out.txt", "app.py", folder=folder)
     assert (done.status, done.stderr) == (2, "python -m cassette_import run: out.txt: Brief writes no files\n")
+
+
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_a_file_for_results_is_given_once(option, folder):
+    done = cassette("run", option, "first.txt", option, "second.txt", "app.py", folder=folder)
+    assert done.status == 2
+    assert done.stderr == f"python -m cassette_import run: {option} is given twice: there is one FILE for the results\n"
+    assert not (folder / "first.txt").exists()

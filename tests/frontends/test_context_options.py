@@ -25,12 +25,14 @@ FILES = {
     """,
 }
 REQUIRED = {
+    "parallel": {"targets": "shop:used"},
     "faults": {"target": "shop.used", "delay": "0"},
     "memoize": {"functions": "shop.used"},
     "replay": {"file": "kept.cassette"},
 }
 """The options without which a context cannot be made; a value of `delay` makes it complete."""
 SENSIBLE = {
+    "allocations": {"sort": "kept", "limit": "3", "operators": "true", "paths": "100"},
     "call-types": {"limit": "3", "leaves": "true", "module": "shop", "imports": "true"},
     "callgraph": {"leaves": "true", "minimum": "2", "limit": "3", "top": "0", "imports": "true"},
     "faults": {
@@ -43,9 +45,13 @@ SENSIBLE = {
         "probability": "0.0",
         "seed": "7",
     },
+    "flops": {"limit": "3"},
     "intervals": {"precision": "64", "splits": "1"},
     "memoize": {"functions": "shop.used", "limit": "10", "folder": "2024"},
+    "nonan": {"stop": "false", "limit": "3"},
     "noop": {"events": "calls+operators"},
+    "parallel": {"targets": "shop:used;shop:changed", "scheduler": "None", "workers": "2", "check": "true"},
+    "precision": {"digits": "30", "limit": "3"},
     "profile": {
         "sort": "cumulative",
         "limit": "3",
@@ -85,7 +91,15 @@ RECORDINGS = {"record", "replay"}
 WRONG = {"number": "shop.number", "text": "many", "a name": "shop.nope", "a negative number": "-1.5"}
 ANY_TEXT = {
     *("call-types module", "faults seed", "memoize folder", "record file", "replay file", "trace package"),
-    *("record mask", "trace mask", "taint sources", "taint sinks", "taint sanitizers", "record boundary"),
+    *(
+        "record mask",
+        "trace mask",
+        "taint sources",
+        "taint sinks",
+        "taint sanitizers",
+        "record boundary",
+        "parallel scheduler",
+    ),
 }
 """Options that take any text: a name, a pattern, a file, or a function that may be defined later."""
 
@@ -98,7 +112,7 @@ EACH = [(name, option) for name in READY_MADE for option in options_of(name)]
 RUN = [
     (name, option)
     for name, option in EACH
-    if name not in ("replay", "intervals") and (option in SENSIBLE[name] or name == "substitute")
+    if name not in ("replay", "intervals", "parallel") and (option in SENSIBLE[name] or name == "substitute")
 ]
 
 

@@ -313,7 +313,7 @@ def test_a_marker_whose_only_argument_is_a_context_type_marks_the_test(project):
         @pytest.mark.cassette(Profile)
         class TestClass:
             def test_method(self):
-                assert type(cassette_import.current()) is Profile
+                assert isinstance(cassette_import.current(), Profile)
 
         def test_types_are_not_marked():
             assert not hasattr(Mine, "pytestmark")
@@ -502,7 +502,7 @@ def test_a_marker_and_the_fixture_accept_several_contexts_the_first_one_outermos
 
         @pytest.mark.cassette(Noop, "profile", packages=["shop"])
         def test_marker():
-            assert type(cassette_import.current()) is Profile
+            assert isinstance(cassette_import.current(), Profile)
 
         def test_fixture(overdubbing):
             with overdubbing(Profile, "noop", packages="shop", exclude="shop.till") as (profile, noop):

@@ -19,7 +19,7 @@ with bundled("test"):
     import cassette_import.contexts.profile
     import cassette_import.frontends.programs.program
 
-names = [name for name in sys.modules if name.startswith("cassette_import.")]
+names = [name for name in sys.modules if name.startswith("cassette_import.") and not name.endswith("._accelerator")]
 """
 
 
@@ -59,7 +59,12 @@ def imported_as_usual(package, **environment):
     return {name for name in names if name.startswith("cassette_import")}
 
 
-NOT_BUNDLED = {"cassette_import", "cassette_import.interpreter", "cassette_import.interpreter.module_bundle"}
+NOT_BUNDLED = {
+    "cassette_import",
+    "cassette_import.interpreter",
+    "cassette_import.interpreter.hidden_code",
+    "cassette_import.interpreter.module_bundle",
+}
 
 
 def test_the_second_start_imports_nothing_as_usual(package):
@@ -110,7 +115,7 @@ def test_a_missing_module_is_an_error_with_a_bundle_too(package):
 
 
 def test_modules_that_were_just_edited_have_no_bundle(package):
-    set_time(package / "interpreter" / "clock.py", time.time())
+    set_time(package / "interpreter" / "clock.py", time.time() + 60)  # whatever time the start takes
     printed(package, "")
     assert bundles(package) == []
 

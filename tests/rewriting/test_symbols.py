@@ -11,8 +11,10 @@ import pytest
 import cassette_import
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
-from cassette_import.rewriting.guard_keys import Guard, GuardKind, file_digest, guard_kind_of
+from cassette_import.rewriting.guard_keys import Guard, GuardKind, file_digest
 from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.runtime.dispatch.guards import Guards
+from cassette_import.runtime.names import cell_attributes, make_cell
 
 NAMES = VariantNames("@7")
 PACKAGE = pathlib.Path(cassette_import.__file__).parent
@@ -22,8 +24,8 @@ GUARDS = [
     for kind, keywords, anywhere, path in itertools.product(GuardKind, (False, True), (False, True), PATHS)
 ]
 SPELLED_HERE = {"symbols.py", "temporaries.py"}
-NO_NAMES = {"@decorator"}
-"""Strings that look like names: syntax in the table of primitives."""
+NO_NAMES = {"@decorator", "@hidden"}
+"""Strings that look like names: syntax in the table of primitives, and a decorator in source text."""
 
 
 def test_a_guard_is_parsed_from_its_key():
@@ -36,9 +38,13 @@ def attribute_of(name):
     return attribute
 
 
-def test_the_kind_of_a_guard_is_parsed_from_its_attribute():
-    kinds = [guard_kind_of(attribute_of(NAMES.guard(guard))) for guard in GUARDS]
-    assert kinds == [guard.kind for guard in GUARDS]
+def test_attributes_of_guards_are_provided_by_their_kind():
+    make_cell(symbols.cell_of(NAMES.prefix))
+    keys = [attribute_of(NAMES.guard(guard)) for guard in GUARDS]
+    assert Guards(NAMES.prefix).provide(keys) == []
+    held = cell_attributes(symbols.cell_of(NAMES.prefix))
+    of_types = (GuardKind.TYPES, GuardKind.TYPES_OF_SUPER)
+    assert [held[key] for key in keys] == [() if guard.kind in of_types else None for guard in GUARDS]
 
 
 def test_no_other_name_of_a_variant_is_that_of_a_guard():
@@ -50,7 +56,10 @@ def test_no_other_name_of_a_variant_is_that_of_a_guard():
         names += [NAMES.event(kind), NAMES.overload(kind), NAMES.pick(kind), NAMES.is_overloaded_at(kind)]
         names += [hook, symbols.with_arity(hook, 2), symbols.without_arguments(hook)]
         names += [NAMES.argument_free_hook("post", 1, kind)]
-    assert [name for name in names if guard_kind_of(attribute_of(name)) is not None] == []
+    make_cell(symbols.cell_of(NAMES.prefix))
+    attributes = [attribute_of(name) for name in names]
+    assert Guards(NAMES.prefix).provide(attributes) == attributes
+    assert [Guard.parse(attribute) for attribute in attributes] == [None] * len(attributes)
     assert len(set(names)) == len(names)
 
 

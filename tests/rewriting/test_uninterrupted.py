@@ -96,6 +96,25 @@ SOURCE = """
     async def managed():
         yield abs(-1)
 
+    async def refused(texts):
+        wrong = []
+        for text in texts:
+            try:
+                wrong.append(await later(int(text)) + len(text))
+            except ValueError as error:
+                wrong.append(str(error))
+            if len(await later(str(int("1")))) > int(text.strip("x") or "1"):
+                return wrong
+        while await later(divmod(1, len(wrong))):
+            wrong.clear()
+
+    def answers():
+        while True:
+            try:
+                yield abs(1)
+            except KeyError as error:
+                yield int(str(error))
+
     async def matched(x):
         match abs(x):
             case 1 if abs(x):
@@ -118,10 +137,11 @@ def run_to_end(made):
     return list(made)
 
 
-OF_THE_TEST = {"hasattr", "list", "run"}
+OF_THE_TEST = {"hasattr", "list", "suppress", "__enter__", "__exit__", "send"}
 CALLS = [
     ("steps", (5,)), ("values", ()), ("chained", (1, 2, 3)), ("chained", (3, 2, 1)), ("mixed", (-3,)),
     ("fails", ("x",)), ("fails", ("2",)), ("in_loops", (3,)), ("matched", (-1,)), ("matched", (4,)),
+    ("refused", (["x", "0"],)),
 ]  # fmt: skip
 
 
@@ -146,8 +166,13 @@ def test_results_are_those_of_plain_python(name, arguments, context_type, progra
 @pytest.mark.parametrize("context_type", [Calls, Watched])
 def test_events_come_in_the_order_of_evaluation(name, arguments, names, context_type, program):
     context = context_type()
+    made = getattr(program, name)(*arguments)
     with context:
-        run_to_end(getattr(program, name)(*arguments))
+        if hasattr(made, "__await__"):  # nothing in it waits: no event loop is needed, which may have events itself
+            with contextlib.suppress(StopIteration):
+                made.send(None)
+        else:
+            list(made)
     assert [name for name in context.names if name not in OF_THE_TEST] == names.split()
 
 
@@ -156,6 +181,59 @@ def test_errorhooks_are_called_in_a_run_of_statements(program):
     with context:
         assert asyncio.run(program.fails("x")) == 1
     assert context.errors == [("ValueError", "int")]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["x", "1"], [("ValueError", "int"), ("ZeroDivisionError", "divmod")]),
+        (["0"], []),
+        (["3"], [("ZeroDivisionError", "divmod")]),
+        (["3", "", "0"], [("ValueError", "int")]),
+    ],
+)
+def test_errorhooks_are_called_for_what_is_awaited(texts, expected, program):
+    context = Watched()
+    with context, contextlib.suppress(ValueError, ZeroDivisionError):
+        asyncio.run(program.refused(texts))
+    assert [error for error in context.errors if error[1] != "run"] == expected
+
+
+class WatchedOutside(Watched):
+    """Another context type with errorhooks."""
+
+
+def test_errorhooks_of_two_contexts_are_called_for_what_is_awaited(program):
+    outer, inner = WatchedOutside(), Watched()
+    with outer, inner, contextlib.suppress(ZeroDivisionError):
+        asyncio.run(program.refused(["3"]))
+    assert outer.errors == inner.errors
+    assert ("ZeroDivisionError", "divmod") in inner.errors
+    with outer:
+        asyncio.run(program.refused(["x", "0"]))
+    assert outer.errors.count(("ValueError", "int")) == 1
+
+
+def test_no_errorhook_is_called_for_what_is_thrown_into_a_suspended_body(program):
+    context = Watched()
+    with context:
+        made = program.answers()
+        next(made)
+        assert made.throw(KeyError(7)) == 7
+        with pytest.raises(ZeroDivisionError):
+            made.throw(ZeroDivisionError())
+    assert {name for _, name in context.errors} <= {"throw"}
+
+
+def test_an_event_in_another_context_is_not_reported_to_the_one_of_the_body(program):
+    first, second = Watched(), Watched()
+    made = program.answers()
+    with first:
+        next(made)
+    with second, pytest.raises(ValueError, match="invalid literal"):
+        made.throw(KeyError("x"))
+    assert not first.errors
+    assert [error for error in second.errors if error[1] == "int"] == [("ValueError", "int")]
 
 
 @pytest.mark.parametrize("context_type", [Calls, Watched])

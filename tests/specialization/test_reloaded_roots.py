@@ -1,6 +1,8 @@
 """Root functions whose module is not installed: it is edited, and perhaps reloaded, between their calls."""
 
 import importlib
+import linecache
+import operator
 import os
 import sys
 
@@ -79,3 +81,29 @@ def test_functions_of_before_and_after_a_reload_run_side_by_side(edited):
     assert run(module.root)[0] == 12
     assert run(old)[0] == 2
     assert run(module.root)[0] == 12
+
+
+TEXTS = ["def grow(x):\n    return x + 1\n", "def shrink(x):\n    return x - 1\n\n\ndef grow(x):\n    return x * 2\n"]
+
+
+def function_named(name, text, filename, monkeypatch):
+    """A function from a text that is in no file, as doctest and notebooks compile them."""
+    monkeypatch.setitem(linecache.cache, filename, (len(text), None, text.splitlines(keepends=True), filename))
+    namespace = {"__name__": "__test__"}
+    exec(compile(text, filename, "exec"), namespace)
+    return namespace[name]
+
+
+@pytest.mark.parametrize("names", [("grow", "shrink"), ("grow", "grow")])
+def test_a_text_that_has_the_name_of_an_earlier_one_is_overdubbed(names, monkeypatch):
+    class Log(Context):
+        def prehook(self, f, *args):
+            self.metadata.append(f)
+
+    seen = []
+    for name, text in zip(names, TEXTS, strict=True):
+        events = []
+        overdub(Log(events), function_named(name, text, "<doctest example[1]>", monkeypatch), 3)
+        seen.append(events)
+    assert seen[0] == [operator.add]
+    assert len(seen[1]) == 1

@@ -29,7 +29,7 @@ from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
-from cassette_import.contexts.common.own_operators import runs_own_method
+from cassette_import.contexts.common.own_operators import NUMBERS, runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
@@ -240,7 +240,7 @@ def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         return ctx.call_on_non_numbers(f, arguments)
     for value in values:
         bare = plain(value)
-        if type(bare) is not float and (not (is_number(bare) or isinstance(bare, bool)) or runs_own_method(f, (bare,))):
+        if id(type(bare)) not in NUMBERS and (not is_number(bare) or runs_own_method(f, (bare,))):
             return ctx.call_on_non_numbers(f, arguments)
     value = run(f, *values)
     result = value

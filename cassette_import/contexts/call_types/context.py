@@ -21,7 +21,7 @@ from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stubs
 from cassette_import.contexts.common.function_names import described
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import text_writer
+from cassette_import.contexts.common.text import suggestion, text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport, importer
 
@@ -119,11 +119,11 @@ class CallTypes(Context, events=Events.CALLS):
             frame = importer(frame)
             code, lasti = frame.f_code, frame.f_lasti
         label, is_long_lived = described(function)
-        # The site keeps the code and the function alive, so that no other object gets their id().
+        # The site keeps the code, and a long-lived function, alive, so that no other object gets their id().
         key = (id(code), lasti, id(function) if is_long_lived else label)
         site = sites.get(key)
         if site is None:
-            sites[key] = site = Site(frame, lasti, function)
+            sites[key] = site = Site(frame, lasti, function, is_long_lived)
         return site
 
     def _record(self, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any], raised: bool, value: Any) -> None:
@@ -178,6 +178,15 @@ class CallTypes(Context, events=Events.CALLS):
         """The text of a `.pyi` file for each module, with the functions that were called."""
         return stubs(self.sites(), self.types, self._module)
 
+    def _stubs_to_write(self) -> dict[str, str]:
+        """The stubs; an error if the chosen module has none, so that a file of an earlier run is kept."""
+        found = self.stubs()
+        if self._module is not None and not found:
+            others = stubs(self.sites(), self.types)
+            meant = suggestion(self._module, others) or "; it has to be overdubbed, see -p"
+            raise ValueError(f"no function of a module {self._module!r} was called{meant}")
+        return found
+
     def summary(self) -> str:
         """The call sites and their types, at most `limit` of them."""
         return report.text(self._listed(), self.types, self._limit)
@@ -189,7 +198,7 @@ class CallTypes(Context, events=Events.CALLS):
     def formats(self) -> Mapping[str, Writer]:
         """`.pyi` for stubs, `.txt` and `.json` for the list of call sites."""
         return {
-            ".pyi": text_writer(lambda: _in_one_file(self.stubs()), "backslashreplace"),
+            ".pyi": text_writer(lambda: _in_one_file(self._stubs_to_write()), "backslashreplace"),
             ".txt": text_writer(lambda: report.text(self._listed(), self.types), "backslashreplace"),
             ".json": text_writer(
                 lambda: json.dumps(report.entries(self._listed(), self.types), indent=2), "backslashreplace"

@@ -34,14 +34,13 @@ class _CalledFunction:
         self.results: dict[Any, None] = {}
         self.raised = False
 
-    def add(self, outcome: Outcome, called: Any) -> None:
-        """Add the calls of an outcome.
+    def add(self, outcome: Outcome, site: Site) -> None:
+        """Add the calls of an outcome at a call site.
 
-        `called` is the callee: the function, a class with this `__init__`, or an object with this `__call__`.
+        The callee there is the function, a class with this `__init__`, or an object with this `__call__`.
         """
         arguments, keywords, raised, result = outcome
-        is_class = isinstance(called, type)
-        if is_class or not hasattr(called, "__qualname__"):  # the receiver is not among the recorded arguments
+        if site.takes_receiver:
             arguments = (_UNKNOWN, *arguments)
         try:
             bound = self.signature.bind(*arguments, **dict(keywords)).arguments
@@ -55,7 +54,7 @@ class _CalledFunction:
             self.parameters[name].update(dict.fromkeys(shape for shape in several if shape is not _UNKNOWN))
         if raised:
             self.raised = True
-        elif not is_class:
+        elif not site.is_class:
             self.results[result] = None
 
 
@@ -76,7 +75,7 @@ def stubs(sites: Iterable[Site], types: Mapping[int, type], module: str | None =
         called = modules.setdefault(name, {}).setdefault(function.__code__.co_qualname, _CalledFunction(function))
         for outcome in list(site.outcomes):
             if outcome is not None:
-                called.add(outcome, site.function)
+                called.add(outcome, site)
     return {name: _module_stub(name, functions, types) for name, functions in sorted(modules.items())}
 
 

@@ -12,17 +12,20 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from threading import get_ident
-from types import CodeType, FrameType
-from typing import Any, ClassVar, Final
+from types import CodeType, FrameType, FunctionType
+from typing import Any, ClassVar, Final, cast
 
 from cassette_import.activation.context import Context
+from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import described, display
 from cassette_import.contexts.common.graphs import formats
 from cassette_import.contexts.common.graphs.graph import NOT_PYTHON, Function, Graph
+from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.interpreter.callables import python_function
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
 from cassette_import.runtime.module_imports import ModuleImport, importer
 
 __all__ = ["CallGraph"]
@@ -90,16 +93,18 @@ class CallGraph(Context, events=Events.CALLS):
         super().__init__()
         self.module_level = imports
         for name, value in (("minimum", minimum), ("limit", limit), ("top", top)):
-            if not isinstance(value, int):
-                raise ValueError(f"{name} is a number, not {value!r}")
-        if top < 0:
-            raise ValueError(f"top must not be less than 0, and is {top}")
+            check_number(name, value)
         self._leaves = leaves
         self._minimum = minimum
         self._limit = limit
         self._top = top
         self._left_out = 0
         self._threads: dict[int, dict[Any, Edge]] = {}
+
+    @options_of(__init__)
+    def __new__(cls, **options: Any) -> CallGraph:
+        """Make an instance of the type whose hook is in C, if there is the accelerator."""
+        return super().__new__(_AcceleratedCallGraph if ACCELERATOR.is_used and cls is CallGraph else cls)
 
     def forked(self) -> None:
         """Start with no calls in a forked process."""
@@ -118,7 +123,7 @@ class CallGraph(Context, events=Events.CALLS):
             pass
         else:
             return
-        _edge(edges, frame, f).count += 1
+        _edge(edges, frame, f, Edge)[0].count += 1
 
     def graph(self) -> Graph:
         """The graph so far, without the functions and edges that the options hide."""
@@ -172,8 +177,42 @@ class CallGraph(Context, events=Events.CALLS):
         write(self.graph(), self._top, path)
 
 
-def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:
-    """The edge for a function that the table does not have by its identity."""
+class _AcceleratedCallGraph(CallGraph, events=Events.CALLS):
+    """A call graph whose hook is in C. One table serves all threads there, since each counts while no other runs."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._edges = self._threads.setdefault(0, {})
+        self.recorder = ACCELERATOR.Counter(self._edge)
+
+    @classmethod
+    def _accelerated_hooks(cls) -> AcceleratedHooks:
+        """What call sites call: a method of counters."""
+        return AcceleratedHooks(ACCELERATOR.Counter.enter)
+
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Count the call."""
+        edge, _ = self._edge(_called_from(1), f)
+        edge.count += 1
+
+    def _edge(self, frame: FrameType, function: Any) -> tuple[Edge, Any]:
+        """The edge, and what recognises it in the next call."""
+        return _edge(self._edges, frame, function, cast(type[Edge], ACCELERATOR.Edge))
+
+    def forked(self) -> None:
+        """Start with no calls in a forked process."""
+        self._edges.clear()
+        self.recorder.forget()
+
+
+_AcceleratedCallGraph.__name__ = _AcceleratedCallGraph.__qualname__ = CallGraph.__name__  # as reports name it
+
+
+def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any, make: type[Edge]) -> tuple[Edge, Any]:
+    """The edge for a function that the table does not have by its identity.
+
+    The second value is what will recognise it; None if nothing does.
+    """
     if type(function) is ModuleImport:
         frame = importer(frame)
     code = frame.f_code
@@ -181,11 +220,14 @@ def _edge(edges: dict[Any, Edge], frame: FrameType, function: Any) -> Edge:
     edge = edges.get((id(code), callee))
     if edge is None:
         caller = _importing_module(frame) if type(function) is ModuleImport else None
-        edge = edges[id(code), callee] = Edge(caller or _caller(frame), callee, (code,))
-    if described(function).is_long_lived:
-        edge.kept_alive += (function,)
-        edges[id(code), id(function)] = edge
-    return edge
+        edge = edges[id(code), callee] = make(caller or _caller(frame), callee, (code,))
+    lasting = function if described(function).is_long_lived else None
+    if lasting is None and type(function) is FunctionType:
+        lasting = function.__code__  # each closure is a new function, but all closures of one `def` share its code
+    if lasting is not None and (id(code), id(lasting)) not in edges:
+        edge.kept_alive += (lasting,)
+        edges[id(code), id(lasting)] = edge
+    return edge, lasting
 
 
 def _caller(frame: FrameType) -> Function:

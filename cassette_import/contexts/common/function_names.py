@@ -21,6 +21,7 @@ __all__ = [
     "Label",
     "described",
     "display",
+    "full_name",
     "module_of",
     "modules_by_file",
     "parameter_names",
@@ -58,7 +59,8 @@ def described(function: Any) -> Described:
     kind = type(function)
     if kind is FunctionType:
         code = function.__code__
-        return Described((_filename(function), code.co_firstlineno, code.co_name), "<" not in function.__qualname__)
+        is_long_lived = "<" not in function.__qualname__ and (function.__closure__ is None or _is_in_module(function))
+        return Described((_filename(function), code.co_firstlineno, code.co_name), is_long_lived)
     if issubclass(kind, BuiltinFunctionType):  # `type(re.compile("").match)` is a subclass
         owner = function.__self__
         if type(owner) is ModuleType:
@@ -87,9 +89,21 @@ def _filename(function: FunctionType) -> str:
     return str(function.__globals__.get("__file__", found)) if found == DIVERTED else found
 
 
+def _is_in_module(function: Any) -> bool:
+    """Whether a function or class is found in its module by its name, so that the module keeps it alive.
+
+    A class that `type` makes, or a closure with the name of what it wraps, may be made for one call.
+    """
+    found: Any = sys.modules.get(module_of(function))
+    name = class_attribute(function, "__qualname__") if issubclass(type(function), type) else function.__qualname__
+    for part in name.split("."):
+        found = (class_namespace(found) if issubclass(type(found), type) else getattr(found, "__dict__", {})).get(part)
+    return found is function or getattr(found, "__func__", None) is function
+
+
 def _described_class(called: type) -> Described:
     """The label of the `__init__` or `__new__` that runs, if that is written in Python; else of the class."""
-    is_long_lived = "<" not in class_attribute(called, "__qualname__")
+    is_long_lived = _is_in_module(called)
     for name in ("__init__", "__new__"):
         method = _found(called, name)
         method = getattr(method, "__func__", method) if type(method) is staticmethod else method
@@ -120,6 +134,20 @@ def display(function: Any) -> str:
     if issubclass(kind, type):
         return str(class_attribute(function, "__qualname__"))
     return f"<{_class_name(kind)} object>"
+
+
+def full_name(function: Any) -> str:
+    """The name of a function with its module; what is in `builtins` has none.
+
+    >>> full_name(list.append), full_name(len), full_name(full_name)
+    ('list.append', 'len', 'cassette_import.contexts.common.function_names.full_name')
+    """
+    kind = type(function)
+    if kind is FunctionType or issubclass(kind, type):
+        return f"{module_of(function)}.{display(function)}".removeprefix("builtins.")
+    if class_attribute(kind, "__module__") == "numpy" and type(name := getattr(function, "__name__", None)) is str:
+        return f"numpy.{name}"  # a ufunc, or a function that dispatches
+    return display(function)
 
 
 def module_of(function: Any) -> str:

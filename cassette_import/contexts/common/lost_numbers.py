@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field
 from decimal import Decimal
 from fractions import Fraction
@@ -21,7 +21,7 @@ from cassette_import.contexts.common.compositions import IDENTITIES
 from cassette_import.errors import CassetteError
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["INDEPENDENT", "UNKNOWN", "LosesNothing"]
+__all__ = ["INDEPENDENT", "UNKNOWN", "LosesNothing", "is_decided_by_types", "unshared"]
 
 
 class _Unknown:
@@ -44,6 +44,9 @@ INDEPENDENT: Final = (isinstance, issubclass, callable, hasattr, id, type, opera
 _IDENTITIES: Final = frozenset(map(id, IDENTITIES))
 
 
+_NO_NUMBERS: Final = (str, bytes, type(None))
+
+
 _CALLBACKS: Final = (FunctionType, MethodType, BuiltinFunctionType)
 
 
@@ -51,6 +54,16 @@ def unshared(value: Any) -> Any:
     """A number of which no other place of the program has the object, as a constant of the program would be."""
     copied = _COPIES.get(type(value))
     return value if copied is None else copied(value)
+
+
+def is_decided_by_types(ctx: Context, operands: Sequence[Any], real_numbers: tuple[type, ...]) -> bool:
+    """Whether a comparison with an operand that is no number is decided by types: one with None, for example.
+
+    It does not depend on the numbers then. That is not known of text that was made from numbers.
+    """
+    return all(
+        isinstance(plain(one), (*real_numbers, *_NO_NUMBERS)) and metadata(one, ctx) is not UNKNOWN for one in operands
+    )
 
 
 def _negated_twice(value: Any) -> Any:

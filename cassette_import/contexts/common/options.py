@@ -9,11 +9,43 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from cassette_import.contexts.common.text import suggestion
 from cassette_import.rewriting.events import Events
 
-__all__ = ["further_options_of", "options_of", "parsed_events"]
+__all__ = ["check_number", "further_options_of", "options_of", "parsed_events"]
 
 _New = TypeVar("_New", bound=Callable[..., object])
+
+
+def check_number(name: str, value: object, of: str = "", least: int = 0) -> None:
+    """Raise an error in one line if the value of an option is no integer, or too small.
+
+    Parameters
+    ----------
+    name, value:
+        The option.
+    of:
+        What it is a number of, such as ``"call sites"``.
+    least:
+        The smallest number that makes sense.
+
+    Raises
+    ------
+    ValueError
+        If it is no such number. A truth value is none.
+
+    >>> check_number("limit", "many", "lines")
+    Traceback (most recent call last):
+        ...
+    ValueError: limit is a number of lines, not 'many'
+    """
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if is_number and value >= least:  # type: ignore[operator]
+        return
+    if is_number and least == 0:
+        raise ValueError(f"{name} must not be less than 0, and is {value}")
+    what = f"{name} is a number" + (f" of {of}" if of else "") + (f" from {least} on" if least else "")
+    raise ValueError(f"{what}, not {value!r}")
 
 
 def options_of(initialise: Callable[..., None]) -> Callable[[_New], _New]:
@@ -77,5 +109,6 @@ def parsed_events(text: str) -> Events:
             chosen |= Events[name.strip().upper()]
         except KeyError:
             known = ", ".join(member.lower() for member in Events.__members__)
-            raise ValueError(f"no kind of events is called {name.strip()!r}; there are {known}") from None
+            meant = suggestion(name.strip(), map(str.lower, Events.__members__))
+            raise ValueError(f"no kind of events is called {name.strip()!r}; there are {known}{meant}") from None
     return chosen

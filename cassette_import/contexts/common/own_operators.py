@@ -17,7 +17,8 @@ from typing import Any, Final
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 from cassette_import.runtime.tagging.wrappers import plain
 
-_NUMBERS: Final = frozenset({int, float, complex, bool, Fraction, Decimal})
+NUMBERS: Final = frozenset(map(id, (int, float, complex, bool, Fraction, Decimal)))
+"""The types of numbers without a method of the program, by identity: a metaclass may have no hash."""
 _BINARY: Final = ["add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"]
 _COMPARISONS: Final = ["lt", "le", "eq", "ne", "gt", "ge"]
 _UNARY: Final = ["neg", "pos", "abs", "invert", "index"]
@@ -56,7 +57,7 @@ def runs_own_method(function: Any, operands: Iterable[Any]) -> bool:
     """
     for operand in operands:
         kind = type(plain(operand))
-        if kind not in _NUMBERS:
+        if id(kind) not in NUMBERS:
             own = _own_methods(kind)
             if own and not own.isdisjoint(_METHODS.get(function, _CONVERSIONS)):
                 return True

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.common.function_names import display
 from cassette_import.contexts.common.main_program import MAIN, MAIN_NAMES
+from cassette_import.contexts.common.text import suggestion
 from cassette_import.interpreter.callables import split, underlying
 
 __all__ = [
@@ -136,7 +137,8 @@ def import_path(path: str) -> Any:
             found = getattr(found, name)
         except AttributeError:
             kind = "module " if isinstance(found, ModuleType) else ""
-            raise ValueError(f"{kind}{so_far} has no attribute {name!r}") from None
+            meant = suggestion(name, dir(found))
+            raise ValueError(f"{kind}{so_far} has no attribute {name!r}{meant}") from None
         so_far = f"{so_far}.{name}"
     return found
 

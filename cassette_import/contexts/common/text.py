@@ -79,7 +79,8 @@ def text_writer(make: Callable[[], str], errors: str = "strict") -> Callable[[st
     """A function that writes the text that `make` returns to a file; `errors` is what `open` takes."""
 
     def write(path: str) -> None:
+        text = make()  # first: if it raises an exception, an earlier file is kept
         with open(path, "w", encoding="utf-8", errors=errors) as file:
-            file.write(make() + "\n")
+            file.write(text + "\n")
 
     return write

@@ -10,20 +10,24 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cassette_import.activation.variant_registry import variants
-from cassette_import.errors import CassetteWarning
+from cassette_import.interpreter.late_modules import late
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
-from cassette_import.runtime.dispatch.unfitting_handlers import take_unfitting
+
+if TYPE_CHECKING:
+    from cassette_import.runtime.dispatch import unfitting_handlers
+else:
+    (unfitting_handlers,) = late("cassette_import.runtime.dispatch", "unfitting_handlers")
 
 __all__ = ["constructor_hint", "is_reported_elsewhere", "never_called", "take_unmatched", "track"]
 
 Place: TypeAlias = tuple[str, str, int]
 """The name of a context type, and the file and line that make a context of it."""
+_process: Final = os.getpid()
 _CONSTRUCTORS: Final = ("__init__", "__new__")
 
 
@@ -44,7 +48,6 @@ class _Contexts:
 
 
 _places: Final[dict[Place, _Contexts]] = {}
-_process: Final = os.getpid()
 
 
 def never_called(name: str) -> str:
@@ -81,7 +84,7 @@ def track(context: Any, unmatched: Callable[[], Iterable[str]]) -> None:
         the context.
     """
     if not _places:
-        atexit.register(_warn_of_unmatched)
+        atexit.register(unfitting_handlers.issue_at_end, take_unmatched, _process)
     made = _places.setdefault((type(context).__name__, *_place()), _Contexts())
     made.living[id(context)] = type(context), unmatched
     weakref.finalize(context, made.end, id(context)).atexit = False
@@ -102,18 +105,7 @@ def take_unmatched() -> list[tuple[str, str, int]]:
         if made.unmatched:
             taken.append((f"{kind} was active, but: {'; '.join(made.unmatched)}", filename, line))
         made.unmatched = None
-    return taken + take_unfitting()
-
-
-def _warn_of_unmatched() -> None:
-    """Issue the warnings; called when the process ends."""
-    if os.getpid() != _process:  # a fork: its parent warns
-        return
-    for text, filename, line in take_unmatched():
-        try:
-            warnings.warn_explicit(text, CassetteWarning, filename, line, registry={})
-        except CassetteWarning as error:  # the filters make it an error, which nothing could catch here
-            print(f"{filename}:{line}: CassetteWarning: {error}", file=sys.stderr)
+    return taken + unfitting_handlers.take_unfitting()
 
 
 def _place() -> tuple[str, int]:

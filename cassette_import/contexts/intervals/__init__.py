@@ -1,4 +1,4 @@
-"""`enclosure`: guaranteed bounds of the values of a function, rounding errors included; the context `Intervals`.
+"""`enclosure`: guaranteed bounds of the exact values of a function; the context `Intervals`.
 
 Knows interval arithmetic; must not know other contexts.
 """

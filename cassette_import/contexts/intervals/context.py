@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -24,11 +25,14 @@ from cassette_import.errors import CassetteError
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["CONTAINERS", "UNKNOWN", "Intervals"]
+__all__ = ["CONTAINERS", "REAL_NUMBERS", "UNKNOWN", "Intervals", "as_ball"]
 
 REAL_NUMBERS: Final = (int, float, Fraction, Decimal)
 
 CONTAINERS: Final = (list, tuple, dict, set, frozenset)
+
+_PRECISIONS: Final = 2, 1_000_000
+"""The fewest and the most bits that the arithmetic can have."""
 
 _SIZES: Final = frozenset({len, bool, operator.truth, operator.not_})
 """Functions whose result, for a container, depends only on the number of its items."""
@@ -47,10 +51,8 @@ class Intervals(LosesNothing, tagging=True):
 
     def __init__(self, *, precision: int = 128, splits: int = 0) -> None:
         super().__init__()
-        numbers_given: dict[str, Any] = {"precision": precision, "splits": splits}
-        for name, value in numbers_given.items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{name} is a number of {'bits' if name == 'precision' else 'runs'}, not {value!r}")
+        _check_number("precision", "bits", precision, *_PRECISIONS)
+        _check_number("splits", "splits", splits, 0, sys.maxsize)
         self.precision = precision
         self.splits = splits
         self.decisions: list[Any] = []
@@ -147,9 +149,7 @@ class Intervals(LosesNothing, tagging=True):
             return known
         if known is UNKNOWN or not isinstance(bare, REAL_NUMBERS):
             raise self.not_enclosed(f, "there is no rule for such operands of")
-        if isinstance(bare, Fraction):
-            return arb(bare.numerator) / arb(bare.denominator)
-        return arb(str(bare)) if isinstance(bare, Decimal) else arb(bare)
+        return as_ball(bare)
 
     def summary(self) -> str:
         """One line for the terminal: the context has no results without `enclosure`."""
@@ -159,3 +159,16 @@ class Intervals(LosesNothing, tagging=True):
     def formats(self) -> Mapping[str, Writer]:
         """It writes no files."""
         return {}
+
+
+def as_ball(number: Any) -> Any:
+    """The enclosure of a number of the program, as small as the working precision allows."""
+    if isinstance(number, Fraction):
+        return arb(number.numerator) / arb(number.denominator)
+    return arb(str(number)) if isinstance(number, Decimal) else arb(number)
+
+
+def _check_number(name: str, unit: str, value: Any, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        range_ = f"from {least} on" if most == sys.maxsize else f"from {least} to {most}"
+        raise ValueError(f"{name} is a number of {unit} {range_}, not {value!r}")

@@ -16,14 +16,16 @@ from typing import Any
 
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
+from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
+from cassette_import.contexts.intervals.context import REAL_NUMBERS, as_ball
 from cassette_import.contexts.intervals.interval import Interval
 from cassette_import.contexts.intervals.overloads import Intervals
-from cassette_import.contexts.intervals.rules import FOLDS, RULES
+from cassette_import.contexts.intervals.rules import CHOICES, FOLDS, RULES, bounds
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function
-from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["enclosure"]
 
@@ -63,7 +65,7 @@ def enclosure(f: Callable[..., Any], *args: Any, splits: int = 0, precision: int
     """
     if not callable(f):
         raise TypeError(f"the function must be callable, not {f!r}")
-    if python_function(f) is None and f not in RULES and f not in FOLDS:
+    if python_function(f) is None and not any(f in rules for rules in (RULES, CHOICES, FOLDS, COMPOSITIONS)):
         raise NotOverdubbable(f"there is no enclosure of {f!r}: it has no Python source, and no rule is known for it")
     branches: list[list[Any]] = [[]]
     results = []
@@ -82,14 +84,7 @@ def _given(ctx: Intervals, value: Any) -> Any:
     """An argument, with a tagged number instead of each interval."""
     if isinstance(value, Interval):
         return ctx.enclosed(value)
-    store = tag_of(ctx, create=True).store  # type: ignore[union-attr]
-    if type(value) in (list, tuple):
-        items = [_given(ctx, item) for item in value]
-        return store.bind_items(type(value)(map(plain, items)), items)
-    if type(value) is dict:
-        pairs = [(key, _given(ctx, item)) for key, item in value.items()]
-        return store.bind_pairs({key: plain(item) for key, item in pairs}, pairs)
-    return value
+    return with_items_tagged(ctx, value, functools.partial(_given, ctx))
 
 
 def _read(ctx: Intervals, value: Any) -> Any:
@@ -99,19 +94,14 @@ def _read(ctx: Intervals, value: Any) -> Any:
         return found
     if metadata(value, ctx) is UNKNOWN and not isinstance(bare, (list, tuple, dict)):
         return bare
-    store = tag_of(ctx).store  # type: ignore[union-attr]
-    if isinstance(bare, (list, tuple)):
-        items = [_read(ctx, item) for item in store.wrapped_items(bare)]
-        return type(bare)(*items) if hasattr(bare, "_fields") else type(bare)(items)
-    if isinstance(bare, dict):
-        slots = store.slots_by_key(bare)
-        return {key: _read(ctx, Tagged(*slots[key]) if key in slots else item) for key, item in bare.items()}
-    return bare
+    return with_items_read(ctx, value, functools.partial(_read, ctx))
 
 
 def _union(one: Any, other: Any) -> Any:
     """A result that contains both results."""
-    if isinstance(one, Interval) or isinstance(other, Interval):
+    if isinstance(one, Interval) or isinstance(other, Interval) or (_is_number(one) and _is_number(other)):
+        if type(one) is type(other) and one == other:
+            return one
         ends = list(_ends(one)) + list(_ends(other))
         return Interval(min(ends), max(ends))
     if type(one) is type(other) and isinstance(one, (list, tuple)) and len(one) == len(other):
@@ -119,17 +109,19 @@ def _union(one: Any, other: Any) -> Any:
         return type(one)(*items) if hasattr(one, "_fields") else type(one)(items)
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
         return {key: _union(one[key], other[key]) for key in one}
-    if isinstance(one, float) and isinstance(other, float) and one != other:
-        return Interval(min(one, other), max(one, other))
     if one != other or type(one) is not type(other):
         raise ValueError(f"the branches return {one!r} and {other!r}, which no interval contains")
     return one
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, REAL_NUMBERS) and not isinstance(value, bool)
+
+
 def _ends(value: Any) -> Iterator[float]:
     if isinstance(value, Interval):
         yield from value
-    elif isinstance(value, (int, float)):
-        yield value
+    elif _is_number(value):
+        yield from bounds(as_ball(value))
     else:
         raise ValueError(f"some branches return a number, and some {value!r}")

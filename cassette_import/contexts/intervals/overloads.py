@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Final
+from typing import Any
 
-from cassette_import.activation.tagging import allmetadata, metadata, tag
+from cassette_import.activation.tagging import allmetadata, tag
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import APPROXIMATE, COMPOSITIONS
-from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.common.sorted_numbers import sort_numbers
 from cassette_import.contexts.intervals.context import REAL_NUMBERS, Intervals
 from cassette_import.contexts.intervals.rules import (
     CHOICES,
@@ -33,12 +34,9 @@ from cassette_import.contexts.intervals.rules import (
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.fast_path import RULED_WHILE_TAGGED
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
-from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Intervals"]
-
-_NO_NUMBERS: Final = (str, bytes, type(None))
 
 
 @hidden
@@ -46,11 +44,8 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if not allmetadata(ctx, *arguments, *keywords.values()) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     if not all(isinstance(plain(one), REAL_NUMBERS) for one in arguments):
-        if f in DECISIONS and all(
-            _is_number(ctx, one) or (isinstance(plain(one), _NO_NUMBERS) and metadata(one, ctx) is not UNKNOWN)
-            for one in arguments
-        ):
-            return f(*map(plain, arguments))  # a comparison with None, for example, does not depend on the bounds
+        if f in DECISIONS and is_decided_by_types(ctx, arguments, REAL_NUMBERS):
+            return f(*map(plain, arguments))
         return call_without_overload(f, arguments, keywords)
     with working_precision(ctx.precision):
         balls = [ctx.ball(f, argument) for argument in arguments]
@@ -114,24 +109,10 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
 
 @hidden
 def _sorted(ctx: Any, f: Any, items: Any, **keywords: Any) -> Any:
-    given = items_outside(items)
-    if not allmetadata(ctx, *given):
-        return call_without_overload(f, (items if f is list.sort else given,), keywords)
-    if keywords.get("key") is not None:
-        raise ctx.not_enclosed(f, "there is no rule for a key of")
-    balls = {id(item): ctx.ball(f, item) for item in given}
+    def is_less(*pair: Any) -> bool:
+        return less(functools.partial(ctx.choose, f, pair), *pair)
 
-    def compare(one: Any, other: Any) -> int:
-        pair = balls[id(one)], balls[id(other)]
-        return -1 if less(functools.partial(ctx.choose, f, pair), *pair) else 1
-
-    made = sorted(given, key=functools.cmp_to_key(compare), reverse=bool(plain(keywords.get("reverse", False))))
-    own_tag: Any = tag_of(ctx)
-    if f is sorted:
-        return own_tag.store.bind_items(list(map(plain, made)), made)
-    plain(items)[:] = map(plain, made)
-    own_tag.store.bind_items(plain(items), made)
-    return None
+    return sort_numbers(ctx, f, items, keywords, operand=ctx.ball, less=is_less, refused=ctx.not_enclosed)
 
 
 for _function in (*RULES, *CHOICES):
@@ -146,7 +127,3 @@ for _function in (sorted, list.sort):
 
 
 RULED_WHILE_TAGGED.add(id(iter))  # it compares the results of a callback with a sentinel
-
-
-def _is_number(ctx: Intervals, value: Any) -> bool:
-    return isinstance(plain(value), REAL_NUMBERS) and metadata(value, ctx) is not UNKNOWN

@@ -1,8 +1,8 @@
 """The keys of cached calls: their arguments, in a form that can be compared and hashed.
 
 Arguments are equal if pickle writes the same bytes for them: the same types, states and order, and the same objects in
-several places. Closures, and objects without any state, are equal only if they are the same object. Knows pickle; must
-not know functions or contexts.
+several places. Functions, classes and objects without any state are equal only if they are the same object; in another
+run, functions and classes are equal if they have the same name and digest. Knows pickle; must not know contexts.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import io
 import pickle
 import sys
+from collections.abc import Callable
 from inspect import CO_VARKEYWORDS
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -40,8 +41,8 @@ class Key:
         The positional arguments.
     keywords:
         The keyword arguments, in an order in which equal calls have them.
-    is_persistent:
-        Whether the key must be the same in another run.
+    digest:
+        What identifies a function or class in another run. Without it, the key is for this run only.
 
     Raises
     ------
@@ -54,12 +55,14 @@ class Key:
     True
     """
 
-    __slots__ = ("_arguments", "_is_persistent", "_keywords", "_memo", "kept_alive", "value")
+    __slots__ = ("_arguments", "_digest", "_keywords", "_memo", "kept_alive", "value")
 
-    def __init__(self, arguments: tuple[Any, ...], keywords: dict[str, Any], is_persistent: bool = False) -> None:
+    def __init__(
+        self, arguments: tuple[Any, ...], keywords: dict[str, Any], digest: Callable[[Any], object] | None = None
+    ) -> None:
         self._arguments = arguments
         self._keywords = keywords
-        self._is_persistent = is_persistent
+        self._digest = digest
         self._memo: dict[int, Any] | None = None
         self.kept_alive: list[Any] = []  # the objects that the key contains by identity
         self.value: Any = self._plain_key()
@@ -68,7 +71,7 @@ class Key:
 
     def _plain_key(self) -> Any:
         """A key of the arguments themselves, if all of them are plain values."""
-        if self._is_persistent:
+        if self._digest is not None:
             return None
         types = tuple(map(type, self._arguments))
         if not _PLAIN.issuperset(types) or (float in types and 0 in self._arguments):
@@ -84,7 +87,7 @@ class Key:
 
         These objects are kept alive, so that no other object gets their identity.
         """
-        pickler = _Pickler(self._is_persistent)
+        pickler = _Pickler(self._digest)
         pickled = pickler.pickled((self._arguments, list(self._keywords.items())))
         self.kept_alive = pickler.by_identity
         self._memo = pickler.memo.copy()
@@ -153,10 +156,10 @@ class _Identities:
 class _Pickler(pickle.Pickler):
     """Writes the state of arguments. The bytes are only compared, and never read."""
 
-    def __init__(self, is_persistent: bool) -> None:
+    def __init__(self, digest: Callable[[Any], object] | None) -> None:
         self._file = io.BytesIO()
         super().__init__(self._file, PROTOCOL)
-        self._is_persistent = is_persistent
+        self._digest = digest
         self.by_identity: list[Any] = []
 
     def pickled(self, value: Any) -> bytes:
@@ -169,15 +172,17 @@ class _Pickler(pickle.Pickler):
         return self._file.getvalue()
 
     def reducer_override(self, obj: Any) -> Any:
-        """Write an object that has neither a name nor a state as its identity."""
+        """Write functions, classes and objects that have neither a name nor a state as their identity."""
+        if obj is _identity:
+            return NotImplemented
         if isinstance(obj, (FunctionType, type)):
-            if _is_found_by_name(obj):
-                return NotImplemented
+            if self._digest is not None and _is_found_by_name(obj):
+                return _identity, (obj.__module__, obj.__qualname__, self._digest(obj))
         elif isinstance(obj, ModuleType):
             return _identity, (obj.__name__,)
         elif isinstance(obj, (BuiltinFunctionType, MethodType)) or not is_without_state(obj):
             return NotImplemented
-        if self._is_persistent:
+        if self._digest is not None:
             raise CannotCache(f"an argument has neither name nor state: {_kind(obj)}")
         self.by_identity.append(obj)
         return _identity, (len(self.by_identity),)

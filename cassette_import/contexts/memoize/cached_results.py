@@ -23,6 +23,7 @@ from cassette_import.contexts.memoize.argument_keys import (
     is_without_state,
     on_one_line,
 )
+from cassette_import.contexts.memoize.array_copies import check_memory, is_array, written
 
 __all__ = ["CachedResult", "cached_result"]
 
@@ -82,6 +83,7 @@ def cached_result(result: Any, key: Key, others: int) -> CachedResult:
         raise CannotCache("its result is held elsewhere too, and a copy would be another object")
     if _is_part_held(result, pickler):
         raise CannotCache("a part of its result is held elsewhere too, and a copy would be another object")
+    check_memory(part for _, part in pickler.memo.copy().values())
     key.check_not_in(pickler.memo.copy())
     if type(result) is tuple and all(type(item) in IMMUTABLE for item in result):
         return CachedResult(result, is_pickled=False)
@@ -101,6 +103,8 @@ class _ResultPickler(pickle.Pickler):
             and is_without_state(obj)
         ):
             raise CannotCache(f"its result contains an object without state: {type(obj).__qualname__} object")
+        if is_array(obj):
+            return written(obj)
         return NotImplemented
 
 

@@ -155,7 +155,7 @@ class Memoize(TargetedContext):
             if len(keywords) > 1:
                 others = id(target) in self._with_others
                 keywords = in_order(keywords, target.function) if others else dict(sorted(keywords.items()))
-            return Key(arguments, keywords, self._store.is_persistent)
+            return Key(arguments, keywords, self._store.digest)
         except CannotCache as reason:
             self._not_cached(statistics, reason)
             return None

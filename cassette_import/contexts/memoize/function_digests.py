@@ -14,7 +14,7 @@ import os
 import pickle
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from cassette_import.runtime.overdubbed_code import OVERDUBBED
 __all__ = ["digest_of"]
 
 _PLAIN: Final = (int, float, complex, str, bytes, bool, type(None), tuple, frozenset, list, dict, set)
+_COUNTED: Final = (*_PLAIN, functools.partial, MethodType)
 """The types of global variables whose values count."""
 _LRU_CACHE: Final = type(functools.lru_cache(len))
 
@@ -114,7 +115,7 @@ class _Parts:
         else:
             self.add_callable(type(value))
             try:
-                self.hash.update(Key((value,), {}, is_persistent=True).value)
+                self.hash.update(Key((value,), {}, self._mark).value)
             except CannotCache:
                 kind = f"{type(value).__qualname__} object"
                 raise CannotCache(f"it uses a {kind} that cannot be compared with that of another run") from None
@@ -140,12 +141,17 @@ class _Parts:
                 self._add_plain(value)
 
     def _add_plain(self, value: Any) -> None:
-        """Add a value if it consists of numbers, text and containers of these."""
-        if isinstance(value, _PLAIN):
+        """Add a value that consists of numbers, text, functions and containers of these. Of objects, add the class."""
+        if isinstance(value, _COUNTED):
             try:
-                self.hash.update(_PlainPickler.pickled(value))
-            except Exception:  # an object among the values
+                self.hash.update(_PlainPickler(self._mark).pickled(value))
+            except (CannotCache, RecursionError):  # of a function among the values; of a list that contains itself
                 return
+
+    def _mark(self, function: Any) -> str:
+        """Add a function or class; return what represents it in the bytes of a container that holds it."""
+        self.add_callable(function)
+        return f"{target_name(function)}#{self._order[id(function)]}"
 
     def _is_of_program(self, function: Any) -> bool:
         code = getattr(function, "__code__", None)
@@ -163,29 +169,53 @@ class _Parts:
 
 
 class _PlainPickler(pickle.Pickler):
-    """Writes numbers, text and containers; raises for anything else."""
+    """Writes numbers, text and containers; functions and classes as `mark` does, and the classes of other objects."""
 
-    def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file, PROTOCOL)
+    def __init__(self, mark: Callable[[Any], str]) -> None:
+        self._file = io.BytesIO()
+        super().__init__(self._file, PROTOCOL)
         self.fast = True  # no notes of which values are the same object
+        self._mark = mark
 
-    @classmethod
-    def pickled(cls, value: Any) -> bytes:
-        file = io.BytesIO()
-        cls(file).dump(_in_order(value))
-        return file.getvalue()
+    def pickled(self, value: Any) -> bytes:
+        self.dump(_in_order(value))
+        return self._file.getvalue()
 
     def reducer_override(self, obj: Any) -> Any:
-        raise TypeError(f"not a plain value: {type(obj).__qualname__}")
+        if obj is _represented:
+            return NotImplemented
+        if isinstance(obj, functools.partial):
+            return _represented, (_in_order((obj.func, obj.args, obj.keywords)),)
+        if isinstance(obj, MethodType):
+            obj = obj.__func__
+        function = _wrapped(obj) or obj
+        if isinstance(function, (FunctionType, type)):
+            return _represented, (self._mark(function),)
+        return _represented, (target_name(obj) if isinstance(obj, BuiltinFunctionType) else _kind(obj),)
+
+
+def _represented(what: object) -> None:
+    """Represents an object in a digest. It is never called, because the bytes are not read."""
+
+
+def _kind(obj: Any) -> str:
+    kind: Any = type(obj)
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _in_order(value: Any) -> Any:
     """The value with its sets as sorted lists: the order of a set may be another one in the next run."""
     if isinstance(value, (set, frozenset)):
-        return ["set", *sorted(map(repr, value))]
+        return ["set", *sorted(map(_in_order, value), key=_text_of_item)]
     if isinstance(value, (list, tuple)):
         return [_in_order(item) for item in value]
     return {name: _in_order(item) for name, item in value.items()} if isinstance(value, Mapping) else value
+
+
+def _text_of_item(item: Any) -> str:
+    if isinstance(item, (FunctionType, BuiltinFunctionType, type)):
+        return target_name(item)
+    return repr(item) if isinstance(item, _PLAIN) else _kind(item)
 
 
 def _names_in(code: CodeType) -> Iterator[str]:

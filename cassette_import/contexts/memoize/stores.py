@@ -9,7 +9,7 @@ import hashlib
 import pickle
 import weakref
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, ClassVar, Protocol
 
@@ -22,8 +22,9 @@ __all__ = ["Folder", "Memory", "Store"]
 class Store(Protocol):
     """Stores results by function and arguments."""
 
-    is_persistent: ClassVar[bool]
-    """Whether results are still stored in the next run, so that keys must be the same then."""
+    @property
+    def digest(self) -> Callable[[Any], object] | None:
+        """What identifies functions in the next run, if results are still stored then."""
 
     def identity(self, function: Any) -> Hashable:
         """The key of a function in this store.
@@ -47,7 +48,7 @@ class Store(Protocol):
 class Memory:
     """Results in memory. With a limit, the least recently used result is deleted first."""
 
-    is_persistent: ClassVar[bool] = False
+    digest: ClassVar[None] = None
 
     def __init__(self, limit: int | None = None) -> None:
         self._limit = limit
@@ -83,8 +84,6 @@ class Memory:
 class Folder:
     """Results in a folder, for later runs and for several processes at once. An unreadable result counts as missing."""
 
-    is_persistent: ClassVar[bool] = True
-
     def __init__(self, path: str) -> None:
         try:
             import diskcache
@@ -94,11 +93,19 @@ class Folder:
             self._cache: Any = diskcache.Cache(path, eviction_policy="none")
         except Exception as error:  # from the file system, or from SQLite
             raise ValueError(f"the folder {path} cannot be used: {' '.join(str(error).split())}") from None
+        self._digests: dict[int, tuple[Any, bytes]] = {}
         weakref.finalize(self, self._cache.close)  # CPython 3.13 warns of databases that are not closed
 
     def identity(self, function: Any) -> Hashable:
         """The digest of the function: a changed function starts anew."""
-        return digest_of(function)
+        return self.digest(function)
+
+    def digest(self, function: Any) -> bytes:
+        """The digest of a function or class, computed once."""
+        known = self._digests.get(id(function))
+        if known is None:  # the function is kept alive, so that no other one gets its identity
+            known = self._digests[id(function)] = function, digest_of(function)
+        return known[1]
 
     def get(self, function: Hashable, key: Any) -> CachedResult | None:
         """See `Store.get`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FunctionType
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.interpreter import code_flags
@@ -29,6 +29,8 @@ __all__ = [
     "folded_node",
     "kind_of",
     "leave_bodies",
+    "new_child",
+    "root_of",
     "site_totals",
     "walk",
 ]
@@ -73,12 +75,12 @@ class Node:
         "sites", "start", "successor", "total",
     )  # fmt: skip
 
-    def __init__(self, label: Label, parent: Node | None, kind: str) -> None:
+    def __init__(self, label: Label, place: object, parent: Node | None, kind: str, children: dict[Any, Any]) -> None:
         self.label = label
-        self.place: object = (label, kind) if kind == CREATION else label
+        self.place = place
         self.parent: Any = parent
         self.kind = kind
-        self.children: dict[Any, Any] = NO_CHILDREN  # by label, and by id() of long-lived functions and of code
+        self.children = children  # by place, and by id() of long-lived functions and of code
         self.key: Any = NO_KEY
         self.latest: Any = _NO_NODE
         self.successor: Any = _NO_NODE
@@ -91,6 +93,15 @@ class Node:
     def child_nodes(self) -> Iterable[Node]:
         """Each child once. The children are copied first, because other threads may add some meanwhile."""
         return dict.fromkeys(list(self.children.values()))
+
+
+def new_child(parent: Node, label: Label, kind: str) -> Node:
+    """A node below another one, which does not have it yet."""
+    return type(parent)(label, _place_of(label, kind), parent, kind, NO_CHILDREN)
+
+
+def _place_of(label: Label, kind: str) -> object:
+    return (label, kind) if kind == CREATION else label
 
 
 class KnownFunction:
@@ -108,15 +119,34 @@ class KnownFunction:
 
 
 class SiteTotals:
-    """The number of calls and the seconds of the calls from one instruction of the calling code."""
+    """The calls of one node from one instruction of the calling code.
 
-    __slots__ = ("calls", "code", "offset", "total")
+    `total` is the seconds of the *outermost* calls: those that were not made from within a call from the same
+    instruction. Their times do not overlap.
+    """
 
-    def __init__(self, code: CodeType, offset: int) -> None:
+    __slots__ = ("calls", "code", "offset", "place", "total")
+
+    def __init__(self, code: CodeType, offset: int, place: SitePlace) -> None:
         self.code = code
         self.offset = offset
+        self.place = place
         self.calls = 0
         self.total = 0.0
+
+
+class SitePlace:
+    """An instruction of the calling code in one thread: `outermost` is the node of its outermost call in progress."""
+
+    __slots__ = ("outermost",)
+
+    def __init__(self) -> None:
+        self.outermost: Node | None = None
+
+    def is_free(self) -> bool:
+        """Whether no call from here is in progress: an interrupt may have cut one off."""
+        node = self.outermost
+        return node is None or node.site is None or node.site.place is not self
 
 
 class _NoNode:
@@ -150,6 +180,7 @@ class ThreadTree:
         "name",
         "node",
         "one_off",
+        "places",
         "root",
         "specialised",
         "specialising",
@@ -157,11 +188,18 @@ class ThreadTree:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.root = self.node = Node(("~", 0, f"<{name}>"), None, "")
-        self.folded: dict[tuple[Label, Label, bool, bool], list[Node]] = {}
+        self.root = self.node = Node(*root_of(name))
+        self.folded: dict[tuple[Label, object, bool, bool], list[Node]] = {}
+        self.places: dict[tuple[int, int], SitePlace] = {}
         self.entered = 0
         self.measured_overhead = self.one_off = self.specialising = 0.0
         self.specialised = 0
+
+
+def root_of(name: str) -> tuple[Label, object, None, str, dict[Any, Any]]:
+    """What the root node of a thread's tree is made of."""
+    label = "~", 0, f"<{name}>"
+    return label, label, None, "", NO_CHILDREN
 
 
 class UncorrectedThreadTree(ThreadTree):
@@ -183,6 +221,8 @@ class CallTrees(Protocol):
     """What the statistics read: a profile."""
 
     subtracts_overhead: bool
+    measures_hooks: ClassVar[bool]
+    """Whether the time inside its hooks is measured with each event."""
 
     def threads(self) -> list[ThreadTree]:
         """The call trees as they are now."""
@@ -205,7 +245,7 @@ def walk(thread: ThreadTree) -> Iterator[tuple[Node, bool]]:
             work.extend([(child, False) for child in reversed([*node.child_nodes()])])
 
 
-def site_totals(node: Node, code: CodeType, offset: int) -> SiteTotals:
+def site_totals(thread: ThreadTree, node: Node, code: CodeType, offset: int) -> SiteTotals:
     """The totals of a call site; new ones at its first call.
 
     The offset alone does not identify a call site: a function may run in several code objects, and a callback of C
@@ -215,7 +255,8 @@ def site_totals(node: Node, code: CodeType, offset: int) -> SiteTotals:
     if site is None:
         if node.sites is NO_CHILDREN:
             node.sites = {}
-        site = node.sites[id(code), offset] = SiteTotals(code, offset)
+        place = thread.places.setdefault((id(code), offset), SitePlace())
+        site = node.sites[id(code), offset] = SiteTotals(code, offset, place)
         node.sites.setdefault(offset, site)
     return site
 
@@ -272,10 +313,10 @@ def folded_node(thread: ThreadTree, label: Label, kind: str) -> Node:
             recursive = True
             recursive_step = node.parent.label == parent.label
         node = node.parent
-    pool = thread.folded.setdefault((parent.label, label, recursive, recursive_step), [])
+    pool = thread.folded.setdefault((parent.label, _place_of(label, kind), recursive, recursive_step), [])
     unused = next((node for node in pool if id(node) not in in_progress), None)
     if unused is None:
-        unused = Node(label, parent, kind)
+        unused = new_child(parent, label, kind)
         pool.append(unused)
     unused.parent = parent
     return unused

@@ -8,31 +8,30 @@ must not know how times are corrected, or how statistics are computed.
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Mapping
+import types
+from collections.abc import Callable, Mapping
 from threading import get_ident
-from types import CodeType, FunctionType
-from typing import Any, ClassVar, TypeVar
+from types import CodeType
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.function_names import Label, described, thread_name
-from cassette_import.contexts.common.options import options_of
+from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.contexts.common.function_names import thread_name
+from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.text import suggestion
+from cassette_import.contexts.profile.call_paths import CallPaths
 from cassette_import.contexts.profile.call_tree import (
-    BODY,
     CALLBACK,
-    CREATION,
-    NO_CHILDREN,
     NO_KEY,
-    SUSPENDABLE,
-    KnownFunction,
     Node,
     ThreadTree,
     UncorrectedThreadTree,
     count_call,
-    folded_node,
-    kind_of,
     leave_bodies,
+    root_of,
     site_totals,
 )
 from cassette_import.contexts.profile.formats import writers
@@ -40,12 +39,15 @@ from cassette_import.contexts.profile.profiled_body import ProfiledBody
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks
+from cassette_import.runtime.followed_bodies import FollowedBody
 from cassette_import.runtime.module_imports import importer
 from cassette_import.specialization.compilation_listeners import LISTENERS
 
 __all__ = ["Profile"]
 
 Self = TypeVar("Self", bound="Profile")
+_USUAL_CLOCK: Final = perf_counter
 
 
 class Profile(Context, events=Events.CALLS):
@@ -88,6 +90,10 @@ class Profile(Context, events=Events.CALLS):
     inherit: ClassVar[bool] = True
     leaf_hooks: ClassVar[bool] = True
     follows_bodies: ClassVar[bool] = True
+    measures_hooks: ClassVar[bool] = True
+    """Whether the time inside the hooks is measured with each event."""
+    announced: int = 0
+    """The thread in which the latest event is the call of a function whose body asks for that (`follow_call`)."""
     module_level = False
 
     def __init__(
@@ -103,27 +109,23 @@ class Profile(Context, events=Events.CALLS):
         super().__init__()
         self.module_level = imports
         if sort not in ORDERS:
-            raise ValueError(f"sort is one of {', '.join(ORDERS)}, not {sort!r}")
+            raise ValueError(f"sort is one of {', '.join(ORDERS)}, not {sort!r}{suggestion(str(sort), ORDERS)}")
         for name, value in (("limit", limit), ("paths", paths)):
-            if value < 0:
-                raise ValueError(f"{name} must not be less than 0, and is {value}")
+            check_number(name, value)
         self._sort = sort
         self._limit = limit
-        self._paths = paths
+        self.paths = CallPaths(paths)
         self.subtracts_overhead = overhead
         self._threads: dict[int, ThreadTree] = {}
         LISTENERS.add(self)
-        self.announced = 0
-        """The thread in which the latest event is the call of a function whose body asks for that (`follow_call`)."""
-        # Nodes refer to functions and code by id(), which is valid as long as these are alive.
-        self._known: dict[int, KnownFunction] = {}
-        self._bodies: dict[int, KnownFunction] = {}
-        self._labels: dict[Label, Label] = {}
 
     @options_of(__init__)
     def __new__(cls, *, sites: bool = False, **options: Any) -> Profile:
         """Make an instance of the type that records call sites, or of the one that does not."""
-        return super().__new__(_SiteProfile if sites and cls is Profile else cls)
+        if cls is not Profile:
+            return super().__new__(cls)
+        quickest = _AcceleratedProfile if ACCELERATOR.is_used else Profile
+        return super().__new__(_SiteProfile if sites else quickest)
 
     def __enter__(self: Self) -> Self:
         """Enter the context, and start the clock of the block's own code."""
@@ -165,7 +167,7 @@ class Profile(Context, events=Events.CALLS):
             except KeyError:
                 node = None
             if node is None:  # outside of `except`, so that its exceptions have no KeyError as their context
-                node = self._node_below(thread, f)
+                node = self.paths.node_below(thread, f)
             else:
                 node.key = f  # several functions have the same label, such as those that a decorator made
                 parent.latest.successor = node
@@ -203,92 +205,38 @@ class Profile(Context, events=Events.CALLS):
 
     _begin, _end = prehook, posthook  # as plain methods: on the class, `prehook` and `posthook` are for registering
 
-    def follow_body(self, code: CodeType) -> ProfiledBody:
+    def direct_hooks(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """What call sites call before and after a call, for measuring it."""
+        return self.prehook, self.posthook
+
+    def follow_body(self, code: CodeType) -> FollowedBody:
         """Called when the body of a generator, coroutine or generator expression begins."""
         return ProfiledBody(self, self._threads, code)
 
-    def follow_call(self, code: CodeType) -> ProfiledBody | None:
+    def follow_call(self, code: CodeType) -> FollowedBody | None:
         """Called when a function begins that may have been entered without a call event: as a callback, for example."""
+        began = perf_counter()
         thread = self._threads.get(get_ident())
         if thread is not None:
             node = thread.node
-            if node.label is self._body(code).label and node.kind != CALLBACK:
+            if node.label is self.paths.body(code).label and node.kind != CALLBACK:
                 node.announces = True
+                self.announced = 0  # a lambda has not asked
+                thread.measured_overhead += perf_counter() - began
                 return None
-        return ProfiledBody(self, self._threads, code)
+        return self.follow_body(code)
 
     def tree_of_this_thread(self) -> ThreadTree:
         """The call tree of the running thread; a new one at its first event."""
         ident = get_ident()
         thread = self._threads.get(ident)
         if thread is None:
-            kind = ThreadTree if self.subtracts_overhead else UncorrectedThreadTree
-            thread = self._threads[ident] = kind(thread_name(ident))
+            thread = self._threads[ident] = self._new_tree(thread_name(ident))
         return thread
 
-    def _node_below(self, thread: ThreadTree, function: Any) -> Node:
-        """The node for a function that the parent node does not have by its identity."""
-        parent = thread.node
-        lasting = function
-        if type(function) is FunctionType and "<" in function.__qualname__:
-            lasting = function.__code__  # each closure is a new function, but all closures of one `def` share its code
-        node: Node | None = parent.children.get(id(lasting)) if lasting is not function else None
-        if node is None:
-            known = self._known.get(id(lasting)) or self._described(function, lasting)
-            node = parent.children.get((known.label, CREATION) if known.kind == CREATION else known.label)
-            if node is None:
-                if self._paths <= 0:
-                    node = folded_node(thread, known.label, known.kind)
-                    node.key = id(function)
-                    return node
-                node = self._new_node(thread, known)
-            if known.lasting is not None:
-                parent.children[id(lasting)] = node
-            if known.lasting is function:
-                node.key = function
-                return node
-        node.key = id(function)  # it is short-lived, and must not be kept alive
-        return node
-
-    def _described(self, function: Any, lasting: Any) -> KnownFunction:
-        """What nodes need to know of a function. It is kept if the function is long-lived, or code represents it."""
-        label, is_long_lived = described(function)
-        label = self._labels.setdefault(label, label)
-        if not is_long_lived and lasting is function:
-            return KnownFunction(None, label, kind_of(function))
-        known = self._known[id(lasting)] = KnownFunction(lasting, label, kind_of(function))
-        return known
-
-    def _new_node(self, thread: ThreadTree, known: KnownFunction) -> Node:
-        self._paths -= 1
-        began = perf_counter()
-        parent = thread.node
-        node = Node(known.label, parent, known.kind)
-        if parent.children is NO_CHILDREN:
-            parent.children = {}
-        parent.children[node.place] = node
-        thread.one_off += perf_counter() - began
-        return node
-
-    def node_of_body(self, thread: ThreadTree, code: CodeType) -> Node:
-        """The node for the body of a generator or coroutine that the parent node does not have yet."""
-        known = self._body(code)
-        if self._paths <= 0:
-            node = thread.node.children.get(known.label) or folded_node(thread, known.label, known.kind)
-        else:
-            node = thread.node.children.get(known.label) or self._new_node(thread, known)
-            thread.node.children[~id(code)] = node
-        return node
-
-    def _body(self, code: CodeType) -> KnownFunction:
-        """What nodes need to know of the body of a function with this code."""
-        known = self._bodies.get(id(code))
-        if known is None:
-            label = code.co_filename, code.co_firstlineno, code.co_name
-            label = self._labels.setdefault(label, label)
-            is_callback = (not code.co_flags & SUSPENDABLE and code.co_name[0] != "<") or code.co_name == "<lambda>"
-            known = self._bodies[id(code)] = KnownFunction(code, label, CALLBACK if is_callback else BODY)
-        return known
+    def _new_tree(self, name: str) -> ThreadTree:
+        """The tree of a thread with this name."""
+        return (ThreadTree if self.subtracts_overhead else UncorrectedThreadTree)(name)
 
     def leave_body(self, thread: ThreadTree, node: Node, end: float) -> None:
         """End the run of a body, and the calls in it that an interrupt has cut off."""
@@ -306,13 +254,19 @@ class Profile(Context, events=Events.CALLS):
         node = thread.node
         while node is not thread.root and node.key is not function and node.key != identity:
             node = node.parent
-        if node is thread.root:  # the prehook of this call did not run
-            return
+        if node is not thread.root:  # else the prehook of this call did not run
+            self._leave_node(thread, node, end)
+
+    def _leave_node(self, thread: ThreadTree, node: Node, end: float) -> None:
+        """End a call in progress, and the bodies in it that ended unnoticed."""
         leave_bodies(thread, node, end)
         thread.node = node.parent
         count_call(node, end)
         if type(node.key) is int:
             node.key = NO_KEY
+
+    def code_begins(self) -> None:
+        """Called when code is going to be made. `code_made` receives the time afterwards."""
 
     def code_made(self, functions: int, seconds: float) -> None:
         """Called when functions or a module level were compiled, in the thread whose call or import waited for it."""
@@ -350,6 +304,78 @@ class Profile(Context, events=Events.CALLS):
         return writers(self, self._sort)
 
 
+class _AcceleratedProfile(Profile, events=Events.CALLS):
+    """A profile whose hooks are in C. They do the same, but read the clock once each."""
+
+    measures_hooks: ClassVar[bool] = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        other_clock = None if perf_counter is _USUAL_CLOCK else perf_counter
+        self.recorder = ACCELERATOR.Recorder(
+            self._threads, self.tree_of_this_thread, self.paths.node_below, self._leave_node, other_clock
+        )
+        self.recorder.follow_with(self, _body_type(), self.paths.node_of_body, self.leave_body)
+
+    @classmethod
+    def _accelerated_hooks(cls) -> AcceleratedHooks:
+        """What call sites call: methods of recorders."""
+        recorder = ACCELERATOR.Recorder
+        return AcceleratedHooks(recorder.enter, recorder.leave, recorder.fail)
+
+    @property
+    def announced(self) -> int:
+        """See `Profile`."""
+        return self.recorder.announced
+
+    @announced.setter
+    def announced(self, thread: int) -> None:
+        self.recorder.announced = thread
+
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Descend to the function's node and start its clock."""
+        self.recorder.enter(f)
+
+    def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Stop the clock and return to the parent node."""
+        self.recorder.leave(result, f)
+
+    def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Stop the clock of a call that raised."""
+        self.recorder.fail(f)
+
+    _begin, _end = prehook, posthook
+
+    def follow_body(self, code: CodeType) -> FollowedBody:
+        """Called when the body of a generator, coroutine or generator expression begins."""
+        body: FollowedBody = self.recorder.follow(code)
+        return body
+
+    def direct_hooks(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """What call sites call before and after a call, for measuring it."""
+        return self.recorder.enter, self.recorder.leave
+
+    def forked(self) -> None:
+        """Start with empty trees."""
+        super().forked()
+        self.recorder.forget()
+
+    def _new_tree(self, name: str) -> ThreadTree:
+        """The tree of a thread with this name."""
+        root = ACCELERATOR.Node(*root_of(name))
+        return cast(ThreadTree, ACCELERATOR.Tree(name, root, self.subtracts_overhead))
+
+
+@functools.cache
+def _body_type() -> Any:
+    """The type of runs of bodies in C; it inherits from what reports their steps."""
+    return types.new_class("_AcceleratedBody", (ACCELERATOR.Body, FollowedBody), exec_body=_no_attributes)
+
+
+def _no_attributes(namespace: dict[str, Any]) -> None:
+    namespace["__slots__"] = ()
+
+
 class _SiteProfile(Profile, events=Events.CALLS):
     """A profile that also records call sites. It is a type of its own, because hooks belong to the type."""
 
@@ -367,7 +393,10 @@ class _SiteProfile(Profile, events=Events.CALLS):
             site = None
         if site is None or site.code is not frame.f_code:
             frame = importer(frame)
-            site = site_totals(node, frame.f_code, frame.f_lasti)
+            site = site_totals(thread, node, frame.f_code, frame.f_lasti)
+        place = site.place
+        if place.outermost is None or place.is_free():
+            place.outermost = node
         node.site = site
         thread.measured_overhead += perf_counter() - found
 
@@ -380,13 +409,18 @@ class _SiteProfile(Profile, events=Events.CALLS):
         except KeyError:  # this thread has no call in progress
             return
         node = thread.node
+        before = node.total
+        thread.measured_overhead += perf_counter() - end
+        self._end(result, f)
+        found = perf_counter()
         site = node.site
         if site is not None:
             site.calls += 1
-            site.total += end - thread.measured_overhead - node.start
+            if site.place.outermost is node:
+                site.total += node.total - before
+                site.place.outermost = None
             node.site = None
-        thread.measured_overhead += perf_counter() - end
-        self._end(result, f)
+        thread.measured_overhead += perf_counter() - found
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Count a call that raised for its call site as well."""
@@ -394,3 +428,7 @@ class _SiteProfile(Profile, events=Events.CALLS):
             self.posthook(exception, f)
         except RecursionError:  # as above
             return
+
+
+for _kind in (_AcceleratedProfile, _SiteProfile):
+    _kind.__name__ = _kind.__qualname__ = Profile.__name__  # reports name the type that was asked for

@@ -4,7 +4,8 @@ A profile measures the time inside its hooks with each event. It cannot measure 
 it falls into the measured time of the call, the rest into that of its caller. This cost depends on the kind of callee,
 because functions, methods, builtins and classes are called in different ways. Like the time inside the hooks, it
 depends on the state of the machine, its caches and its branch prediction. So costs are expressed as multiples of the
-time inside the hooks: what slows down the one slows down the other.
+time inside the hooks: what slows down the one slows down the other. Hooks in C read the clock once each, and measure
+nothing of themselves: there the unit is the time of a pair of them.
 
 The costs are estimated here from direct calls of the hooks; `overhead_calibration` measures them. Knows how to call the
 hooks of a profile; must not know how code is overdubbed, or how statistics are computed.
@@ -68,6 +69,19 @@ hooks have. The unit is the time of two calls of an empty function. The numbers 
 sites, for slow and for fast clocks, and for CPython 3.11, 3.12 and 3.13. A callback makes an object that follows its
 body; its numbers are the least of seven rounds with `sorted(key=)` and `map`, compared with the plain calls."""
 
+_TYPICAL_IN_C: Final = {
+    "function": (0.0, 0.4),
+    "method": (0.0, 0.5),
+    "builtin": (0.0, 0.4),
+    "method in C": (0.0, 0.6),
+    "class": (0.0, 0.4),
+    "class in Python": (0.0, 0.4),
+    CREATION: (0.0, 0.4),
+    BODY: (0.0, 0.4),
+    CALLBACK: (1.4, 6.5),
+}
+"""The same for hooks in C (see `contexts.common.accelerator`), whose time is not measured."""
+
 IN_BODIES: Final = Cost(0.6, 2.5)
 """What an event costs in addition in a body that can be suspended, where the call site looks up the active context."""
 
@@ -80,8 +94,12 @@ _TYPICAL_HOOKS: Final = 1.4
 
 def estimated(profile_type: ProfileType) -> Costs:
     """The cost of events in this process, under a profile of this type, estimated in less than a millisecond."""
-    rounds = sorted(_rounds_of_direct_calls(profile_type()))
+    profile = profile_type()
+    rounds = sorted(_rounds_of_direct_calls(profile))
     hooks, inside, outside, plain = rounds[len(rounds) // 2]
+    typical, in_programs = (_TYPICAL, _TYPICAL_HOOKS) if profile.measures_hooks else (_TYPICAL_IN_C, 1.0)
+    if not profile.measures_hooks:
+        hooks = inside + outside
     if not hooks:
         return NO_COSTS
     by_kind = {
@@ -89,9 +107,9 @@ def estimated(profile_type: ProfileType) -> Costs:
             max(0.0, inside + more_inside * plain) / hooks * _IN_PROGRAMS,
             max(0.0, outside + more_outside * plain) / hooks * _IN_PROGRAMS,
         )
-        for kind, (more_inside, more_outside) in _TYPICAL.items()
+        for kind, (more_inside, more_outside) in typical.items()
     }
-    return Costs(by_kind, hooks * _TYPICAL_HOOKS, is_calibrated=False)
+    return Costs(by_kind, hooks * in_programs, is_calibrated=False)
 
 
 def _rounds_of_direct_calls(profile: Any) -> Iterator[tuple[float, float, float, float]]:
@@ -118,7 +136,7 @@ def _rounds_of_direct_calls(profile: Any) -> Iterator[tuple[float, float, float,
 
 
 def _call_hooks(profile: Any) -> None:
-    prehook, posthook = profile.prehook, profile.posthook
+    prehook, posthook = profile.direct_hooks()
     prehook(_call_hooks)
     for function in _CALLED:
         prehook(function)

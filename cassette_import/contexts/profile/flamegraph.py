@@ -1,17 +1,15 @@
 """A profile as one HTML page that works offline: an interactive flame graph with tables.
 
-Knows statistics and the page's template; must not know how statistics are computed.
+Knows statistics and what the page's script reads; must not know how statistics are computed.
 """
 
 from __future__ import annotations
 
-import html
-import json
 import os
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any, Final
 
+from cassette_import.contexts.common.flamegraph import page_of
 from cassette_import.contexts.common.function_names import Label, modules_by_file
 from cassette_import.contexts.common.text import search_folders, short_path
 from cassette_import.contexts.profile.call_tree import CallTrees, walk
@@ -40,10 +38,7 @@ def page(profile: CallTrees, title: str = "profile") -> str:
     >>> page(Profile(), "nothing").splitlines()[0]
     '<!DOCTYPE html>'
     """
-    template = resources.files(__package__).joinpath("flamegraph.html").read_text(encoding="utf-8")
-    # A name with "</script>" in it would end the element that holds the data.
-    data = json.dumps(_data(profile), separators=(",", ":")).replace("<", "\\u003c")
-    return template.replace("@title@", html.escape(title)).replace("@data@", data)
+    return page_of(_data(profile), title)
 
 
 def write(profile: CallTrees, path: str) -> None:
@@ -66,6 +61,9 @@ def _data(profile: CallTrees) -> dict[str, Any]:
     if statistics.overhead:
         summary += f" (overhead subtracted: {statistics.overhead:.3f} s)"
     return {
+        "unit": "seconds",
+        "own": "self time",
+        "of_site": "time",
         "summary": summary,
         "frames": [(_name(label), _place(label, folders), _module(label, modules, folders)) for label in labels],
         **paths,

@@ -93,13 +93,16 @@ class _Round(NamedTuple):
 
 def _rounds(profile_type: ProfileType, workload: _Workload, numbers: Sequence[int]) -> Iterator[_Round]:
     overdub(profile_type(), workload, numbers)  # compiles everything
+    pair = 0.0 if profile_type().measures_hooks else estimated(profile_type).hooks
     for _ in range(_ROUNDS):
         profile = profile_type()
         plain = workload(numbers)
         took = overdub(profile, workload, numbers)
         hooks = sum(thread.measured_overhead - thread.one_off for thread in profile.threads())
+        if pair:
+            hooks = pair * sum(node.calls for thread in profile.threads() for node, leaving in walk(thread) if leaving)
         one_off = sum(thread.one_off for thread in profile.threads())
-        yield _Round(profile, plain, took - hooks - one_off, hooks)
+        yield _Round(profile, plain, took - (0.0 if pair else hooks) - one_off, hooks)
 
 
 def _cost_in(workload: _Workload, profile_type: ProfileType, numbers: Sequence[int], no_calls: _Workload) -> Cost:

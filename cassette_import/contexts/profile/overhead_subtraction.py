@@ -149,6 +149,11 @@ class ThreadTimes:
             cumulative[parents[position]] += cumulative[position]
         return before - sum(self.self_time)
 
+    def of_site(self, site: SiteTotals, position: int) -> float:
+        """The cumulative seconds of a call site: the share of the node's time that it has without the subtraction."""
+        whole = self._totals[position]
+        return self.cumulative[position] * min(1.0, site.total / whole) if whole > 0.0 else 0.0
+
 
 class NodeTimes:
     """The time of every node at one moment. Calls in progress count as if they ended now."""
@@ -158,6 +163,7 @@ class NodeTimes:
         self.threads = [
             ThreadTimes(thread, now) for thread in profile.threads() if thread.root.children or thread.folded
         ]
+        self._measures_hooks = profile.measures_hooks
         self._events = sum(thread.events for thread in self.threads)
         has_costs = profile.subtracts_overhead and self.threads
         self._costs: Costs = costs_for(profile, self._events) if has_costs else NO_COSTS
@@ -182,17 +188,13 @@ class NodeTimes:
         """The time of a node."""
         return self._times[node]
 
-    def of_site(self, site: SiteTotals, node: Node) -> float:
-        """The cumulative seconds of a call site."""
-        return max(0.0, site.total - site.calls * self._unit * self._costs.of(node).inside)
-
     def _hook_time(self) -> float:
         """The seconds that the hooks take for one event, which is the unit of all estimated costs.
 
         The first events are not representative: with few events, this is the time that `event_costs` finds.
         """
         known = self._costs.hooks
-        if self._events < _ENOUGH_EVENTS:
+        if self._events < _ENOUGH_EVENTS or not self._measures_hooks:
             return known
         hooks = sum(thread.thread.measured_overhead - thread.thread.one_off for thread in self.threads)
         return min(max(hooks / self._events, known / _LARGEST_DEVIATION), known * _LARGEST_DEVIATION)

@@ -10,6 +10,7 @@ from threading import get_ident
 from types import CodeType
 from typing import Any, Protocol
 
+from cassette_import.contexts.profile.call_paths import CallPaths
 from cassette_import.contexts.profile.call_tree import Node, ThreadTree
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.interpreter.hidden_frames import hidden
@@ -25,8 +26,9 @@ class BodyTrees(Protocol):
     def tree_of_this_thread(self) -> ThreadTree:
         """The call tree of the running thread; a new one at its first event."""
 
-    def node_of_body(self, thread: ThreadTree, code: CodeType) -> Node:
-        """The node for a body that the current node does not have yet."""
+    @property
+    def paths(self) -> CallPaths:
+        """What finds the node for a body that the current node does not have yet."""
 
     def leave_body(self, thread: ThreadTree, node: Node, end: float) -> None:
         """Leave the node of a body above which the nodes of interrupted calls are left."""
@@ -35,7 +37,7 @@ class BodyTrees(Protocol):
 class ProfiledBody(FollowedBody):
     """One run of a body. It begins when the object is made."""
 
-    __slots__ = ("_code", "_contexts", "_key", "_node", "_profile", "_thread", "_threads", "is_running")
+    __slots__ = ("_code", "_contexts", "_first", "_key", "_node", "_profile", "_thread", "_threads", "is_running")
 
     @hidden
     def __init__(self, profile: BodyTrees, threads: dict[int, ThreadTree], code: CodeType) -> None:
@@ -68,7 +70,7 @@ class ProfiledBody(FollowedBody):
         parent = thread.node
         node = parent.children.get(self._key)
         if node is None:
-            node = profile.node_of_body(thread, self._code)
+            node = profile.paths.node_of_body(thread, self._code)
         self._thread = thread
         self._node = thread.node = node
         self.is_running = True

@@ -107,15 +107,22 @@ class Statistics:
         return {thread.root.label for thread in self.threads}
 
     def call_sites(self) -> dict[CallSite, CallStatistics]:
-        """Calls and cumulative time of each call site, if the profile records call sites."""
+        """Calls and cumulative time of each call site, if the profile records call sites.
+
+        Cumulative time is that of the outermost calls: what a call makes from the same place is part of it.
+        """
         found: dict[CallSite, CallStatistics] = {}
         for thread in self._times.threads:
-            for node in thread.nodes:
+            for position, node in enumerate(thread.nodes):
                 for key, site in list(node.sites.items()):
                     if type(key) is tuple and site.calls:
                         statistics = found.setdefault(_call_site(site, node.label), CallStatistics())
                         statistics.calls += site.calls
-                        statistics.cumulative += self._times.of_site(site, node)
+                        statistics.cumulative += thread.of_site(site, position)
+        totals = self.totals()
+        for key, statistics in found.items():  # what is subtracted from the calls of one path is an average
+            if key.label in totals:
+                statistics.cumulative = min(statistics.cumulative, totals[key.label].cumulative)
         return found
 
 

@@ -37,19 +37,18 @@ def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
     statistics = Statistics(profile)
     functions = [(found, label) for label, found in statistics.totals().items()]
     roots = statistics.roots()
-    called = [found for found, label in functions if label not in roots]
-    if not called:
+    if all(label in roots for _, label in functions):
         return "profile: nothing was called"
     order = ORDERS[sort]
     functions.sort(key=lambda row: (-order.key(row[0]), row[1]))
-    calls = sum(found.calls for found in called)
-    primitive = sum(found.primitive for found in called)
+    calls = sum(found.calls for found, _ in functions)
+    primitive = sum(found.primitive for found, _ in functions)
     seconds = sum(found.self_time for found, _ in functions)
     subtracted = f"; overhead subtracted: {statistics.overhead:.3f}" if statistics.overhead else ""
     specialising = _specialising(statistics, seconds)
     folders = search_folders()
     lines = [
-        f"profile: {plural(calls, 'call')} ({primitive} primitive) of {plural(len(called), 'function')} "
+        f"profile: {plural(calls, 'call')} ({primitive} primitive) of {plural(len(functions), 'function')} "
         f"in {seconds:.3f} seconds, sorted by {order.title}{subtracted}{specialising}",
         "",
         f"{'calls':>12} {'self':>10} {'per call':>10} {'cumulative':>10} {'per call':>10}  function",

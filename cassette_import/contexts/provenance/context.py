@@ -13,18 +13,21 @@ import itertools
 import json
 import operator
 import os
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
 from typing import Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
 from cassette_import.activation.verbs import fallback
+from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.provenance.cells import Cell, Origin, Piece, ranges
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
+from cassette_import.runtime.tagging.iterator_metadata import iterate_outside
 from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
@@ -76,8 +79,7 @@ class Provenance(Context, tagging=True):
 
     def __init__(self, *, limit: int = _LIMIT) -> None:
         super().__init__()
-        if isinstance(limit, bool) or not isinstance(limit, int):
-            raise ValueError(f"limit is a number of lines, not {limit!r}")
+        check_number("limit", limit, "lines")
         self._limit = limit
         self._written: list[tuple[str, tuple[Piece, ...]]] = []
         self._lock = Lock()
@@ -131,9 +133,47 @@ class Provenance(Context, tagging=True):
             offset += len(plain(part))
         return tuple(found)
 
-    def _pieces_of(self, value: Any) -> tuple[Piece, ...]:
-        origin = metadata(value, self)
-        return origin.pieces_of(str(plain(value))) if isinstance(origin, Origin) else ()
+    def _pieces_of(self, value: Any, text: str | None = None) -> tuple[Piece, ...]:
+        """The parts of a value's text; of text itself, it is the value."""
+        origin, bare = metadata(value, self), plain(value)
+        if isinstance(origin, Origin):
+            return origin.pieces_of(str(bare) if text is None else text)
+        if isinstance(bare, _CONTAINERS) and allmetadata(self, bare):
+            return self._pieces_of_container(bare, str(bare) if text is None else text)
+        return ()
+
+    def _pieces_of_container(self, container: Any, text: str) -> tuple[Piece, ...]:
+        """The parts of the text of a container: those of its items, if they are in it one after the other."""
+        whole = ((0, len(text), Origin(tuple(allmetadata(self, container)))),)
+        found: list[Piece] = []
+        offset = 1
+        for item in self._values_in(container):
+            bare = plain(item)
+            if type(bare) not in _SHOWN_AS_THEY_ARE:  # no code of the program runs once more
+                return whole
+            shown = repr(bare)
+            offset = text.find(shown, offset)
+            if offset < 0:
+                return whole
+            origin = metadata(item, self)
+            if isinstance(origin, Origin):
+                found.append((offset, offset + len(shown), origin))
+            elif isinstance(bare, _CONTAINERS) and allmetadata(self, bare):
+                pieces = self._pieces_of_container(bare, shown)
+                found += [(start + offset, end + offset, origin) for start, end, origin in pieces]
+            offset += len(shown)
+        return tuple(found) or whole
+
+    def _values_in(self, container: Any) -> Iterator[Any]:
+        """The items of a list or tuple, or the keys and values of a dict, wrapped; none of a set."""
+        store: Any = tag_of(self).store  # type: ignore[union-attr]
+        if isinstance(container, (list, tuple)):
+            yield from store.wrapped_items(container)
+        elif isinstance(container, dict):
+            slots = store.slots_by_key(container)
+            for key, value in container.items():
+                yield key
+                yield Tagged(*slots[key]) if key in slots else value
 
     # ---- the report
 
@@ -144,7 +184,9 @@ class Provenance(Context, tagging=True):
         offset = 0
         for value in values:
             texts.append(str(plain(value)))
-            found += [(start + offset, end + offset, origin) for start, end, origin in self._pieces_of(value)]
+            found += [
+                (start + offset, end + offset, origin) for start, end, origin in self._pieces_of(value, texts[-1])
+            ]
             offset += len(texts[-1]) + len(separator)
         with self._lock:
             self._written.append((separator.join(texts), tuple(found)))
@@ -204,6 +246,8 @@ def _data(cells: list[Any]) -> list[Any]:
     return [cell._asdict() if isinstance(cell, Cell) else cell for cell in cells]
 
 
+_CONTAINERS: Final = (list, tuple, dict, set, frozenset, deque)
+_SHOWN_AS_THEY_ARE: Final = frozenset({int, float, complex, str, bytes, bool, type(None), list, tuple, dict})
 _CONCATENATED: Final = (primitives.build_string, operator.add, operator.iadd, operator.concat)
 _PADDED: Final = (str.ljust, str.rjust, str.center, str.zfill, str.strip, str.lstrip, str.rstrip)
 _WRITER: Final = type(csv.writer(io.StringIO()))
@@ -260,6 +304,23 @@ def _print(ctx: Any, f: Any, *values: Any, **keywords: Any) -> None:
 
 def _write(ctx: Any, f: Any, file: Any, text: Any, *more: Any, **keywords: Any) -> None:
     ctx._record([text], "")
+
+
+@hidden
+def _writelines(ctx: Any, f: Any, file: Any, lines: Any, *more: Any, **keywords: Any) -> Any:
+    if isinstance(plain(file), io.TextIOWrapper):
+        lines = _recorded(ctx, iterate_outside(lines))
+    return fallback(ctx, f, file, lines, *more, **keywords)
+
+
+@hidden
+def _recorded(ctx: Any, lines: Iterator[Any]) -> Iterator[Any]:
+    for line in lines:
+        ctx._record([line], "")
+        yield plain(line)
+
+
+Provenance.overdub.register(io.TextIOWrapper.writelines)(_writelines)
 
 
 def _writerow(ctx: Any, f: Any, writer: Any, row: Any, *more: Any, **keywords: Any) -> None:

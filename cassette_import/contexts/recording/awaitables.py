@@ -28,15 +28,19 @@ def is_awaitable(value: Any) -> bool:
 
 
 class ObservedAwaitable:
-    """An awaitable that notes whether it suspended the task, and has each of its steps run by `run`."""
+    """An awaitable that notes whether it suspended the task, and has each of its steps run by `run`.
 
-    __slots__ = ("_has_begun", "_inner", "_run", "waited")
+    `on_wait` is called each time before it suspends the task.
+    """
+
+    __slots__ = ("_has_begun", "_inner", "_run", "on_wait", "waited")
 
     def __init__(self, inner: Any, run: Callable[..., Any]) -> None:
         self._inner = inner
         self._run = run
         self._has_begun = False
         self.waited = False
+        self.on_wait: Callable[[], object] = _do_nothing
 
     def __del__(self) -> None:
         if not self._has_begun and type(self._inner) is types.CoroutineType:
@@ -58,6 +62,7 @@ class ObservedAwaitable:
             except StopIteration as stop:
                 return stop.value
             self.waited = True
+            self.on_wait()
             try:
                 argument = yield yielded
                 step = send
@@ -69,6 +74,10 @@ class ObservedAwaitable:
                 if not hasattr(inner, "throw"):
                     raise
                 step, argument = inner.throw, error
+
+
+def _do_nothing() -> None:
+    pass
 
 
 async def awaited(awaitable: Any) -> Any:

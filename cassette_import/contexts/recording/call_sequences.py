@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["CallSequences", "current_task", "job"]
+__all__ = ["CallSequences", "arrival_origin", "current_task", "job", "origin_of_result"]
 
 _Sequence = TypeVar("_Sequence")
 _JOB: Final[contextvars.ContextVar[tuple[int, _Job] | None]] = contextvars.ContextVar("job", default=None)
@@ -28,10 +28,17 @@ class CallSequences(Generic[_Sequence]):
         Called as ``make(kind, origin)`` at the first call of a thread, job or task; returns its sequence.
         The origin of a thread or job is the sequence that started it, and a running number: the only name that stays
         the same from run to run. It is empty if the start was not intercepted.
+    task_origin:
+        Called at the first call of a task; returns its origin.
     """
 
-    def __init__(self, make: Callable[[str, Sequence[int]], _Sequence]) -> None:
+    def __init__(
+        self,
+        make: Callable[[str, Sequence[int]], _Sequence],
+        task_origin: Callable[[], Sequence[int]] = tuple,
+    ) -> None:
         self._make = make
+        self._task_origin = task_origin
         self._threads = threading.local()
         self._tasks: weakref.WeakKeyDictionary[Any, _Sequence] = weakref.WeakKeyDictionary()
         self._jobs: weakref.WeakKeyDictionary[Any, _Sequence] = weakref.WeakKeyDictionary()
@@ -40,10 +47,10 @@ class CallSequences(Generic[_Sequence]):
         """The sequence of the code that is running."""
         task = current_task()
         if task is not None:
-            return self._of(self._tasks, task, "task", ())
+            return self._of(self._tasks, task, "task", self._task_origin)
         job = _JOB.get()
         if job is not None and job[0] == threading.get_ident():
-            return self._of(self._jobs, job[1], "thread", job[1].origin)
+            return self._of(self._jobs, job[1], "thread", lambda: job[1].origin)
         sequence: _Sequence | None = getattr(self._threads, "sequence", None)
         if sequence is None:
             is_main = threading.current_thread() is threading.main_thread()
@@ -51,11 +58,15 @@ class CallSequences(Generic[_Sequence]):
         return sequence
 
     def _of(
-        self, known: weakref.WeakKeyDictionary[Any, _Sequence], key: Any, kind: str, origin: Sequence[int]
+        self,
+        known: weakref.WeakKeyDictionary[Any, _Sequence],
+        key: Any,
+        kind: str,
+        origin: Callable[[], Sequence[int]],
     ) -> _Sequence:
         sequence = known.get(key)
         if sequence is None:
-            sequence = known[key] = self._make(kind, origin)
+            sequence = known[key] = self._make(kind, origin())
         return sequence
 
 
@@ -64,16 +75,67 @@ class _Job:
 
     def __init__(self, origin: Sequence[int]) -> None:
         self.origin = origin
+        self.arrivals = 0
+        self.has_ended = False
+
+
+class _Thread(threading.local):
+    """The job that a thread runs, or has run last."""
+
+    job: _Job | None = None
+
+
+_THREAD: Final = _Thread()
+_ORIGINS_BY_FUTURE: Final[weakref.WeakKeyDictionary[Any, Sequence[int]]] = weakref.WeakKeyDictionary()
+_DEEPEST: Final = 8
+"""How many frames there are at most between an executor's own function and a job."""
 
 
 @contextmanager
 def job(origin: Sequence[int]) -> Iterator[None]:
     """Run the code in this block in a call sequence of its own."""
-    token = _JOB.set((threading.get_ident(), _Job(origin)))
+    _THREAD.job = made = _Job(origin)
+    future = _future_of_job()
+    if future is not None:
+        _ORIGINS_BY_FUTURE[future] = origin
+    token = _JOB.set((threading.get_ident(), made))
     try:
         yield
     finally:
         _JOB.reset(token)
+        made.has_ended = True
+
+
+def arrival_origin() -> tuple[int, ...] | None:
+    """What names something that this thread passes to an event loop; None for a thread that runs no job."""
+    job = _THREAD.job
+    if job is None or job.has_ended:
+        return None
+    job.arrivals += 1
+    return *job.origin, job.arrivals
+
+
+def origin_of_result(future: Any) -> Sequence[int] | None:
+    """The origin of the job whose result is in a future; None for other objects."""
+    try:
+        return _ORIGINS_BY_FUTURE.get(future)
+    except TypeError:  # it cannot be hashed, or there are no weak references to it
+        return None
+
+
+def _future_of_job() -> Any:
+    """The future of the job that an executor has just begun in this thread."""
+    module: Any = sys.modules.get("concurrent.futures.thread")
+    if module is None:
+        return None
+    frame: Any = sys._getframe(1)
+    for _ in range(_DEEPEST):
+        if frame is None:
+            return None
+        if frame.f_code is module._WorkItem.run.__code__:
+            return frame.f_locals["self"].future
+        frame = frame.f_back
+    return None
 
 
 def current_task() -> Any:

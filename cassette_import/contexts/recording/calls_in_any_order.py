@@ -37,7 +37,8 @@ class CallsInAnyOrder:
         self._requests: list[Call] = []
         self._others: dict[str, deque[Call]] = defaultdict(deque)
         self.used: dict[int, Call] = {}
-        for call in recording.calls.values():
+        calls = [call for sequence in recording.sequences.values() for call in sequence.calls]
+        for call in sorted(calls, key=lambda call: call.number):
             if call.encoded_request is not None:
                 self._requests.append(call)
             else:

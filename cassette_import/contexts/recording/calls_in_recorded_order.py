@@ -11,6 +11,7 @@ from typing import Any
 
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.carried_requests import Carried
+from cassette_import.contexts.recording.event_loops import origin_of_task
 from cassette_import.contexts.recording.recording_file import Call, CallSequence, Recording
 from cassette_import.contexts.recording.replay_order import ReplayOrder
 from cassette_import.contexts.recording.same_calls import SameCalls
@@ -58,7 +59,7 @@ class CallsInRecordedOrder:
         self._recording = recording
         self._same = same
         self._order = order
-        self._sequences: CallSequences[_RunningSequence] = CallSequences(_RunningSequence)
+        self._sequences: CallSequences[_RunningSequence] = CallSequences(_RunningSequence, origin_of_task)
 
     def take(self, what: list[Any], encoded: Any, carried: Carried | None) -> Call:
         """The recorded call that this call is a repetition of; raise `NotRecorded` if it is another one."""

@@ -15,9 +15,13 @@ __all__ = [
     "ENVIRONMENT",
     "GENERATOR",
     "GROUPS",
+    "JOBS_OF_THREAD_POOLS",
+    "LATE_CALLERS",
     "NUMPY_GENERATORS",
     "NUMPY_RANDOM",
+    "READERS",
     "STARTING_FUNCTIONS",
+    "TASKS_IN_SETS",
     "leading_outside",
 ]
 
@@ -92,6 +96,12 @@ GROUPS: Final[dict[str, list[str]]] = {
         *_in("os", "fdopen pipe2 dup dup2 pread pwrite readv writev preadv pwritev sendfile copy_file_range ftruncate"),
         *_in("os", "fdatasync fchmod fchown fchdir fstatvfs openpty memfd_create eventfd eventfd_read eventfd_write"),
         *_in("os", "get_inheritable set_inheritable get_blocking set_blocking lockf ttyname"),
+        *_in("linecache", "getline getlines checkcache updatecache lazycache"),
+        *_in("fileinput", "input FileInput filename fileno lineno filelineno isfirstline isstdin nextfile close"),
+        *_in("tokenize", "open"),
+        *_in("netrc", "netrc"),
+        *_in("numpy", "load loadtxt genfromtxt fromfile save savez savez_compressed savetxt memmap ndarray.tofile"),
+        *_in("gzip", "compress"),
         *_in("fcntl", "fcntl ioctl flock lockf"),
         *_in("termios", "tcgetattr tcsetattr"),
         *_in("os.path", "exists lexists isfile isdir islink ismount getsize getmtime getatime getctime realpath"),
@@ -117,7 +127,6 @@ GROUPS: Final[dict[str, list[str]]] = {
         *_in("shelve", "open"),
         *_in("dbm", "open"),
         *_in("mmap", "mmap"),
-        *_in("configparser", "RawConfigParser.read"),
     ],
     "processes": [
         *_in("subprocess", "run call check_call check_output getoutput getstatusoutput Popen"),
@@ -190,6 +199,41 @@ STARTING_FUNCTIONS: Final[dict[str, int]] = {
     "asyncio.threads.to_thread": 0,
 }
 """Functions that start a thread or job, and the index of the argument that it calls."""
+
+READERS: Final = frozenset(
+    (
+        *_in("configparser", "RawConfigParser.read"),
+        *_in("urllib.robotparser", "RobotFileParser.read"),
+        *_in("xml.etree.ElementTree", "parse ElementTree.parse ElementTree.write"),
+        *_in("xml.dom.minidom", "parse"),
+        *_in("xml.dom.expatbuilder", "parse"),
+        *_in("http.cookiejar", "FileCookieJar.load FileCookieJar.revert MozillaCookieJar.save LWPCookieJar.save"),
+    )
+)
+"""Methods that read or write files and keep what they read in the program's objects. They run like code of the program,
+so their calls of `open` are external, and a replay fills the same objects."""
+
+JOBS_OF_THREAD_POOLS: Final[dict[str, str]] = {
+    f"multiprocessing.pool.Pool.{name}": kind
+    for name, kind in {
+        "apply": "one",
+        "apply_async": "one",
+        "map": "item",
+        "map_async": "item",
+        "imap": "item",
+        "imap_unordered": "item",
+        "starmap": "items",
+        "starmap_async": "items",
+    }.items()
+}
+"""Methods of thread pools that start jobs: one, or one for each item of an iterable, which is the argument or contains
+the arguments."""
+
+LATE_CALLERS: Final = frozenset({*_in("atexit", "register"), *_in("signal", "signal")})
+"""Functions that keep a function of the program, which is called at a moment that no recording contains."""
+
+TASKS_IN_SETS: Final = "asyncio.tasks.as_completed"
+"""A function that makes tasks of coroutines in the order of a set of them, which differs from run to run."""
 
 CALLBACK_TAKERS: Final[list[str]] = [
     *_in("collections", "defaultdict"),

@@ -19,11 +19,18 @@ from cassette_import.contexts.recording.spellings import Base64Secret, spellings
 __all__ = ["USUAL_SECRETS", "Mask"]
 
 USUAL_SECRETS: Final = (
-    "authorization", "proxy-authorization", "cookie", "password", "passwd", "passphrase", "auth", "*secret*",
-    "api_key", "api-key", "apikey", "x-api-key", "access_token",
+    "authorization", "proxy-authorization", "cookie", "cookies", "set-cookie", "password", "passwd", "passphrase",
+    "auth", "*secret*", "api_key", "api-key", "apikey", "x-api-key", "token", "*_token", "*-token",
 )  # fmt: skip
 """Names of arguments, headers and keys whose values are never written: a replay only compares them."""
 
+_SECRET_VARIABLES: Final = (
+    "*secret*", "*password*", "*passwd*", "*passphrase*", "*token*", "*api_key*", "*apikey*", "*access_key*",
+    "*private_key*", "*credential*",
+)  # fmt: skip
+"""Names of environment variables whose values are masked."""
+
+_PASSWORD_IN_ADDRESS: Final = re.compile(r"://[^/\s:@]*:(?P<value>[^/\s@]+)@")
 _NAMED_VALUES_IN_TEXT: Final = (
     re.compile(r"(?:^|[?&;\s\"'])(?P<name>[\w.\-]+)=(?P<value>[^&;\s#\"']+)"),
     re.compile(r'"(?P<name>[\w.\- ]+)"\s*:\s*"(?P<value>(?:[^"\\]|\\.)+)"'),
@@ -88,10 +95,17 @@ class Mask:
 
     def variable(self, name: str, value: str | None) -> str | None:
         """The value of an environment variable as it is written."""
-        if value is None or not self.hides(name):
-            return None if value is None else self.text(value)
-        self.learn(name, value)
-        return f"<{name}>"
+        if value is None:
+            return None
+        if self.hides(name) or _is_secret_variable(name):
+            self.learn(name, value)
+            return f"<{name}>"
+        password = _PASSWORD_IN_ADDRESS.search(value)
+        if password is not None and not _is_placeholder(password["value"]):
+            secret, placeholder = password["value"], f"<password of {name}>"
+            self.learn(placeholder.strip("<>"), secret)
+            value = value.replace(f":{secret}@", f":{placeholder}@")
+        return self.text(value)
 
     def text(self, text: str, *, canonical: bool = False) -> str:
         """A text without the known secrets; `canonical` if it is only compared, see `Base64Secret`."""
@@ -138,13 +152,16 @@ class Mask:
         if name is not None and (_is_usual_secret(name) or self.hides(name)):
             hidden = _HIDDEN if _is_usual_secret(name) else f"<{name}>"
             return [encoded[0], encoded[1] if _is_placeholder(encoded[1]) else hidden]
-        return [self._without_named_secrets(item) for item in encoded]
+        return [
+            _HIDDEN if _is_secret_option(before) and isinstance(item, str) else self._without_named_secrets(item)
+            for before, item in zip([None, *encoded], encoded, strict=False)
+        ]
 
     def _without_secrets_in_text(self, text: str) -> str:
         """The text of an argument without the secrets in an address, a form or JSON."""
 
         def replaced(match: re.Match[str]) -> str:
-            name, value = match["name"] or "password", match["value"]
+            name, value = (match["name"] or "password").lstrip("-"), match["value"]
             if _is_placeholder(value) or not (match["name"] is None or _is_usual_secret(name) or self.hides(name)):
                 return match[0]
             start, end = match.start("value") - match.start(), match.end("value") - match.start()
@@ -158,6 +175,15 @@ class Mask:
 @functools.lru_cache(1000)
 def _is_usual_secret(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in USUAL_SECRETS)
+
+
+def _is_secret_variable(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in _SECRET_VARIABLES)
+
+
+def _is_secret_option(word: Any) -> bool:
+    """Whether the next argument of a command is a secret: the value of `--token`."""
+    return isinstance(word, str) and word.startswith("--") and _is_usual_secret(word.lstrip("-"))
 
 
 def _name_in(encoded: list[Any]) -> str | None:

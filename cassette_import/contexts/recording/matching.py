@@ -86,7 +86,7 @@ def named_function(name: str, option: str) -> Callable[..., Any]:
         raise ValueError(f"{option}={name!r} cannot be found: {error}") from error
     if not callable(found):
         raise ValueError(f"{option}={name!r} is not a function")
-    return found  # type: ignore[no-any-return]
+    return found  # type: ignore[no-any-return]  # what was looked up by name may be of any kind
 
 
 def _is_equal(check: RequestMatcher, request: Request, recorded: Request) -> bool:

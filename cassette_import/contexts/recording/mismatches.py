@@ -11,8 +11,8 @@ from typing import Any
 
 from cassette_import.contexts.recording.call_text import described_call, is_same_call
 from cassette_import.contexts.recording.carried_requests import Carried, decoded_request
+from cassette_import.contexts.recording.external_calls import call_site
 from cassette_import.contexts.recording.masking import Mask
-from cassette_import.contexts.recording.recording_context import call_site
 from cassette_import.contexts.recording.recording_file import Call, CallSequence, Recording
 
 __all__ = ["Mismatches"]
@@ -95,6 +95,14 @@ class Mismatches:
     def cut_short(self, call: Call) -> str:
         """The recorded run ended while it awaited the result of a call."""
         return f"{self._path} was cut short while this was awaited\n  recorded: {self._described_with_site(call)}"
+
+    def lost_order(self, call: Call | None) -> str:
+        """Tasks have gone on in another order than recorded, since this call did not end when it did so there."""
+        place = "" if call is None else f" since {self._described_with_site(call)}"
+        return (
+            f"replay: tasks have gone on in another order than recorded{place}, so the output may differ: the program "
+            "has changed, or makes tasks in the order of a set of objects"
+        )
 
     def damaged(self, error: Exception) -> str:
         """A value of the recording cannot be decoded."""

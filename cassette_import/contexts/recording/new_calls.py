@@ -13,8 +13,9 @@ from typing import Any
 
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.carried_requests import Carried
+from cassette_import.contexts.recording.external_calls import run_in_external_call
 from cassette_import.contexts.recording.record import Record
-from cassette_import.contexts.recording.recording_context import RecordingContext, run_in_external_call
+from cassette_import.contexts.recording.recording_context import RecordingContext
 from cassette_import.contexts.recording.recording_file import Recording
 from cassette_import.interpreter.hidden_frames import hidden
 

@@ -17,23 +17,33 @@ from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
 from cassette_import.contexts.common.unmatched_targets import never_called
 from cassette_import.contexts.recording import proxies
-from cassette_import.contexts.recording.arrays import is_array
 from cassette_import.contexts.recording.awaitables import ObservedAwaitable, awaited, is_awaitable, named_like
 from cassette_import.contexts.recording.call_sequences import CallSequences
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
+from cassette_import.contexts.recording.effects import Effects
+from cassette_import.contexts.recording.event_loops import LoopQueue, origin_of_task
 from cassette_import.contexts.recording.exceptions import encoded_error, without_frames_in
-from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers, no_object
-from cassette_import.contexts.recording.proxies import with_real_objects
-from cassette_import.contexts.recording.recorded_objects import RecordedObjects
-from cassette_import.contexts.recording.recording_context import (
+from cassette_import.contexts.recording.external_calls import (
     IN_EXTERNAL_CALL,
-    RecordingContext,
     call_site,
     ignored_call,
+    is_external,
     run_in_external_call,
 )
+from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers, no_object
+from cassette_import.contexts.recording.proxies import with_real_objects
+from cassette_import.contexts.recording.recorded_loops import RecordedLoop
+from cassette_import.contexts.recording.recorded_objects import RecordedObjects
+from cassette_import.contexts.recording.recording_context import RecordingContext
 from cassette_import.contexts.recording.recording_file import Recording, Writer
-from cassette_import.contexts.recording.request_options import Names, RequestOptions, described_options, listed
+from cassette_import.contexts.recording.recording_notes import RecordingNotes
+from cassette_import.contexts.recording.request_options import (
+    LEFT_OUT,
+    Names,
+    RequestOptions,
+    described_options,
+    listed,
+)
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
@@ -65,7 +75,8 @@ class Record(RecordingContext):
         Requests to these hosts are not recorded; a replay sends them. Hosts may be patterns.
     before_record_request, before_record_response:
         Functions, or ``module:function``. The first one returns the request as it is written, or None for a request
-        that is not recorded. The second one returns the value of a part of a response as it is written.
+        that is not recorded. The second one gets a part of a response; it returns the value as it is written, the
+        unchanged response, or None for a part that is not recorded.
 
     Raises
     ------
@@ -97,12 +108,14 @@ class Record(RecordingContext):
     ) -> None:
         self._writer: Writer | None = None
         self._call_numbers = itertools.count(1)
-        self._sequences: CallSequences[int] = CallSequences(self._new_sequence)
+        self._sequences: CallSequences[int] = CallSequences(self._new_sequence, origin_of_task)
         self._sequence_numbers = itertools.count()
+        self._loop_numbers = itertools.count()
         self._starts: collections.Counter[int] = collections.Counter()
         self._running: dict[tuple[int, ...], None] = {}
         self._read_variables: set[str] = set()
         self._changed_variables: set[str] = set()
+        self._notes = RecordingNotes()
         self._run: Mapping[str, Any] = {}
         self._prints_summary = False
         self._extended: Recording | None = None
@@ -179,8 +192,13 @@ class Record(RecordingContext):
                 self._writer.finish(list(self._running))
                 if is_end and "argv" in self._run:
                     self._print_unknown_names()
+                    self._notes.print_first()
                     if self._prints_summary:
                         print(self.summary(), file=sys.__stderr__)
+
+    def note_late_call(self, name: str) -> None:
+        """See `RecordingContext.note_late_call`."""
+        self._notes.late_call(name)
 
     def _print_unknown_names(self) -> None:
         for name in self._boundary:
@@ -224,9 +242,31 @@ class Record(RecordingContext):
         self._running[origin] = None
         return origin
 
+    def origin_of_many(self, origin: Sequence[int]) -> None:
+        """See `RecordingContext.origin_of_many`."""
+        self._running.pop(tuple(origin), None)
+
+    def job_began(self, origin: Sequence[int]) -> None:
+        """See `RecordingContext.job_began`."""
+        self._running[tuple(origin)] = None
+
     def job_ended(self, origin: Sequence[int]) -> None:
         """See `RecordingContext.job_ended`."""
         self._running.pop(tuple(origin), None)
+
+    def watched_loop(self, loop: Any) -> LoopQueue | None:
+        """See `RecordingContext.watched_loop`."""
+        if not self._is_recording() or self._active_context is not None:
+            return None
+        known = loop._ready
+        if isinstance(known, RecordedLoop) and known.context is self:
+            return known
+        with self._lock:
+            origin = self.new_origin()
+            self.origin_of_many(origin)
+            number = next(self._loop_numbers)
+            self._write({"event loop": number, "origin": list(origin)})
+        return RecordedLoop(loop, self, number, is_external, self._write)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._writer is not None:
@@ -291,9 +331,9 @@ class Record(RecordingContext):
                 line["request"] = carried.encoded
             if is_hidden:
                 line["filtered"] = True
-            buffers = [
-                (index, item, self._encode(item)[0]) for index, item in enumerate(arguments) if _is_mutable(item)
-            ]
+            self._notes.callbacks(line, arguments, keywords)
+            held = self._held_files.of_call(what)
+            effects = Effects(arguments, {**keywords, **held})
         token = IN_EXTERNAL_CALL.set(True)
         response = NO_RESPONSE
         if carried is not None or made_by is not None:
@@ -302,28 +342,34 @@ class Record(RecordingContext):
             result = call(*with_real_objects(arguments), **with_real_objects(dict(keywords)))
         except BaseException as error:
             IN_EXTERNAL_CALL.reset(token)
-            self._end(line, buffers, response, error=error)
+            self._end(line, effects, response, error=error)
             raise
         IN_EXTERNAL_CALL.reset(token)
-        return self._end(line, buffers, response, result)
+        shown = self._end(line, effects, response, result)
+        self._held_files.made(shown, arguments, keywords, held)
+        return shown
 
     def _end(
-        self, line: dict[str, Any], buffers: list[Any], response: ResponsePart, value: Any = None, error: Any = None
+        self, line: dict[str, Any], effects: Effects, response: ResponsePart, value: Any = None, error: Any = None
     ) -> Any:
         """Write a call and its outcome; return the value that the program gets."""
         with self._lock:
-            number = next(self._call_numbers)
             shown = value
             outcome: dict[str, Any] = {}
             if error is not None:
                 outcome["error"] = self._mask.value(encoded_error(error, self._encode))
-            elif is_awaitable(value):
+            elif (path := effects.path_of(value)) is not None:
+                outcome["value"] = {"argument": path}
+            elif not is_awaitable(value):
+                encoded, shown = self._encoded_result(value, response)
+                if encoded is LEFT_OUT:
+                    return shown
+                outcome["value"] = self._mask.value(encoded)
+            number = next(self._call_numbers)
+            if not outcome:
                 observed = ObservedAwaitable(value, run_in_external_call)
                 shown = named_like(self._await_recorded(number, observed, response), value)
-            else:
-                encoded, shown = self._encoded_result(value, response)
-                outcome["value"] = self._mask.value(encoded)
-            changed = [[index, after] for index, item, before in buffers if (after := self._encode(item)[0]) != before]
+            changed = effects.encoded(self._encode)
             if changed:
                 outcome["changed"] = self._mask.value(changed)
             if self._writer is not None:
@@ -332,9 +378,11 @@ class Record(RecordingContext):
         return shown
 
     def _encoded_result(self, value: Any, response: ResponsePart) -> tuple[Any, Any]:
-        """A result as JSON, and what the program gets."""
+        """A result as JSON, and what the program gets. `LEFT_OUT` instead of JSON if a hook leaves it out."""
         encoded, shown = self._encode(value)
         changed = response.made(shown)
+        if changed is LEFT_OUT:
+            return LEFT_OUT, shown
         if changed is not shown:
             encoded = self._encode(changed)[0]
         self._mask.learn_from(encoded)
@@ -342,26 +390,36 @@ class Record(RecordingContext):
 
     async def _await_recorded(self, number: int, observed: ObservedAwaitable, response: ResponsePart) -> Any:
         """The coroutine that the program awaits instead of an external awaitable."""
+        loop: RecordedLoop | None = self.live_loop()
+        if loop is not None:
+            observed.on_wait = loop.begin_awaiting
         try:
             value = await observed
         except GeneratorExit:
+            if loop is not None:
+                loop.end_awaiting()
             raise
         except BaseException as error:
+            step = loop.awaited() if loop is not None and observed.waited else None
             error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
             with self._lock:
                 encoded = encoded_error(error, self._encode)
                 self._mask.learn_from(encoded)
-                self._write_end(number, observed, "error", encoded)
+                self._write_end(number, observed, step, {"error": self._mask.value(encoded)})
             raise
+        step = loop.awaited() if loop is not None and observed.waited else None
         with self._lock:
             encoded, shown = self._encoded_result(value, response)
-            self._write_end(number, observed, "value", encoded)
+            outcome = {"left out": True} if encoded is LEFT_OUT else {"value": self._mask.value(encoded)}
+            self._write_end(number, observed, step, outcome)
         return shown
 
-    def _write_end(self, number: int, observed: ObservedAwaitable, kind: str, encoded: Any) -> None:
+    def _write_end(
+        self, number: int, observed: ObservedAwaitable, step: list[int] | None, outcome: Mapping[str, Any]
+    ) -> None:
         if self._writer is not None:
-            line = {"end": number, "at": self._writer.now, kind: self._mask.value(encoded)}
-            self._write({**line, "waited": observed.waited})
+            line = {"end": number, "at": self._writer.now, **outcome, "waited": observed.waited}
+            self._write(line if step is None else {**line, "step": step})
 
     # ---- the environment
 
@@ -388,8 +446,3 @@ class Record(RecordingContext):
         """See `RecordingContext.variable_changed`."""
         if not IN_EXTERNAL_CALL.get():
             self._changed_variables.add(name)
-
-
-def _is_mutable(value: Any) -> bool:
-    """Whether a call can change an argument in a way that the recording can express."""
-    return type(value) in (list, dict, bytearray, set, memoryview) or is_array(value)

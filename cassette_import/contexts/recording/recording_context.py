@@ -11,45 +11,50 @@ import io
 import os
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
 from cassette_import.contexts.recording import environment, proxies
-from cassette_import.contexts.recording.awaitables import ObservedAwaitable, is_awaitable
+from cassette_import.contexts.recording.awaitables import is_awaitable
 from cassette_import.contexts.recording.boundary_watcher import BoundaryFunction, BoundaryWatcher
-from cassette_import.contexts.recording.call_sequences import job
 from cassette_import.contexts.recording.carried_requests import CarriedRequests
 from cassette_import.contexts.recording.encoding import Encoder, shortened
+from cassette_import.contexts.recording.event_loops import LoopQueue, queue_of_running_loop, watch_loops
+from cassette_import.contexts.recording.external_calls import IN_EXTERNAL_CALL
 from cassette_import.contexts.recording.external_functions import (
     CALLBACK_TAKERS,
     ENVIRONMENT,
     GENERATOR,
+    JOBS_OF_THREAD_POOLS,
+    LATE_CALLERS,
+    READERS,
     STARTING_FUNCTIONS,
+    TASKS_IN_SETS,
     leading_outside,
 )
+from cassette_import.contexts.recording.held_files import HeldFiles
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.random_generators import RandomGenerators
 from cassette_import.contexts.recording.request_options import NO_OPTIONS, RequestOptions
+from cassette_import.contexts.recording.started_jobs import StartedJobs
 from cassette_import.interpreter.callables import split, underlying
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 
-__all__ = ["IN_EXTERNAL_CALL", "RecordingContext", "call_site", "ignored_call", "run_in_external_call"]
-
-IN_EXTERNAL_CALL: Final[ContextVar[bool]] = ContextVar("cassette_import.in_external_call", default=False)
-"""True while an external call is running: the calls that it makes are part of it, and not recorded."""
+__all__ = ["RecordingContext"]
 
 _STANDARD_INPUT: Final = ("io.TextIOWrapper.read", "io.TextIOWrapper.readline", "io.TextIOWrapper.readlines")
 """Methods that are external calls for the standard input alone: all other files have proxies."""
 
-_NOT_EXTERNAL: Final = frozenset((*CALLBACK_TAKERS, *STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR))
+_NOT_EXTERNAL: Final = frozenset(
+    (*CALLBACK_TAKERS, *STARTING_FUNCTIONS, *_STANDARD_INPUT, GENERATOR, TASKS_IN_SETS, *READERS)
+)
 """Functions that are intercepted, although their own calls are not external."""
 
 _registered: Final[dict[int, Any]] = {}
@@ -90,19 +95,21 @@ class RecordingContext(Context, events=Events.NONE):
         self._requests = CarriedRequests(options, self._mask)
         self._names: dict[int, str] = {}
         self._lock = threading.RLock()
-        self._thread = threading.local()
         self._program_objects: dict[int, tuple[Any, int]] = {}
         self._program_objects_by_number: list[Any] = []
         self.generators = RandomGenerators()
+        self.jobs = StartedJobs(self)
+        self._held_files = HeldFiles()
         self._encode_argument = Encoder(self._encode_object)
         self._process = os.getpid()
         self.is_paused = False
-        takers = [*STARTING_FUNCTIONS, *CALLBACK_TAKERS]
+        takers = [*STARTING_FUNCTIONS, *CALLBACK_TAKERS, *READERS, *LATE_CALLERS, *JOBS_OF_THREAD_POOLS, TASKS_IN_SETS]
         names = [*leading_outside(self._without), *takers, *_STANDARD_INPUT, *self._boundary]
         self._watcher = BoundaryWatcher(names, self._register)
         self.intercepts_environment = ENVIRONMENT not in self._without
         if self.intercepts_environment:
             environment.intercept_environment()
+        watch_loops(_queue_for)
 
     def _register(self, found: Sequence[BoundaryFunction]) -> None:
         """Intercept the calls of functions in the boundary that the watcher has found."""
@@ -163,8 +170,23 @@ class RecordingContext(Context, events=Events.NONE):
         """The origin of the thread or job that the current call sequence is about to start."""
         raise NotImplementedError
 
+    def origin_of_many(self, origin: Sequence[int]) -> None:
+        """Note that this is the origin of several jobs, each of which has one more number."""
+
+    def job_began(self, origin: Sequence[int]) -> None:
+        """Note that the thread or job of this origin is running."""
+
     def job_ended(self, origin: Sequence[int]) -> None:
         """Note that the thread or job of this origin has ended."""
+
+    def watched_loop(self, loop: Any) -> LoopQueue | None:
+        """The queue for an event loop that begins to run; None for a loop that is neither recorded nor replayed."""
+        raise NotImplementedError
+
+    def live_loop(self) -> Any:
+        """The queue of the running loop, if this context records or replays the loop."""
+        queue = queue_of_running_loop()
+        return queue if queue is not None and queue.context is self else None
 
     # ---- arguments
 
@@ -200,30 +222,10 @@ class RecordingContext(Context, events=Events.NONE):
             self._program_objects_by_number.append(reference)
         return {"own": [known[1], _title(value)]}, value
 
-    # ---- threads
+    # ---- functions of the program
 
-    @hidden
-    def start_thread(self, index: int, function: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
-        """Start a thread or job whose function, the argument at `index`, runs in this context.
-
-        It gets a call sequence of its own.
-        """
-        if getattr(self._thread, "is_starting", False):  # this context is active more than once
-            return fallback(self, function, *arguments, **keywords)
-        if function is threading.Thread.start:
-            thread: Any = arguments[0]
-            if thread._target is not None:
-                thread._target = self._in_this_context(thread._target)
-            elif type(thread).run is not threading.Thread.run:
-                thread.run = self._in_this_context(thread.run)
-        elif len(arguments) > index:
-            wrapped = self._in_this_context(arguments[index])
-            arguments = (*arguments[:index], wrapped, *arguments[index + 1 :])
-        self._thread.is_starting = True
-        try:
-            return fallback(self, function, *arguments, **keywords)
-        finally:
-            self._thread.is_starting = False
+    def note_late_call(self, name: str) -> None:
+        """Note that the program has registered a function which is called at a moment that no recording contains."""
 
     def as_callback(self, value: Any) -> Any:
         """A proxy of a function in the boundary, for code that is not overdubbed; any other value itself."""
@@ -231,23 +233,6 @@ class RecordingContext(Context, events=Events.NONE):
             return value
         name = self._names.get(id(split(value)[0]))
         return value if name is None or name in _NOT_EXTERNAL else ExternalCallback(self, value)
-
-    def _in_this_context(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        function = self.as_callback(function)
-        with self._lock:
-            origin = self.new_origin()
-
-        @hidden
-        def run(*arguments: Any, **keywords: Any) -> Any:
-            with job(origin):
-                try:
-                    if any(context is self for context in ACTIVE.get().contexts):
-                        return function(*arguments, **keywords)
-                    return overdub(self, function, *arguments, **keywords)
-                finally:
-                    self.job_ended(origin)
-
-        return run
 
 
 class ExternalCallback:
@@ -279,10 +264,19 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     if name is None or ctx.is_paused or IN_EXTERNAL_CALL.get():
         return fallback(ctx, f, *args, **kwargs)
     if name in STARTING_FUNCTIONS:
-        return ctx.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
+        return ctx.jobs.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
     if name in CALLBACK_TAKERS:
         keywords = {key: ctx.as_callback(value) for key, value in kwargs.items()}
         return fallback(ctx, f, *map(ctx.as_callback, args), **keywords)
+    if name in JOBS_OF_THREAD_POOLS:
+        return ctx.jobs.start_in_thread_pool(JOBS_OF_THREAD_POOLS[name], f, args, kwargs)
+    if name in LATE_CALLERS:
+        ctx.note_late_call(name)
+        return fallback(ctx, f, *args, **kwargs)
+    if name in READERS:
+        return overdub(ctx, _copy_of(f), *args, **kwargs)
+    if name == TASKS_IN_SETS:
+        return fallback(ctx, f, *(_tasks_of(ctx, argument) for argument in args), **kwargs)
     if ctx.generators.makes_generator(name):
         made = fallback(ctx, f, *args, **kwargs)
         ctx.generators.made(name, made, args, kwargs)
@@ -294,34 +288,34 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     return ctx.external_call(["call", name], f, args, kwargs)
 
 
-def run_in_external_call(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function; the external calls that it makes are part of it."""
-    token = IN_EXTERNAL_CALL.set(True)
-    try:
-        return call(*arguments, **keywords)
-    finally:
-        IN_EXTERNAL_CALL.reset(token)
+@functools.lru_cache
+def _copy_of(function: types.FunctionType) -> types.FunctionType:
+    """The same function as another object, whose calls are not intercepted."""
+    made = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
 
 
-def ignored_call(call: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]) -> Any:
-    """Make an external call that is neither recorded nor replayed."""
-    real = proxies.with_real_objects
-    result = run_in_external_call(call, *real(arguments), **real(dict(keywords)))
-    return _awaited_outside(ObservedAwaitable(result, run_in_external_call)) if is_awaitable(result) else result
+def _tasks_of(ctx: RecordingContext, value: Any) -> Any:
+    """A list or set of awaitables with tasks instead of coroutines, which are made in its order."""
+    if not isinstance(value, list | tuple | set | frozenset | dict) or queue_of_running_loop() is None:
+        return value
+    ensure_future = sys.modules["asyncio"].ensure_future
+    return [fallback(ctx, ensure_future, one) if is_awaitable(one) else one for one in dict.fromkeys(value)]
 
 
-async def _awaited_outside(awaitable: ObservedAwaitable) -> Any:
-    return await awaitable
+def _queue_for(loop: Any) -> LoopQueue | None:
+    """The queue for an event loop that begins to run: that of the innermost context which records or replays it."""
+    for context in reversed(ACTIVE.get().contexts):
+        if isinstance(context, RecordingContext) and not context.is_paused and not IN_EXTERNAL_CALL.get():
+            queue = context.watched_loop(loop)
+            if queue is not None:
+                return queue
+    return None
 
 
 def _title(value: Any) -> str:
     named = value if hasattr(type(value), "__get__") and hasattr(value, "__qualname__") else type(value)
     return f"{getattr(named, '__module__', None)}:{named.__qualname__}"
-
-
-def call_site() -> list[Any]:
-    """File, line and function of the code of the program that makes the current call."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
-        frame = frame.f_back
-    return [frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name]

@@ -9,10 +9,16 @@ The first line is the header. Each further line is one of these:
     A call that carries an HTTP request has it as ``"request"``; if requests are filtered, ``"filtered"`` is true,
     and there are no arguments.
 ``{"end": 7, "at": 0.9, "value": …}``
-    The value or error of the awaitable of a call.
+    The value or error of the awaitable of a call; or ``"left out"``, which is true for a response that a hook has left
+    out, so that the call is not replayed.
 ``{"lane": 1, "kind": "thread", "origin": [0, 2]}``
     A thread, executor job or task begins its call sequence (a *lane* in the file) with its first call. Its origin: it
     is the second one that sequence 0 started. Calls are ordered within a sequence.
+``{"event loop": 0, "origin": [0, 1]}``
+    An event loop of asyncio begins to run. Its origin is like that of a thread.
+``{"arrival": ["timer", 3], "step": [0, 17]}``
+    What came from outside at step 17 of loop 0, see `event_loops`; or that the loop stopped. The line of the end of an
+    awaitable has a ``"step"``, too, if its task was suspended.
 ``{"class": 3, …}``
     The methods that proxies for objects of this class need.
 ``{"environment": "HOME", "value": …}``
@@ -43,7 +49,9 @@ from typing import Any, Final, TextIO
 from cassette_import.contexts.recording.recording_lines import check
 from cassette_import.contexts.recording.sizes import Sizes
 
-__all__ = ["VERSION", "BadRecording", "Call", "CallSequence", "Recording", "ReplayMismatch", "Writer", "read"]
+__all__ = [
+    "VERSION", "BadRecording", "Call", "CallSequence", "LoopSteps", "Recording", "ReplayMismatch", "Writer", "read",
+]  # fmt: skip
 
 VERSION: Final = 1
 _monotonic: Final = time.monotonic
@@ -183,6 +191,17 @@ def _outcome(line: Mapping[str, Any]) -> tuple[str, Any] | None:
     return None
 
 
+class LoopSteps:
+    """The recorded steps of one event loop: what arrived at which step, and at which steps the loop stopped."""
+
+    __slots__ = ("arrivals", "number", "stops")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.arrivals: dict[int, tuple[Any, ...]] = {}
+        self.stops: list[int] = []
+
+
 class Recording:
     """The contents of a recording's file.
 
@@ -194,6 +213,8 @@ class Recording:
         The call sequences by their numbers.
     order:
         The numbers of all calls that ended, in the order in which they ended.
+    loops:
+        The steps of event loops, by the origins of the loops.
     finished:
         Whether the recorded run came to its end.
     running:
@@ -212,6 +233,8 @@ class Recording:
         self.order: list[int] = []
         self.classes: dict[int, dict[str, Any]] = {}
         self.environment: dict[str, Any] = {}
+        self.loops: dict[tuple[int, ...], LoopSteps] = {}
+        self._loops_by_number: dict[int, LoopSteps] = {}
         self.finished = False
         self.running: set[tuple[int, ...]] = set()
         self.is_missing = False
@@ -242,9 +265,25 @@ class Recording:
 
     def _add_end(self, line: Mapping[str, Any]) -> None:
         call = self.calls[line["end"]]
+        if "step" in line:
+            self._add_arrival({**line, "arrival": ["end", line["end"]]})
+        if line.get("left out"):
+            self.sequences[call.sequence].calls.remove(call)
+            return
         call.outcome = _outcome(line)
         call.waited = bool(line.get("waited"))
         self.order.append(call.number)
+
+    def _add_loop(self, line: Mapping[str, Any]) -> None:
+        number = line["event loop"]
+        self.loops[tuple(line["origin"])] = self._loops_by_number[number] = LoopSteps(number)
+
+    def _add_arrival(self, line: Mapping[str, Any]) -> None:
+        loop, step = line["step"]
+        if line["arrival"] == ["stop"]:
+            self._loops_by_number[loop].stops.append(step)
+        else:
+            self._loops_by_number[loop].arrivals[step] = tuple(line["arrival"])
 
     def _add_class(self, line: Mapping[str, Any]) -> None:
         self.classes[line["class"]] = {
@@ -277,6 +316,8 @@ _ADDERS: Final[dict[str, Callable[[Recording, Mapping[str, Any]], None]]] = {
     "end": Recording._add_end,
     "class": Recording._add_class,
     "kind": Recording._add_sequence,
+    "event loop": Recording._add_loop,
+    "arrival": Recording._add_arrival,
     "extended": Recording._add_extension,
     "environment": Recording._add_variable,
     "finished": Recording._add_finish,

@@ -6,10 +6,9 @@ Knows recordings, and in which order calls are replayed; must not know how they 
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.common.reporting import Writer as ReportWriter
@@ -17,17 +16,19 @@ from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
 from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, EndOfRecording
 from cassette_import.contexts.recording.carried_requests import Carried
+from cassette_import.contexts.recording.event_loops import Arrival, LoopQueue
+from cassette_import.contexts.recording.external_calls import ignored_call, is_external
 from cassette_import.contexts.recording.inspection import inspected
 from cassette_import.contexts.recording.mismatches import Mismatches
 from cassette_import.contexts.recording.new_calls import NewCalls, NoObject, make_again, make_real, make_reals
 from cassette_import.contexts.recording.record import Record
-from cassette_import.contexts.recording.recording_context import ignored_call
-from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch, read
+from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch
+from cassette_import.contexts.recording.replay_options import RECORD_MODES, check_choice, opened, parts_to_match
 from cassette_import.contexts.recording.replay_order import AnyOrder, ReplayOrder
 from cassette_import.contexts.recording.replayed_calls import NewCall, ReplayedCalls
+from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed, options_of
-from cassette_import.contexts.recording.requests_by_function import DEFAULT_PARTS
 from cassette_import.contexts.recording.same_calls import SameCalls
 from cassette_import.interpreter.hidden_frames import hidden
 
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from cassette_import.contexts.recording.matching import RequestMatcher
 
 __all__ = ["RECORD_MODES", "Replay"]
-
-RECORD_MODES: Final = ("none", "once", "new_episodes", "all")
-"""Which calls of a run are recorded: none; all if there is no recording yet; those that the recording lacks; all."""
 
 
 class Replay(ReplayedCalls):
@@ -106,9 +104,9 @@ class Replay(ReplayedCalls):
         output: str | None = None,
         places: Mapping[str, str] | None = None,
     ) -> None:
-        _check_choice("record_mode", record_mode, RECORD_MODES)
-        _check_choice("order", order, (None, "recorded", "any"))
-        self.recording, may_record = _opened(file, record_mode)
+        check_choice("record_mode", record_mode, RECORD_MODES)
+        check_choice("order", order, (None, "recorded", "any"))
+        self.recording, may_record = opened(file, record_mode)
         self.mismatch: ReplayMismatch | None = None
         self.make_mismatch: Callable[[str], ReplayMismatch] = ReplayMismatch
         self._read_attributes: dict[tuple[int, str], Any] = {}
@@ -117,6 +115,7 @@ class Replay(ReplayedCalls):
         self._last_requests = {}
         self._replayed = 0
         self._is_over = threading.Event()
+        self._loops: list[ReplayedLoop] = []
         header = self.recording.header
         given = RequestOptions(
             filter_headers, filter_query_parameters, filter_post_data_parameters, ignore_hosts, ignore_localhost,
@@ -132,7 +131,7 @@ class Replay(ReplayedCalls):
             super().__init__(more_boundary, all_masked, all_without, places, options)
         except ValueError as error:
             raise BadRecording(f"{self.recording.path}: cannot be replayed here: {error}") from error
-        parts = _parts_to_match(match_on, order, self.recording, may_record)
+        parts = parts_to_match(match_on, order, self.recording, may_record)
         same = SameCalls(parts)
         self._any_order: CallsInAnyOrder | None = None
         if may_record or (order or ("any" if parts is not None else "recorded")) == "any":
@@ -165,7 +164,9 @@ class Replay(ReplayedCalls):
         self.close()
 
     def close(self) -> None:
-        """Close the recording, if there are new calls."""
+        """Close the recording, if there are new calls. Event loops go on without it."""
+        for loop in self._loops:
+            loop.release()
         if self._new is not None:
             self._new.close()
 
@@ -191,6 +192,14 @@ class Replay(ReplayedCalls):
     def has_lost_order(self) -> bool:
         """Whether tasks have gone on in another order than recorded, so that the output may differ."""
         return self._order.has_lost_order
+
+    @property
+    def lost_order(self) -> str:
+        """One line on a replay whose tasks have gone on in another order than recorded; otherwise empty."""
+        if not self.has_lost_order:
+            return ""
+        number = self._order.lost_at
+        return self._mismatches.lost_order(None if number is None else self.recording.calls[number])
 
     @property
     def play_count(self) -> int:
@@ -322,12 +331,42 @@ class Replay(ReplayedCalls):
         """See `RecordingContext.new_origin`."""
         return self._in_order.new_origin() if self._new is None else self._new.recorder.new_origin()
 
+    def origin_of_many(self, origin: Sequence[int]) -> None:
+        """See `RecordingContext.origin_of_many`."""
+        if self._new is not None:
+            self._new.recorder.origin_of_many(origin)
+
+    def job_began(self, origin: Sequence[int]) -> None:
+        """See `RecordingContext.job_began`."""
+        if self._new is not None:
+            self._new.recorder.job_began(origin)
+
     def job_ended(self, origin: Sequence[int]) -> None:
         """See `RecordingContext.job_ended`."""
         if self._new is None:
             self._in_order.sequence_ended()
         else:
             self._new.recorder.job_ended(origin)
+
+    def watched_loop(self, loop: Any) -> LoopQueue | None:
+        """See `RecordingContext.watched_loop`."""
+        if self._any_order is not None or not self.recording.loops:
+            return None
+        known = loop._ready
+        if isinstance(known, ReplayedLoop) and known.context is self:
+            return known
+        with self._lock:
+            steps = self.recording.loops.get(tuple(self.new_origin()))
+        if steps is None:
+            return None
+        made = ReplayedLoop(loop, self, steps.number, is_external, steps, self._lose_order)
+        self._loops.append(made)
+        return made
+
+    def _lose_order(self, arrival: Arrival | None) -> None:
+        """Note that an event loop has waited in vain for what arrived in the recorded run."""
+        number = arrival[1] if arrival is not None and arrival[0] == "end" else None
+        self._order.lose(number)
 
     # ---- the environment
 
@@ -360,26 +399,3 @@ def _use(proxy: Any, kind: str, name: str, /, *arguments: Any, **keywords: Any) 
     """Use the object behind a proxy."""
     real = make_real(proxy)
     return real.__await__() if name == "__await__" else proxies.USES[kind](real, name, *arguments, **keywords)
-
-
-def _opened(file: str | Recording, record_mode: str) -> tuple[Recording, bool]:
-    """The recording to replay, and whether calls are recorded."""
-    if isinstance(file, Recording):
-        return file, record_mode in ("all", "new_episodes")
-    if record_mode == "none" or (record_mode != "all" and os.path.exists(file)):
-        return read(file), record_mode == "new_episodes"
-    return Recording.missing(file, {}), True
-
-
-def _parts_to_match(given: Any, order: str | None, recording: Recording, may_record: bool) -> Any:
-    """The parts of requests that are compared; None for all arguments."""
-    if given is not None:
-        return listed(given)
-    if recording.is_extended or (may_record and recording.calls):
-        return recording.header.get("match_on") or DEFAULT_PARTS
-    return None
-
-
-def _check_choice(option: str, given: Any, choices: Sequence[Any]) -> None:
-    if given not in choices:
-        raise ValueError(f"{option}={given!r}: there are {', '.join(filter(None, choices))}")

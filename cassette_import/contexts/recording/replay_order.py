@@ -18,6 +18,7 @@ import types
 from typing import Any, Final
 
 from cassette_import.contexts.recording.call_sequences import current_task
+from cassette_import.contexts.recording.patience import Patience
 from cassette_import.contexts.recording.recording_file import CallSequence, Recording
 
 __all__ = ["AnyOrder", "ReplayOrder", "pause", "until_cancelled"]
@@ -50,6 +51,8 @@ class ReplayOrder:
         self._changed = threading.Condition()
         self.has_lost_order = False
         """Whether a task has waited in vain for its turn, so that tasks have gone on in another order than recorded."""
+        self.lost_at: int | None = None
+        """The number of the call whose end it waited for, if it is known."""
 
     def call_ended(self, number: int) -> None:
         """Note that the call of this number has ended."""
@@ -59,6 +62,13 @@ class ReplayOrder:
             self._last_change = _monotonic()
             self._advance()
             self._changed.notify_all()
+
+    def lose(self, number: int | None) -> None:
+        """Note that tasks go on in another order than recorded, from the end of this call on, if it is known."""
+        with self._changed:
+            self.has_lost_order = True
+            if self.lost_at is None:
+                self.lost_at = number
 
     def sequence_ended(self, sequence: int) -> None:
         """Note that the thread or job of this sequence has ended: another one may go on because of that."""
@@ -83,9 +93,9 @@ class ReplayOrder:
             self._waiting_sequences.add(self._calls[number].sequence)
             self._changed.notify_all()
             while not self._may_go(number, threading.get_ident()):
-                before = len(self._ended_calls)
-                if not self._changed.wait(_PATIENCE) and len(self._ended_calls) == before:
-                    self.has_lost_order |= current_task() is not None
+                if self._waits_in_vain():
+                    if current_task() is not None and self._next < len(self._order):
+                        self.lose(self._order[self._next])
                     self._skip_to(number)
             while (left := self._time_to_settle(number)) > 0:
                 self._changed.wait(left)
@@ -94,8 +104,7 @@ class ReplayOrder:
         """Wait until the other threads have made all their recorded calls, as long as calls end."""
         with self._changed:
             while self._next < len(self._order):
-                before = len(self._ended_calls)
-                if not self._changed.wait(_PATIENCE) and len(self._ended_calls) == before:
+                if self._waits_in_vain():
                     return
 
     async def wait_for_turn_in_task(self, number: int) -> None:
@@ -106,8 +115,18 @@ class ReplayOrder:
             if len(self._ended_calls) != seen:
                 since, seen = _monotonic(), len(self._ended_calls)
             elif _monotonic() - since > _PATIENCE:
-                self.has_lost_order = True
+                self.lose(self._order[self._next] if self._next < len(self._order) else None)
                 self._skip_to(number)
+
+    def _waits_in_vain(self) -> bool:
+        """Wait until a call ends; return whether none does."""
+        before, patience = len(self._ended_calls), Patience(_PATIENCE)
+        while not self._changed.wait(_PATIENCE):
+            if len(self._ended_calls) != before:
+                return False
+            if patience.is_over():
+                return True
+        return False
 
     def _advance(self) -> None:
         order, ended, skipped = self._order, self._ended_calls, self._skipped

@@ -15,12 +15,14 @@ from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrde
 from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, NotRecorded
 from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Carried, ResponsePart
 from cassette_import.contexts.recording.decoding import BadValue
+from cassette_import.contexts.recording.effects import argument_at, repeat_effects
 from cassette_import.contexts.recording.exceptions import without_frames_in
 from cassette_import.contexts.recording.mismatches import Mismatches
 from cassette_import.contexts.recording.new_calls import NewCalls
 from cassette_import.contexts.recording.recording_context import RecordingContext
 from cassette_import.contexts.recording.recording_file import Call, Recording, ReplayMismatch
 from cassette_import.contexts.recording.replay_order import ReplayOrder, pause, until_cancelled
+from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.requests_by_function import is_connection
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -75,17 +77,28 @@ class ReplayedCalls(RecordingContext):
         self._order.wait_for_turn(call.number)
         if what[1] == "builtins.input" and arguments:
             _print_prompt(arguments[0])
-        for index, after in call.changed:
-            _change(arguments[index], self._value(after))
+        held = self._held_files.of_call(what)
+        self._repeat_effects(call, arguments, {**keywords, **held})
         self._order.call_ended(call.number)
         assert call.outcome is not None
         kind, content = call.outcome
         if kind == "error":
             raise self._error(content)
+        if isinstance(content, dict) and "argument" in content:
+            return argument_at(content["argument"], arguments, {**keywords, **held})
         value = self._value(content)
+        self._held_files.made(value, arguments, keywords, held)
         if response is not NO_RESPONSE:
             response.note(value)
         return value
+
+    def _repeat_effects(self, call: Call, arguments: Any, keywords: Mapping[str, Any]) -> None:
+        """Change the arguments as the recorded call did."""
+        for effect in call.changed:
+            if len(effect) == 2:  # of an earlier release
+                _change(arguments[effect[0]], self._value(effect[1]))
+            else:
+                repeat_effects([self._mask.restored(effect)], arguments, keywords, self._value)
 
     def _next_call(self, what: list[Any], arguments: Any, keywords: Mapping[str, Any], carried: Carried | None) -> Call:
         """The recorded call that this call is a repetition of."""
@@ -143,16 +156,23 @@ class ReplayedCalls(RecordingContext):
     async def _await_replayed(self, call: Call, response: ResponsePart) -> Any:
         """The coroutine that the program awaits instead of a recorded awaitable."""
         outcome = call.outcome
+        loop: ReplayedLoop | None = self.live_loop()
+        if outcome is None and self.recording.finished:
+            await until_cancelled()
         if outcome is None:
             raise self._set_mismatch(self._mismatches.cut_short(call))
-        if call.waited:
+        if loop is not None:
+            if call.waited:
+                await loop.until(("end", call.number))
+        elif call.waited:
             await pause()
-        if outcome[0] == "error" and outcome[1]["class"].endswith(":CancelledError"):
+        if loop is None and outcome[0] == "error" and outcome[1]["class"].endswith(":CancelledError"):
             try:
                 await until_cancelled()
             finally:
                 self._order.call_ended(call.number)
-        await self._order.wait_for_turn_in_task(call.number)
+        if loop is None:
+            await self._order.wait_for_turn_in_task(call.number)
         self._order.call_ended(call.number)
         if outcome[0] == "value":
             value = self._value(outcome[1])

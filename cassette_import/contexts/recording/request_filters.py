@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.recording.matching import named_function
-from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed
+from cassette_import.contexts.recording.request_options import LEFT_OUT, Names, RequestOptions, listed
 from cassette_import.contexts.recording.requests_of_calls import Request, split_address
 
 __all__ = ["RequestFilter", "Response"]
@@ -73,8 +73,16 @@ class RequestFilter:
         return request
 
     def response(self, request: Request, part: str, value: Any) -> Any:
-        """The value of a part of a response as it is written."""
-        return value if self._response_hook is None else self._response_hook(Response(request, part, value))
+        """The value of a part of a response as it is written; `LEFT_OUT` if it is not written.
+
+        As in VCR.py, a hook may return the response that it gets, and None for one that is not recorded.
+        """
+        if self._response_hook is None:
+            return value
+        written = self._response_hook(Response(request, part, value))
+        if isinstance(written, Response):
+            return written.value
+        return LEFT_OUT if written is None and value is not None else written
 
 
 def _function(given: Callable[..., Any] | str | None, option: str) -> Callable[..., Any] | None:

@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["NAME_OPTIONS", "NO_OPTIONS", "Names", "RequestOptions", "described_options", "listed", "options_of"]
+__all__ = [
+    "LEFT_OUT",
+    "NAME_OPTIONS",
+    "NO_OPTIONS",
+    "Names",
+    "RequestOptions",
+    "described_options",
+    "listed",
+    "options_of",
+]
 
 Names: TypeAlias = Iterable[Any] | str
 """Names, or pairs of a name and its replacement; in one text, names are separated by ``+``."""
@@ -30,6 +39,9 @@ class RequestOptions(NamedTuple):
 
 
 NO_OPTIONS: Final = RequestOptions()
+
+LEFT_OUT: Final = object()
+"""What stands for a part of a response that is not recorded."""
 
 
 def described_options(options: RequestOptions) -> dict[str, Any]:

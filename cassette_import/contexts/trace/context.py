@@ -17,7 +17,7 @@ from typing import IO, Any, ClassVar, Final
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import module_of, thread_name
-from cassette_import.contexts.common.options import options_of
+from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.common.unmatched_targets import track
@@ -79,7 +79,7 @@ class Trace(Context, events=Events.CALLS):
         Show only calls for which ``predicate(function, args, kwargs)`` is true. On the command line,
         ``module:function``.
     mask:
-        Names of secrets: patterns such as ``*password*``, separated by ``|``. Arguments, dictionary values and
+        Names of secrets: patterns such as ``*password*``, separated by ``+``. Arguments, dictionary values and
         results with such a name are shown as ``***``, and so are the same values wherever they appear later.
     width:
         The most characters of one value.
@@ -139,11 +139,12 @@ class Trace(Context, events=Events.CALLS):
     ) -> None:
         super().__init__()
         self.module_level = imports
-        if depth is not None and depth < 1:
-            raise ValueError(f"depth is the number of levels of calls to show, at least 1, not {depth}")
+        if depth is not None:
+            check_number("depth", depth, "levels of calls", least=1)
+        check_number("width", width, "characters")
         bounds: dict[str, object] = {"limit": limit, "last": last}
         for name, value in bounds.items():
-            if not isinstance(value, int) or value < 0:
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ValueError(f"{name} is a number of calls, or 0, not {value!r}")
         self._limit = sys.maxsize if last or not limit else limit
         self._deepest: int = sys.maxsize if depth is None else depth
@@ -162,6 +163,7 @@ class Trace(Context, events=Events.CALLS):
         stream = sys.stderr if file is None else file
         writer: Output = Tree(stream, show=self._show, secrets=self._secrets, whole_lines=file is None)
         self._writer = writer
+        self._is_captured = type(stream).__module__.startswith("_pytest.")
         self._last = LastCalls(writer, last) if last else None
         self._output: Output | LastCalls = writer if self._last is None else self._last
         self._here = _Here()
@@ -264,6 +266,7 @@ class Trace(Context, events=Events.CALLS):
         file: Any = UnbufferedFile(path)
         kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
         self._writer = kind(file, show=self._show, secrets=self._secrets)
+        self._is_captured = False
         if self._last is None:
             self._output = self._writer
         else:
@@ -272,7 +275,9 @@ class Trace(Context, events=Events.CALLS):
     def summary(self) -> str:
         """The number of calls; the calls themselves are written already, except those that `last` asks for."""
         self._complete()
-        return "; ".join(filter(None, (f"trace: {self._counts()}", *self._remarks())))
+        where = ["pytest shows them with the output of tests that failed, and with -s those of all tests"]
+        captured = where if self._is_captured and self._shown else []
+        return "; ".join(filter(None, (f"trace: {self._counts()}", *captured, *self._remarks())))
 
     def notice(self) -> str:
         """What a file leaves out, for the terminal; empty if it has everything that was asked for."""

@@ -22,7 +22,7 @@ class Secrets:
     Parameters
     ----------
     patterns:
-        Patterns such as ``*password*``, separated by ``|``. Case is ignored.
+        Patterns such as ``*password*``, separated by ``+`` or ``|``. Case is ignored.
 
     Example
     -------
@@ -32,7 +32,7 @@ class Secrets:
     """
 
     def __init__(self, patterns: str = "") -> None:
-        parts = [part.strip().lower() for part in patterns.split("|")]
+        parts = [part.strip().lower() for part in re.split(r"[|+]", patterns)]
         translated = "|".join(fnmatch.translate(part) for part in parts if part)
         self._names = re.compile(translated) if translated else None
         self.are_masked = self._names is not None

@@ -84,7 +84,7 @@ def _described(name: str) -> Iterator[str]:
     suffixes = _suffixes(name)
     if suffixes:
         yield ""
-        yield f"  -o FILE writes {', '.join(suffixes)}"
+        yield f"  -o FILE writes {_listed_suffixes(suffixes)}"
 
 
 def _option_lines(rows: list[tuple[str, str]]) -> Iterator[str]:
@@ -94,6 +94,12 @@ def _option_lines(rows: list[tuple[str, str]]) -> Iterator[str]:
     for usage, description in rows:
         for number, line in enumerate(textwrap.wrap(description.replace("``", "`"), room) or [""]):
             yield f"  {usage if number == 0 else '':<{width}}{line}".rstrip()
+
+
+def _listed_suffixes(suffixes: list[str]) -> str:
+    """The suffixes as one text. The empty one stands for files of any name."""
+    named = ", ".join(filter(None, suffixes))
+    return named if "" not in suffixes else f"{named}, or a file of any other name" if named else "a file of any name"
 
 
 def _suffixes(name: str) -> list[str]:

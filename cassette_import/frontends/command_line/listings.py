@@ -1,6 +1,6 @@
 """The commands `primitives` and `doctor`, which list what cassette_import knows.
 
-Knows the table of events, and the doctor of packages; must not know how they come about.
+Knows the table of events, the doctor of packages and the accelerator; must not know how they come about.
 """
 
 from __future__ import annotations
@@ -22,10 +22,20 @@ def list_primitives(given: argparse.Namespace) -> int:
 
 
 def list_modules(given: argparse.Namespace) -> int:
-    """Print what is done to each module of a package, and why: `doctor`; return the exit status."""
+    """Print what is done to each module of a package, and why, and whether the accelerator is used: `doctor`.
+
+    Returns
+    -------
+    The exit status.
+    """
+    from cassette_import.contexts.common.accelerator import ACCELERATOR
     from cassette_import.importing.doctor import NoSuchPackage, diagnose, format_lines
 
+    own = f"accelerator: {f'not used: {ACCELERATOR.reason}' if ACCELERATOR.reason else 'used'}"
+    if given.package is None:
+        return print_lines([own])
     try:
-        return print_lines(format_lines(diagnose(given.package, settings.names(given.exclude or ()))))
+        modules = format_lines(diagnose(given.package, settings.names(given.exclude or ())))
+        return print_lines([*modules, own])
     except NoSuchPackage as error:
         raise UsageError(str(error)) from error

@@ -107,6 +107,12 @@ def _compile(given: Any) -> int:
     return compile_packages(given)
 
 
+def _fuzz(given: Any) -> int:
+    from cassette_import.frontends.command_line.fuzz import fuzz_function
+
+    return fuzz_function(given)
+
+
 _COMMANDS: Final[Mapping[str, Callable[[Any], int]]] = {
     "run": _run,
     "replay": _replay,
@@ -116,5 +122,6 @@ _COMMANDS: Final[Mapping[str, Callable[[Any], int]]] = {
     "doctor": _doctor,
     "cache": _cache,
     "compile": _compile,
+    "fuzz": _fuzz,
 }
 _NAMES: Final = tuple(_COMMANDS)

@@ -22,6 +22,16 @@ from cassette_import.frontends.command_line.usage import program_name
 __all__ = ["build_parser"]
 
 
+class _Once(argparse.Action):
+    """An option with one value: a second one must not replace the first one without a word."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option: str | None = None) -> None:
+        """Keep the value, or end with an error."""
+        if getattr(namespace, self.dest) != self.default:
+            parser.error(f"{option} is given twice: there is one FILE for the results")
+        setattr(namespace, self.dest, values)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose error messages are one line.
 
@@ -99,7 +109,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands.add_parser("primitives", help="list which syntax is which event")
 
     doctor = commands.add_parser("doctor", help="list what is done to each module of a package, and why")
-    doctor.add_argument("package", metavar="PACKAGE")
+    doctor.add_argument("package", metavar="PACKAGE", nargs="?")
     doctor.add_argument("-x", "--exclude", action="append", metavar="EXCLUDE[,…]", help="do not overdub these modules")
 
     cache = commands.add_parser("cache", help="list the cache files beside the .pyc files, by package")
@@ -108,6 +118,7 @@ def build_parser() -> argparse.ArgumentParser:
     cache.add_argument("--all", action="store_true", help="with --clear: remove the files of everything importable")
     cache.add_argument("--files", action="store_true", help="list each file")
     _add_compile(commands)
+    _add_fuzz(commands)
     for name, command in commands.choices.items():
         _add_examples(command, parser.prog, EXAMPLES[name])
     return parser
@@ -124,8 +135,12 @@ EXAMPLES: Final[Mapping[str, Sequence[str]]] = {
     "show": ("show colorsys:rgb_to_hls", "show colorsys:rgb_to_hls -c noop:events=calls --diff"),
     "contexts": ("contexts", "contexts trace faults", "contexts mymodule:MyContext"),
     "primitives": ("primitives",),
-    "doctor": ("doctor jinja2", "doctor jinja2 -x jinja2.ext"),
+    "doctor": ("doctor", "doctor jinja2", "doctor jinja2 -x jinja2.ext"),
     "cache": ("cache", "cache jinja2 --files", "cache --clear jinja2"),
+    "fuzz": (
+        "fuzz -p tomli tomli:loads --seconds 60 --allow tomli.TOMLDecodeError --output fuzzing",
+        "fuzz mymodule:parse --type bytes --seeds samples --executions 10000",
+    ),
     "compile": ("compile -p jinja2", "compile -p jinja2,markupsafe -c profile -c trace -j 4"),
 }
 """Examples of each command, as its help prints them."""
@@ -157,6 +172,29 @@ def _add_compile(commands: Any) -> None:
     add("-j", "--jobs", type=int, default=0, metavar="N", help="use N processes (default: one for each processor)")
 
 
+def _add_fuzz(commands: Any) -> None:
+    """Add the command `fuzz`."""
+    fuzzing = commands.add_parser(
+        "fuzz",
+        help="search for inputs for which a function raises exceptions",
+        description="Searches for inputs for which a function raises exceptions. The exit status is 1 if one is found.",
+    )
+    add = fuzzing.add_argument
+    add("target", metavar="MODULE:FUNCTION", help="a function of one argument")
+    add("-p", "--packages", action="append", metavar="PACKAGE[,…]", help="packages whose branches count")
+    add("--seconds", type=float, metavar="N", help="end after N seconds (default: 60)")
+    add("--executions", type=int, metavar="N", help="end after N executions")
+    add("--seeds", metavar="DIR", help="a folder of inputs to begin with, one in each file")
+    add("--output", metavar="DIR", help="keep the corpus there, and a failing test for each finding")
+    add("--allow", action="append", metavar="EXCEPTION", help="an exception that is no finding; may be repeated")
+    types = ("str", "bytes", "int", "float", "list", "dict")
+    add("--type", choices=types, help="the type of inputs (default: the annotation of the argument, or str)")
+    add("--seed", type=int, default=0, metavar="N", help="of the random numbers (default: 0)")
+    add(
+        "--timeout", type=float, default=5.0, metavar="N", help="seconds for one execution (default: 5; 0 for no bound)"
+    )
+
+
 def _add_run(commands: Any, prog: str) -> None:
     """Add the command `run`, whose arguments a program follows."""
     run = commands.add_parser(
@@ -168,4 +206,5 @@ def _add_run(commands: Any, prog: str) -> None:
     )
     for option in OPTIONS:
         keywords = {} if option.metavar is None else {"metavar": option.metavar}
-        run.add_argument(*option.names, action=option.action, default=option.default, help=option.help, **keywords)
+        action = _Once if option.action == "store" else option.action
+        run.add_argument(*option.names, action=action, default=option.default, help=option.help, **keywords)

@@ -17,11 +17,6 @@ from cassette_import.importing.installation import install
 
 __all__ = ["replay"]
 
-_LOST_ORDER = (
-    "replay: tasks did not go on in the recorded order, so the output may differ: start them in an order that does not "
-    "depend on a set of objects, as asyncio.gather does and asyncio.as_completed does not"
-)
-
 MISMATCH = 2
 """The exit status of a replay that differs from its recording."""
 
@@ -73,7 +68,7 @@ def _run(program: Program, context: Replay) -> int:
                 thread.join()
         context.check_end()
         if context.has_lost_order:
-            print(_LOST_ORDER, file=sys.__stderr__)
+            print(context.lost_order, file=sys.__stderr__)
     except ReplayMismatch as mismatch:
         return _print_mismatch(mismatch)
     except BaseException:

@@ -76,6 +76,8 @@ def parsed(arguments: Sequence[str]) -> SimpleNamespace | None:
         value = next(given, "-")
         if value.startswith("-"):
             return None
+        if option.action == "store" and found[option.destination] is not None:
+            return None
         if option.action == "append":
             value = [*(found[option.destination] or ()), value]  # type: ignore[assignment]
         found[option.destination] = value

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from types import CodeType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cassette_import.frontends.programs import main_module
 from cassette_import.frontends.programs.import_path import (
@@ -33,8 +33,13 @@ from cassette_import.frontends.programs.import_path import (
     put_first,
 )
 from cassette_import.frontends.programs.main_module import MAIN, code_of_main, fresh_main, overdubbed
-from cassette_import.frontends.programs.tracebacks import print_plainly, without_frames_of, without_hooks
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
+
+if TYPE_CHECKING:
+    from cassette_import.frontends.programs import tracebacks
+else:
+    (tracebacks,) = late("cassette_import.frontends.programs", "tracebacks")
 
 __all__ = ["CannotRun", "Module", "Program", "Script"]
 
@@ -116,9 +121,9 @@ class Program:
         except BaseException as error:
             from cassette_import.frontends.programs.failed_hooks import failed_hook  # few programs need it
 
-            without_hooks(error)
-            traceback = without_frames_of(_OWN_FILES, error.__traceback__)
-            print_plainly(traceback, failed_hook(traceback))
+            tracebacks.without_hooks(error)
+            traceback = tracebacks.without_frames_of(_OWN_FILES, error.__traceback__)
+            tracebacks.print_plainly(traceback, failed_hook(traceback))
             raise
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import pytest
 
+from cassette_import.contexts.common.text import suggestion
 from cassette_import.contexts.recording.external_functions import ENVIRONMENT
 from cassette_import.contexts.recording.record import Record
 from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch
@@ -91,19 +92,25 @@ class Recordings:
         self.counts: Counter[str] = Counter()
 
     def takes(self, item: pytest.Item) -> bool:
-        """Whether this test is recorded or replayed."""
-        return self._mode_of(item) != "off"
+        """Whether this test is recorded or replayed. If its marker has an unknown mode, `ready` notes that."""
+        try:
+            return self._mode_of(item) != "off"
+        except pytest.UsageError:
+            return True
 
     def _mode_of(self, item: pytest.Item) -> str:
         marker = item.get_closest_marker(_MARKER)
         marked = None
         if marker is not None:
+            if len(marker.args) > 1:
+                raise pytest.UsageError(f"cassette: the marker {_MARKER} takes one mode, not {len(marker.args)}")
             marked = self._checked(marker.args[0] if marker.args else marker.kwargs.get("mode"))
         return "off" if marked == "off" else self._mode or self._marked_mode or marked or "once"
 
     def _checked(self, mode: Any) -> str | None:
         if mode is not None and mode not in MODES:
-            raise pytest.UsageError(f"cassette: there is no mode {mode!r} of recording; there are {', '.join(MODES)}")
+            known = f"; there are {', '.join(MODES)}{suggestion(str(mode), MODES)}"
+            raise pytest.UsageError(f"cassette: there is no mode {mode!r} of recording{known}")
         return mode  # type: ignore[no-any-return]
 
     def install_own_code(self, state: PluginState) -> None:
@@ -135,7 +142,7 @@ class Recordings:
     def active(self, item: pytest.Item) -> Iterator[Record | Replay]:
         """Record or replay in a block."""
         if _PROBLEM in item.stash:
-            raise item.stash[_PROBLEM]
+            pytest.fail(str(item.stash[_PROBLEM]), pytrace=False)
         recording = self._active = item.stash[_RECORDING]
         context = recording.context
         context.is_paused = False

@@ -24,6 +24,8 @@ class Names(NamedTuple):
     """The names of a class body: assignments to them are no events either."""
     of_function: frozenset[str] = frozenset()
     """The names that a class body declares `nonlocal`: variables of a function around it."""
+    may_be_prepared: bool = False
+    """Whether a `__prepare__` method may have put names into the namespace of a class body."""
     is_catching: bool = False
     """Whether exceptions may be caught there: one may have been raised after a returned value was wrapped."""
 

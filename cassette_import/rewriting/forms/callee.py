@@ -71,6 +71,19 @@ class CalleeForm:
         event = EVENT_OF[name]
         return any(shape.interest(event, name) is not Interest.NOTHING for shape in self._shapes)
 
+    @property
+    def tags(self) -> bool:
+        """Whether values may be tagged."""
+        return any(shape.tagging for shape in self._shapes)
+
+    def only_tags(self, name: str) -> bool:
+        """Whether the primitive `name` is an event only since values may be tagged: another context may run it."""
+        return False
+
+    def unpacking(self, at: At, value: ast.expr, spec: Any) -> ast.expr:
+        """A value that is about to be unpacked."""
+        return at.call(at.symbol(symbols.UNPACK), [value, at.constant(spec)])
+
     def _picked(self, at: At, function: ast.expr, event: Events) -> ast.expr:
         return at.call(at.symbol(symbols.pick_anywhere(event)), [function])
 

@@ -7,12 +7,13 @@ is made, and restore the wrapper where the body reads the name. Knows trees; mus
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.forms.binding_statements import Names
-from cassette_import.rewriting.trees.annotations import CLASS_NAME, NOOVERDUB
+from cassette_import.rewriting.trees.annotations import CLASS_NAME, NOOVERDUB, has
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.scopes import block_names
 
@@ -21,7 +22,22 @@ def names_of_class(node: ast.ClassDef) -> Names:
     """What names mean in the body of a class."""
     found = block_names(node.body)
     of_class = frozenset((found.assigned | found.captured) - found.declared)
-    return Names(None, of_class=of_class, of_function=frozenset(found.elsewhere))
+    may_be_prepared = bool(node.bases or node.keywords)
+    return Names(None, of_class=of_class, of_function=frozenset(found.elsewhere), may_be_prepared=may_be_prepared)
+
+
+def is_read(node: ast.Name, names: Names) -> bool:
+    """Whether a name in a class body is read by the interpreter from the namespace of the class, if it is there."""
+    if not isinstance(node.ctx, ast.Load):
+        return False
+    return node.id in names.of_class or (
+        names.may_be_prepared
+        and node.id not in names.of_function
+        and not (node.id in _BUILTINS or has(node, NOOVERDUB) or node.id.startswith("@"))
+    )
+
+
+_BUILTINS: Final = frozenset(vars(builtins))
 
 
 def _bind_target(node: ast.For | ast.AugAssign, names: Names) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.trees.node_builder import At
-from cassette_import.rewriting.trees.scopes import FUNCTIONS, Function, split_docstring
+from cassette_import.rewriting.trees.scopes import FUNCTIONS, OTHER_CODE, SUSPENSIONS, Function, split_docstring
 from cassette_import.rewriting.trees.traversal import children, parts, rebuild
 
 FOLLOWED: Final[frozenset[type[ast.AST]]] = frozenset(
@@ -59,7 +59,7 @@ _CALLED_BY_EVENTS: Final = frozenset({"__init__", "__new__", "__call__"})
 _PLAIN_DECORATORS: Final = frozenset({"staticmethod", "classmethod", "override"})
 
 
-def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
+def follow_call(body: list[ast.stmt], context: str | None, is_accelerated: bool = False) -> list[ast.stmt]:
     """Add reports to the rewritten branch of a function that may be entered without a call event.
 
     Parameters
@@ -69,30 +69,46 @@ def follow_call(body: list[ast.stmt], context: str | None) -> list[ast.stmt]:
     context:
         The variable that holds the only context of the stack; None if there are several. Its attribute `announced`
         is the thread in which the latest event is a call of this function.
+    is_accelerated:
+        Whether this variable holds a recorder, whose method `begun` does all of this.
     """
     nowhere = _Nowhere()
     at = At(body[0])
     body_runs = nowhere.load(temporaries.BODY)
     begun: ast.stmt = at.put(ast.Assign([at.store(temporaries.BODY)], at.call(at.symbol(symbols.FOLLOWED_CALL), [])))
-    if context is not None:
+    if context is not None and is_accelerated:
+        begun = at.put(ast.Assign([at.store(temporaries.BODY)], _begun(at, context)))
+    elif context is not None:
         announced = ast.Attribute(at.load(context), "announced", ast.Store())
-        known: list[ast.stmt] = [
+        noted: list[ast.stmt] = [
             at.put(ast.Assign([at.put(announced)], at.constant(0))),
             at.put(ast.Assign([at.store(temporaries.BODY)], at.constant(None))),
         ]
         here = at.call(at.symbol(symbols.THREAD), [])
         test = ast.Compare(at.attribute(at.load(context), "announced"), [ast.Eq()], [here])
-        begun = at.put(ast.If(at.put(test), known, [begun]))
+        begun = at.put(ast.If(at.put(test), noted, [begun]))
     is_followed = nowhere.put(ast.Compare(body_runs, [ast.IsNot()], [nowhere.constant(None)]))
     ended = nowhere.put(ast.If(is_followed, [nowhere.report("ended")], []))
     return [begun, nowhere.put(ast.Try(body, [], [], [ended]))]
 
 
-def follow_lambda(value: ast.expr) -> ast.expr:
-    """The same for the rewritten value of a lambda, which has no place to report an exception."""
+def follow_lambda(value: ast.expr, recorder: str | None = None) -> ast.expr:
+    """The same for the rewritten value of a lambda, which has no place to report an exception.
+
+    `recorder` is the variable that holds the recorder, if there is one.
+    """
     at = At(value)
-    begun = at.let(temporaries.BODY, at.call(at.symbol(symbols.FOLLOWED_CALL), []))
-    return at.pick([begun, _reported("suspended", value)], 1)
+    begun: ast.expr
+    if recorder is None:
+        begun = at.call(at.symbol(symbols.FOLLOWED_CALL), [])
+    else:
+        begun = _begun(at, recorder, at.constant(True))
+    return at.pick([at.let(temporaries.BODY, begun), _reported("suspended", value)], 1)
+
+
+def _begun(at: At, recorder: str, *is_lambda: ast.expr) -> ast.expr:
+    """The run of a function that begins, by a recorder in C."""
+    return at.call(at.attribute(at.load(recorder), "begun"), [*is_lambda])
 
 
 def follow_expression(node: ast.GeneratorExp) -> ast.GeneratorExp:
@@ -218,7 +234,8 @@ def _try(node: ast.Try | ast.TryStar) -> ast.stmt:
     nowhere = _Nowhere()
     if any(map(_suspends, node.body)):
         for handler in node.handlers:
-            handler.body.insert(0, nowhere.report("caught"))
+            if handler.name != temporaries.EXCEPTION:  # that of errorhooks only passes exceptions on
+                handler.body.insert(0, nowhere.report("caught"))
     if node.finalbody and any(map(_suspends, [*node.body, *node.handlers, *node.orelse])):
         node.finalbody.insert(0, nowhere.report("caught"))
     return node
@@ -241,15 +258,13 @@ def _suspends(node: ast.AST) -> bool:
     work = [node]
     while work:
         node = work.pop()
-        if node.__class__ in _POINTS:
+        if node.__class__ in SUSPENSIONS:
             return True
-        if node.__class__ not in _OTHER_BODIES:
+        if node.__class__ not in OTHER_CODE:
             work += parts(node)
     return False
 
 
-_OTHER_BODIES: Final = frozenset({*FUNCTIONS, ast.ClassDef, ast.GeneratorExp})
-_POINTS: Final = frozenset({ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith})
 _CHANGES: Final[dict[type[ast.AST], Callable[[Any], Any]]] = {
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,

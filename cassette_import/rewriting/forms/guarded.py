@@ -106,7 +106,7 @@ class GuardedForm:
     def _is_no_target(self, at: At, name: str, keywords: bool) -> ast.expr:
         """The test whether it is a Python function that is no target, or a builtin with a name that no target has."""
         of_targets = self._names.target_functions(keywords), self._names.target_names
-        values = at.load(name), at.attribute(at.load(name), "__name__")
+        values = at.load(name), at.call(at.symbol(symbols.NAME_OF), [at.load(name)])
         kinds: list[ast.expr] = []
         for kind, (value, targets) in enumerate(zip(values, of_targets, strict=True)):
             other = at.put(ast.Compare(value, [ast.NotIn()], [at.symbol(targets)]))

@@ -14,10 +14,12 @@ Temporaries are numbered by how deeply events nest (see `temporaries`).
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.forms import tagged_events
+from cassette_import.rewriting.forms.accelerated_call import accelerated_call
 from cassette_import.rewriting.forms.argument_free import ArgumentFreeForm
 from cassette_import.rewriting.forms.callee import CalleeForm
 from cassette_import.rewriting.forms.guarded import GuardedForm
@@ -67,7 +69,8 @@ class InlinedForm:
         self.shape = shape
         self._names = VariantNames(shape.prefix)
         handlers = read_by_handlers if read_by_handlers is not None else set()
-        self._events = HookedEvents(shape, handlers, variables or Variables())
+        self._variables = variables or Variables()
+        self._events = HookedEvents(shape, handlers, self._variables)
         self._argument_free = ArgumentFreeForm(shape)
         self._guarded = GuardedForm(shape.prefix, file, objects)
 
@@ -87,6 +90,21 @@ class InlinedForm:
     def is_argument_free(self, name: str) -> bool:
         """Whether the hooks of the primitive `name` are argument-free."""
         return self._is_argument_free(EVENT_OF[name])
+
+    @property
+    def tags(self) -> bool:
+        """Whether values may be tagged."""
+        return self.shape.tagging
+
+    def only_tags(self, name: str) -> bool:
+        """Whether the primitive `name` is an event only since values may be tagged: there are no hooks."""
+        return self._events.has_no_hooks(EVENT_OF[name])
+
+    def unpacking(self, at: At, value: ast.expr, spec: Any) -> ast.expr:
+        """A value that is about to be unpacked."""
+        if self.only_tags("next") and not any(spec[2]):
+            return tagged_events.unpacking(at, self.shape.prefix, value, spec)
+        return at.call(at.symbol(symbols.UNPACK), [value, at.constant(spec)])
 
     # ---- primitives
 
@@ -173,6 +191,9 @@ class InlinedForm:
             # Splats: only the call instruction itself raises Python's own errors for f(*1) and repeated keywords.
             node.func = self.decorator(node.func)
             return node
+        if self.shape.is_accelerated:
+            has_posthook = self.shape.contexts[0].posthook
+            return accelerated_call(node, self._names, self._variables, depth, has_posthook)
         return InlinedCall(self._events, node, depth).build()
 
     def decorator(self, node: ast.expr) -> ast.expr:

@@ -51,10 +51,37 @@ def _leave_with_literals(node: Any, names: Names, depth: int) -> Any:
     return _leave(node, names, depth)
 
 
-def parameters(at: At, function: Any) -> list[ast.expr]:
+def rest_parameters(at: At, function: Any) -> list[ast.expr]:
     """Assignment expressions that take the wrappers out of the `*args` and `**kwargs` of a function."""
     rest = [part.arg for part in (function.args.vararg, function.args.kwarg) if part is not None]
-    return [at.let(name, _call(at, symbols.TIDY, at.load(name))) for name in rest]
+    return [at.let(name, _call(at, symbols.ENTERED_REST, at.load(name))) for name in rest]
+
+
+def parameters(at: At, function: Any, is_suspendable: bool) -> list[ast.stmt]:
+    """A statement that restores the wrappers of parameters: a leaf passes plain values to functions that it calls."""
+    names = _parameter_names(function)
+    if not names:
+        return []
+    helper = at.symbol(symbols.RESUMED if is_suspendable else symbols.ENTERED)
+    targets = at.put(ast.Tuple([at.store(name) for name in names], ast.Store()))
+    assignment = at.put(ast.Assign([targets], at.call(helper, [at.load(name) for name in names])))
+    restored = at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), [assignment], []))
+    setattr(restored, NOOVERDUB, True)
+    return [restored]
+
+
+def lambda_parameters(at: At, function: ast.Lambda) -> list[ast.expr]:
+    """The same for a lambda: an expression for each parameter."""
+    found: list[ast.expr] = []
+    for name in _parameter_names(function):
+        value = _call(at, symbols.ENTERED_WITH, at.load(name))
+        found.append(at.either(at.symbol(symbols.METADATA_EXISTS), at.let(name, value), at.constant(None)))
+    return found
+
+
+def _parameter_names(function: Any) -> list[str]:
+    given = function.args
+    return [part.arg for part in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
 def returned(value: ast.expr) -> ast.expr:
@@ -76,7 +103,7 @@ def _enter(node: ast.AST, names: Names) -> list[tuple[str, int | None, ast.AST, 
     if isinstance(node, ast.ClassDef):
         inside = class_bodies.names_of_class(node)
         return [(name, index, child, inside if name == "body" else names) for name, index, child in found]
-    if names.of_class and isinstance(node, (*COMPREHENSIONS, ast.comprehension)):
+    if (names.of_class or names.may_be_prepared) and isinstance(node, (*COMPREHENSIONS, ast.comprehension)):
         # The first iterable is evaluated in the class, everything else in a scope of its own.
         outside = node.iter if isinstance(node, ast.comprehension) else node.generators[0]
         return [(name, index, child, names if child is outside else OF_MODULE) for name, index, child in found]
@@ -109,9 +136,9 @@ def _leave(node: Any, names: Names, depth: int) -> Any:
         return node
     kind = type(node)
     bind = None if names.leaving is not None and not names.leaving else _BINDING.get(kind)
-    if names.of_class:
+    if names.of_class or names.may_be_prepared:
         if kind is ast.Name:
-            return class_bodies.read(node) if node.id in names.of_class and isinstance(node.ctx, ast.Load) else node
+            return class_bodies.read(node) if class_bodies.is_read(node, names) else node
         if kind is ast.NamedExpr and node.target.id in names.of_class:
             return class_bodies.bound_by_expression(node)
         bind = class_bodies.BINDING.get(kind, bind)
@@ -177,10 +204,12 @@ def _wait(node: ast.Await | ast.YieldFrom, names: Names) -> ast.expr:
 
 
 def _expression_statement(node: ast.Expr, names: Names) -> ast.stmt:
-    if isinstance(node.value, ast.Call) and (
-        _is_call_of(node.value, symbols.RECEIVED) or _is_call_of(node.value, symbols.FINISHED)
-    ):
-        node.value = node.value.args[0]  # the value is not used
+    call = node.value
+    if isinstance(call, ast.Call) and (_is_call_of(call, symbols.RECEIVED) or _is_call_of(call, symbols.FINISHED)):
+        waits = call.args[0]  # the value is not used
+        # A `yield` without a value keeps the call: that is how the body is known for one that passes wrappers on.
+        if not (isinstance(waits, ast.Yield) and (waits.value is None or isinstance(waits.value, ast.Constant))):
+            node.value = waits
     return node
 
 
@@ -240,6 +269,13 @@ def _slice(node: ast.Slice, names: Names) -> ast.Slice:
     return node
 
 
+def _assert(node: ast.Assert, names: Names) -> ast.Assert:
+    """The message becomes the argument of an exception that the interpreter makes."""
+    if node.msg is not None and not isinstance(node.msg, ast.Constant):
+        node.msg = _call(At(node.msg), symbols.MESSAGE, node.msg)
+    return node
+
+
 def _plain_fields(*fields: str) -> Callable[[Any, Names], ast.AST]:
     """A handler that takes the wrappers off the values in some fields."""
 
@@ -249,6 +285,11 @@ def _plain_fields(*fields: str) -> Callable[[Any, Names], ast.AST]:
         return node
 
     return handler
+
+
+def _manager(node: ast.withitem, names: Names) -> ast.withitem:
+    node.context_expr = _call(At(node.context_expr), symbols.MANAGER, node.context_expr)
+    return node
 
 
 def _annotate(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
@@ -274,14 +315,14 @@ _ANNOTATED: Final[tuple[type[ast.AST], ...]] = (
 
 
 def _format(node: ast.JoinedStr, names: Names) -> ast.expr:
-    """Format the values in an f-string by a call; in a format specification, only take their wrappers off."""
+    """Format the values in an f-string by a call; in a format specification, their metadata is lost."""
     for index, part in enumerate(node.values):
         if not isinstance(part, ast.FormattedValue):
             continue
-        if has(node, LITERAL):
-            _plain(part, "value")
-            continue
         at = At(part)
+        if has(node, LITERAL):
+            part.value = at.call(at.symbol(symbols.SPECIFIED), [part.value])
+            continue
         arguments: list[ast.expr] = [part.value]
         if part.conversion != -1 or part.format_spec is not None:
             arguments.append(at.constant(part.conversion))
@@ -341,6 +382,7 @@ _HANDLERS: Final[dict[type[ast.AST], Callable[[Any, Names], Any]]] = {
     ast.Lambda: _lambda,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
+    ast.Assert: _assert,
     ast.Await: _wait,
     ast.YieldFrom: _wait,
     ast.With: with_block,
@@ -351,7 +393,7 @@ _HANDLERS: Final[dict[type[ast.AST], Callable[[Any, Names], Any]]] = {
     ast.ImportFrom: import_statement,
     ast.Raise: _plain_fields("exc", "cause"),
     ast.Slice: _slice,
-    ast.withitem: _plain_fields("context_expr"),
+    ast.withitem: _manager,
 }
 if hasattr(ast, "Interpolation"):  # 3.14
     _HANDLERS[ast.Interpolation] = _plain_fields("value")

@@ -9,10 +9,11 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from cassette_import.rewriting import symbols
+from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import BINARY, INPLACE
 from cassette_import.rewriting.symbols import VariantNames
+from cassette_import.rewriting.trees.annotations import is_number
 from cassette_import.rewriting.trees.node_builder import At
 
 _CLAIMING: Final = frozenset(
@@ -53,10 +54,14 @@ def tested(at: At, prefix: str, event: Events, name: str, reads: Sequence[Callab
     """The test whether metadata has to be propagated at an event, or an overload may take it."""
     flag = symbols.ATTRIBUTES_WATCHED if name == "getattr" else symbols.METADATA_EXISTS
     tests: list[ast.expr] = [at.symbol(flag), at.symbol(VariantNames(prefix).is_overloaded_at(event))]
-    if name in _OF_WHOLE:
+    if name in _OF_WHOLE and not is_number(reads[1]()):
         kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [reads[1]()])])
         tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.whole_types(name))])))
     return at.put(ast.BoolOp(ast.Or(), tests))
+
+
+def _is_not_in(at: At, value: ast.expr, container: str) -> ast.expr:
+    return at.put(ast.Compare(value, [ast.NotIn()], [at.symbol(container)]))
 
 
 def call(
@@ -64,7 +69,8 @@ def call(
 ) -> ast.expr:
     """A call of what the temporary `function` holds.
 
-    A Python function is called with tagged arguments. For other callees, the runner of calls propagates metadata.
+    A Python function is called with tagged arguments. For other callees, the runner of calls propagates metadata. As
+    long as there is none, builtins and classes are called as they are, except for those with rules that apply always.
 
     On Python 3.12, tracers are notified of the line again if there is a jump after such a call.
     """
@@ -77,14 +83,38 @@ def call(
         at.kind_is(function, at.kind("method")),
         at.same(behind, at.kind("function")),
     ]
-    python: list[ast.expr] = [
-        at.kind_is(function, at.kind("function")),
-        at.put(ast.BoolOp(ast.And(), of_function)),
+    of_builtin: list[ast.expr] = [
+        at.kind_is(function, at.kind("builtin")),
+        _is_not_in(at, at.call(at.symbol(symbols.NAME_OF), [callee]), symbols.RULED_NAMES),
     ]
-    other = at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), python))))
+    of_class: list[ast.expr] = [
+        at.kind_is(function, at.symbol(symbols.TYPE)),
+        _is_not_in(at, at.call(at.symbol(symbols.ID), [callee]), symbols.RULED),
+    ]
+    known: list[ast.expr] = [
+        at.kind_is(function, at.kind("function")),
+        *(at.put(ast.BoolOp(ast.And(), tests)) for tests in (of_function, of_builtin, of_class)),
+    ]
+    other = at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), known))))
     test = at.put(ast.BoolOp(ast.Or(), [tested(at, prefix, Events.CALLS, "", ()), other]))
     untagged = after(at, at.call(callee, positional, keywords), symbols.CLAIMED_OF, result, callee)
     return at.either(test, at.call(over, positional, keywords), untagged)
+
+
+def unpacking(at: At, prefix: str, value: ast.expr, spec: object) -> ast.expr:
+    """A value that is unpacked: as long as no value is tagged, the interpreter unpacks a tuple or list itself.
+
+    To take the items of any other object may run code of the program.
+    """
+    name = temporaries.UNPACKED
+    overloaded = VariantNames(prefix).is_overloaded_at(Events.ITERATION)
+    known = at.put(ast.BoolOp(ast.Or(), [at.kind_is(name, at.kind(kind)) for kind in ("tuple", "list")]))
+    other = at.put(ast.UnaryOp(ast.Not(), known))
+    assigned = at.same(at.let(name, value), at.symbol(symbols.NOTHING))
+    tests = [assigned, at.symbol(symbols.METADATA_EXISTS), at.symbol(overloaded), other]
+    unpacked = at.call(at.symbol(symbols.UNPACK), [at.load(name), at.constant(spec)])
+    chosen = at.either(at.put(ast.BoolOp(ast.Or(), tests)), unpacked, at.load(name))
+    return at.pick([chosen, at.clear([name])], 0)
 
 
 def left(node: ast.Call, result: str) -> ast.expr:

@@ -56,7 +56,9 @@ def unpacking(value: ast.expr, target: ast.expr, form: Form, deep: bool = True) 
     if spec is None or not iterates(form):
         return value
     at = At(target)  # where a traceback shows that there is no iterator
-    return at.call(at.symbol(symbols.UNPACK), [value, at.constant(spec if deep else (*spec[:2], ()))])
+    if not deep:
+        return at.call(at.symbol(symbols.UNPACK), [value, at.constant((*spec[:2], ()))])
+    return form.unpacking(at, value, spec)
 
 
 # ---- stores
@@ -67,7 +69,7 @@ def is_event(target: ast.expr, form: Form) -> bool:
     if isinstance(target, (ast.Tuple, ast.List)):
         return any(is_event(part, form) for part in target.elts)
     if isinstance(target, ast.Starred):
-        return is_event(target.value, form)
+        return form.tags or is_event(target.value, form)
     if has(target, CLASS_NAME) or has(target, NOOVERDUB):
         return has(target, CLASS_NAME)
     if isinstance(target, ast.Subscript):
@@ -94,9 +96,15 @@ def place(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast
     )
     statements: list[ast.stmt] = [at.put(ast.Expr(kept))]
     for part in target.elts:
-        inner = part.value if isinstance(part, ast.Starred) else part
-        statements += place(inner, held(At(part), form, ""), form, depth)
+        value = held(At(part), form, "")
+        inner, value = (part.value, _rest(value, form)) if isinstance(part, ast.Starred) else (part, value)
+        statements += place(inner, value, form, depth)
     return statements
+
+
+def _rest(value: ast.expr, form: Form) -> ast.expr:
+    """The list that the interpreter has made for a starred target: its items are plain, as those of any container."""
+    return At(value).call(At(value).symbol(symbols.TIDY), [value]) if form.tags else value
 
 
 def _store(target: ast.expr, value: ast.expr, form: Form, depth: int) -> list[ast.stmt]:
@@ -168,13 +176,16 @@ def into_temporaries(target: ast.expr, form: Form, depth: int) -> tuple[ast.expr
         if isinstance(part, (ast.Tuple, ast.List)) and not names:  # after an event, it is unpacked when it is stored
             part.elts = [visit(element) for element in part.elts]
             return part
-        if isinstance(part, ast.Starred):
+        if isinstance(part, ast.Starred) and not form.tags:
             part.value = visit(part.value)
             return part
         if not (names or is_event(part, form)):
             return part
         at, name = At(part), temporaries.unpacked(depth, len(names))
         names.append(name)
+        if isinstance(part, ast.Starred):
+            stores.extend(place(part.value, _rest(at.load(name), form), form, depth + 1))
+            return at.put(ast.Starred(at.store(name), ast.Store()))
         stores.extend(place(part, at.load(name), form, depth + 1))
         return at.store(name)
 

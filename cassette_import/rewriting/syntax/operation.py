@@ -135,6 +135,10 @@ class Form(Protocol):
     """Whether assignment expressions are allowed here."""
 
     @property
+    def tags(self) -> bool:
+        """Whether values may be tagged."""
+
+    @property
     def bare(self) -> Form:
         """The form for places nearby where they are not: targets and iterables of comprehensions."""
 
@@ -143,6 +147,12 @@ class Form(Protocol):
 
     def is_argument_free(self, name: str) -> bool:
         """Whether the hooks of the primitive `name` are argument-free."""
+
+    def only_tags(self, name: str) -> bool:
+        """Whether the primitive `name` is an event only since values may be tagged, and no other context can run it."""
+
+    def unpacking(self, at: At, value: ast.expr, spec: Any) -> ast.expr:
+        """A value that is about to be unpacked, as `spec` says (see `assignments.spec_of`)."""
 
     def operate(self, operation: Operation, depth: int, suffix: str = "") -> ast.expr:
         """The event of an operation. `depth` is how deeply events nest in its operands."""

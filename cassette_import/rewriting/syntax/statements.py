@@ -15,10 +15,14 @@ from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.syntax import assignments
 from cassette_import.rewriting.syntax.expressions import held, namespace, truth_of
 from cassette_import.rewriting.syntax.operation import Form, Itself, Operation
+from cassette_import.rewriting.trees.annotations import GLOBAL, has
 from cassette_import.rewriting.trees.node_builder import At
 
 _LOOPS_BEGIN_AT_THEIR_STATEMENT = sys.version_info < (3, 13)
 """Whether a traceback shows the whole loop, not its iterable, when the iterable has no iterator."""
+
+_JUMPS_ARE_LINES = sys.version_info[:2] == (3, 12)
+"""Whether tracers are notified of the line again at the target of a jump, although the line did not change."""
 
 
 def statement(node: ast.AST, form: Form, depth: int) -> Any:
@@ -56,21 +60,53 @@ def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) 
 
 
 def _for(node: ast.For | ast.AsyncFor, form: Form, depth: int) -> ast.stmt:
+    iterable = node.iter
+    if _is_plain_while_untagged(node, form):
+        node.iter = At(iterable).call(At(iterable).symbol(symbols.LOOP_HERE), [iterable])
+        node.target, first = _bound_by_item(node.target, form)
+        node.body = [*first, *node.body]
+        if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
+            At(node).put(node.iter)
+        return node
     if assignments.is_event(node.target, form):
         node.target, first = assignments.bound_by_block(node.target, form, depth)
         node.body = [*first, *node.body]
-    iterable = node.iter
     node.iter = _loop(iterable, node.target, form, isinstance(node, ast.AsyncFor))
     if node.iter is not iterable and _LOOPS_BEGIN_AT_THEIR_STATEMENT:
         At(node).put(node.iter)
     return node
 
 
+def _is_plain_while_untagged(node: ast.For | ast.AsyncFor, form: Form) -> bool:
+    """Whether the interpreter may take the steps of a loop itself as long as no value is tagged.
+
+    What is added to the block is on the line of the target. If the block begins there, a jump would show.
+    """
+    target = node.target
+    if isinstance(node, ast.AsyncFor) or not (form.only_tags("iter") and form.only_tags("next")):
+        return False
+    if assignments.is_event(target, form) or (_JUMPS_ARE_LINES and node.body[0].lineno == target.lineno):
+        return False
+    spec = assignments.spec_of(target)
+    return (isinstance(target, ast.Name) and not has(target, GLOBAL)) if spec is None else not any(spec[2])
+
+
+def _bound_by_item(target: ast.expr, form: Form) -> tuple[ast.expr, list[ast.stmt]]:
+    """The target of such a loop, and what its block begins with: an item may have got metadata meanwhile."""
+    at = At(target)
+    name = target.id if isinstance(target, ast.Name) else temporaries.UNPACKED
+    again = at.put(ast.Assign([at.store(name)], at.call(at.symbol(symbols.ITEM_HERE), [at.load(name)])))
+    block: list[ast.stmt] = [at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), [again], []))]
+    if not isinstance(target, ast.Name):
+        block.append(at.put(ast.Assign([target], assignments.unpacking(at.load(name), target, form))))
+    return at.store(name), block
+
+
 def _comprehensions(node: Any, form: Form, depth: int) -> Any:
     """A comprehension; its clauses, which are rewritten before it, have no position."""
     if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
         for generator in node.generators:
-            if _calls(generator.iter, symbols.LOOP, symbols.LOOP_ASYNC):
+            if _calls(generator.iter, symbols.LOOP, symbols.LOOP_HERE, symbols.LOOP_ASYNC):
                 At(node).put(generator.iter)
     return node
 
@@ -92,6 +128,11 @@ def _calls(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
 
 def _comprehension(node: ast.comprehension, form: Form, depth: int) -> Any:
     ifs = [truth_of(condition, form, depth, f"_{number}") for number, condition in enumerate(node.ifs)]
+    if isinstance(node.target, ast.Name) and not node.is_async and form.only_tags("iter") and form.only_tags("next"):
+        at = At(node.iter)
+        node.iter = at.call(at.symbol(symbols.LOOP_HERE), [node.iter, at.constant(False)])
+        node.ifs = ifs
+        return node
     if not assignments.is_event(node.target, form):
         node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), ifs
         return node

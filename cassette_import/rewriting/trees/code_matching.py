@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from opcode import opmap
 from types import CodeType
-from typing import Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.code_copies import changed_copy
@@ -56,22 +55,6 @@ def span_of(code: CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
     return (min(start for start, _ in places), max(end for _, end in places)) if places else None
 
 
-def is_function(code: CodeType) -> bool:
-    """Whether the code is that of a `def` or `lambda`, not of a module, class body or comprehension."""
-    name = code.co_name
-    if not code.co_flags & code_flags.NEWLOCALS or name in _ANNOTATION_SCOPES:
-        return False
-    if name[0] == "<":
-        return name == _LAMBDA
-    return not code.co_argcount or code.co_varnames[0] not in _PARAMETERS_OF_SCOPES
-
-
-_LAMBDA: Final = "<lambda>"
-_ANNOTATION_SCOPES: Final = ("__annotate__", "__annotations__", "__conditional_annotations__")
-"""PEP 649 scopes are functions to the interpreter only. So are those of PEP 695, which have other names."""
-_PARAMETERS_OF_SCOPES: Final = (".format", ".defaults", ".generic_base", ".type_params")
-
-
 def nested_functions(code: CodeType) -> Iterator[CodeType]:
     """The functions directly in `code`, each once; those in its class bodies and comprehensions included."""
     seen: set[int] = set()
@@ -81,7 +64,7 @@ def nested_functions(code: CodeType) -> Iterator[CodeType]:
         if id(inner) in seen:
             continue
         seen.add(id(inner))
-        if is_function(inner):
+        if code_flags.is_function(inner):
             yield inner
         else:
             work.extend(const for const in inner.co_consts if isinstance(const, CodeType))
@@ -92,7 +75,7 @@ def replace_functions(code: CodeType, replacement_of: Callable[[CodeType], CodeT
     consts: list[object] = []
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            const = replacement_of(const) if is_function(const) else replace_functions(const, replacement_of)
+            const = replacement_of(const) if code_flags.is_function(const) else replace_functions(const, replacement_of)
         consts.append(const)
     return changed_copy(code, co_consts=tuple(consts))
 
@@ -102,7 +85,7 @@ def functions_in(code: CodeType) -> Iterator[CodeType]:
     them."""
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            if is_function(const):
+            if code_flags.is_function(const):
                 yield const
             else:
                 yield from functions_in(const)
@@ -132,7 +115,7 @@ def match(code: CodeType, others: Iterable[CodeType]) -> CodeType | None:
 
 def _overlap(code: CodeType, other: CodeType) -> bool:
     """Whether two functions of one line may be the same by their positions. Lambdas side by side do not overlap."""
-    if code.co_name != _LAMBDA:
+    if code.co_name != code_flags.LAMBDA:
         return True
     span, other_span = span_of(code), span_of(other)
     if span is None or other_span is None:

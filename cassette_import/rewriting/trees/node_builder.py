@@ -14,8 +14,8 @@ from cassette_import.rewriting.trees.traversal import declare_leaves
 
 Node = TypeVar("Node", bound=ast.AST)
 
-KINDS: Final = ("function", "method", "builtin", "module")
-"""The types of callees that call sites test."""
+KINDS: Final = ("function", "method", "builtin", "module", "tuple", "list")
+"""The types of callees that call sites test, and of values that the interpreter may unpack."""
 
 _LOAD = ast.Load()
 _STORE = ast.Store()

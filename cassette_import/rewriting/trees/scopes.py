@@ -146,6 +146,10 @@ class _SurveyWalk:
 
 _SUSPENDING = (ast.Yield, ast.YieldFrom, ast.Await)
 _FUNCTIONS_AND_CLASSES = (*FUNCTIONS, ast.ClassDef)
+SUSPENSIONS: Final = frozenset({*_SUSPENDING, ast.AsyncFor, ast.AsyncWith})
+"""What suspends the code that it is in."""
+OTHER_CODE: Final = frozenset({*_FUNCTIONS_AND_CLASSES, ast.GeneratorExp})
+"""What has code of its own, which runs at another time."""
 _BINDING = (ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.ExceptHandler)
 _SurveyWalk._VISITS = {
     ast.Name: _SurveyWalk._visit_name,

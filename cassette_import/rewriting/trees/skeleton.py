@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterable
 from types import CodeType
 
+from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.code_copies import changed_copy
 from cassette_import.rewriting import symbols
 from cassette_import.rewriting.trees.code_matching import (
-    is_function,
     match,
     nested_functions,
     replace_functions,
@@ -92,7 +92,11 @@ def find_function(compiled: CodeType, plain: CodeType) -> CodeType | None:
     work = [compiled]
     while work:
         code = work.pop()
-        if is_function(code) and code.co_name == plain.co_name and code.co_firstlineno == plain.co_firstlineno:
+        if (
+            code_flags.is_function(code)
+            and code.co_name == plain.co_name
+            and code.co_firstlineno == plain.co_firstlineno
+        ):
             count = plain.co_argcount + plain.co_kwonlyargcount
             if code.co_varnames[:count] == plain.co_varnames[:count] and code.co_freevars == plain.co_freevars:
                 return code

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cassette_import.interpreter.callables import PROPERTIES
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.late_modules import late
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import EVENT_OF, NAME_OF
 from cassette_import.runtime.dispatch.handler_table import Table
-from cassette_import.runtime.dispatch.hook_analysis import only_stores, reads_no_arguments, without_rest
 from cassette_import.runtime.dispatch.hook_functions import LEADING, hook_copy, positional_only
-from cassette_import.runtime.dispatch.suspension import suspended, with_arity
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
+
+if TYPE_CHECKING:
+    from cassette_import.runtime.dispatch import hook_analysis, suspension
+else:
+    (hook_analysis,) = late("cassette_import.runtime.dispatch", "hook_analysis")
+    (suspension,) = late("cassette_import.runtime.dispatch", "suspension")
 
 _Hook = Callable[..., Any]
 
@@ -34,18 +40,21 @@ def bind_hook(table: Table, level: int, wants_kind: bool, context_type: type) ->
     method, leading = table.method if wants_kind else None, LEADING[table.kind]
     if table.targets or (wants_kind and table.untargeted):
         bind = _method_before_handler if table.kind == "prehook" else _handler_before_method
-        return suspended(bind(table, wants_kind, None if method is None else positional_only(method, leading)), level)
+        return suspension.suspended(
+            bind(table, wants_kind, None if method is None else positional_only(method, leading)), level
+        )
     if method is None:
         return None
     if _reaches_no_overdubbed_code(table, context_type):
         return positional_only(method, leading, stays_plain=True)
-    return suspended(positional_only(method, leading), level)
+    return suspension.suspended(positional_only(method, leading), level)
 
 
 def _method_before_handler(table: Table, wants_kind: bool, method: _Hook | None) -> _Hook:
     """The prehook of a context: the method, then the registered handler."""
     find, targets = table.find, table.targets
 
+    @hidden
     def choose(context: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
         if method is not None:
             method(context, function, *arguments, **keywords)
@@ -61,6 +70,7 @@ def _handler_before_method(table: Table, wants_kind: bool, method: _Hook | None)
     """The posthook or errorhook of a context: the registered handler, then the method."""
     find, targets = table.find, table.targets
 
+    @hidden
     def choose(context: Any, outcome: Any, function: Any, /, *arguments: Any, **keywords: Any) -> None:
         if wants_kind or id(function) in targets:
             handler = find(context, function, arguments, keywords, outcome)
@@ -76,7 +86,7 @@ def ignores_arguments(table: Table) -> bool:
     """Whether a hook does not read the arguments of calls: it is a method that never does, or there is none."""
     if table.method is None:
         return not table.handlers
-    return not table.handlers and reads_no_arguments(table.method, LEADING[table.kind])
+    return not table.handlers and hook_analysis.reads_no_arguments(table.method, LEADING[table.kind])
 
 
 def hook_without_arguments(table: Table, level: int, context_type: type) -> _Hook:
@@ -85,10 +95,10 @@ def hook_without_arguments(table: Table, level: int, context_type: type) -> _Hoo
         return no_hook
     leading = LEADING[table.kind]
     assert isinstance(table.method, FunctionType)
-    code = without_rest(table.method).replace(co_posonlyargcount=leading)
+    code = hook_analysis.without_rest(table.method).replace(co_posonlyargcount=leading)
     if _reaches_no_overdubbed_code(table, context_type):
         return hook_copy(table.method, code, stays_plain=True)
-    return with_arity(suspended(hook_copy(table.method, code), level), leading)
+    return suspension.with_arity(suspension.suspended(hook_copy(table.method, code), level), leading)
 
 
 def _reaches_no_overdubbed_code(table: Table, context_type: type) -> bool:
@@ -102,7 +112,7 @@ def _reaches_no_overdubbed_code(table: Table, context_type: type) -> bool:
                 OVERDUBBED.leave_alone(method, "it is a hook of a context type with leaf_hooks")
         return True
     assert table.method is not None
-    return only_stores(table.method, context_type)
+    return hook_analysis.only_stores(table.method, context_type)
 
 
 def overload_finder(table: Table, wants_kind: bool) -> Callable[..., _Hook | None] | None:

@@ -19,6 +19,7 @@ from cassette_import.runtime.dispatch.active_interception import intercept_if_ac
 from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
 from cassette_import.runtime.dispatch.event_plan import EventPlan
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
+from cassette_import.runtime.dispatch.shortcut_events import ShortcutTable
 from cassette_import.runtime.state import ACTIVE
 
 
@@ -43,17 +44,16 @@ def make_intercept_everything(plan: EventPlan, event: Callable[..., Any], varian
 
 def make_intercept_targets(
     plan: EventPlan,
-    event: Callable[..., Any],
     variant: Any,
     leaves: dict[int, Any],
     by_keyword: dict[int, Any],
-    shortcuts: dict[int, Callable[..., Any]],
+    shortcuts: ShortcutTable,
 ) -> Callable[[Any], Any]:
     """`intercept(callee)` where only calls of targets, and of higher-order leaves, are events.
 
     `leaves` are the higher-order leaves that the call site may hand a callback to, `by_keyword` those that a partial
-    object, which carries keywords, may hand one to. `shortcuts` run the events of some of these; the others run the
-    whole `event`. The code may run while another variant is active.
+    object, which carries keywords, may hand one to. `shortcuts` run the events. The code may run while another variant
+    is active.
     """
     targets, names, carriers = {**leaves, **plan.targets}, plan.builtin_names, CARRIERS
     has_python_methods = any(type(target) is FunctionType for target in plan.targets.values())
@@ -74,7 +74,7 @@ def make_intercept_targets(
             key = id(split(callee)[0])
         if key not in targets and (kind is not functools.partial or key not in by_keyword):
             return callee
-        return Callee(shortcuts.get(key, event), callee) if get().variant is variant else intercept_elsewhere(callee)
+        return Callee(shortcuts[key], callee) if get().variant is variant else intercept_elsewhere(callee)
 
     return intercept_target
 

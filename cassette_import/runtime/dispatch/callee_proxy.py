@@ -12,6 +12,8 @@ import sys
 import typing
 from typing import Any, Final
 
+from cassette_import.interpreter.hidden_frames import hidden
+
 FRAME_READERS: Final[set[int]] = {
     id(function)
     for function in (
@@ -45,3 +47,9 @@ class Callee(functools.partial):  # type: ignore[type-arg]  # partial[Any] is no
 
 
 Callee.__module__ = property(lambda self: self.args[0].__module__)  # type: ignore[assignment]
+
+
+@hidden
+def shown_callee(callee: Any) -> Any:
+    """The callee of a proxy; any other callee itself."""
+    return callee.args[0] if type(callee) is Callee else callee

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.shape import Shape
+from cassette_import.runtime.dispatch.accelerated_hooks import AcceleratedHooks, make_accelerated_event
 from cassette_import.runtime.dispatch.callee_interception import (
     intercept_nothing,
     make_intercept_everything,
@@ -24,7 +25,11 @@ from cassette_import.runtime.dispatch.callee_proxy import FRAME_READERS, Callee
 from cassette_import.runtime.dispatch.event_execution import Callbacks, make_call, make_event
 from cassette_import.runtime.dispatch.event_plan import EventPlan, LevelHook
 from cassette_import.runtime.dispatch.higher_order import HIGHER_ORDER
-from cassette_import.runtime.dispatch.shortcut_events import make_leaf_event, make_single_overload_event
+from cassette_import.runtime.dispatch.shortcut_events import (
+    ShortcutTable,
+    make_leaf_event,
+    make_single_overload_event,
+)
 
 _CALLED_BY_IDENTITY: Final = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
 
@@ -55,7 +60,7 @@ class EventRunner:
         What calls higher-order leaves; the leaf is its first argument.
     """
 
-    def __init__(self, variant: Any, plan: EventPlan) -> None:
+    def __init__(self, variant: Any, plan: EventPlan, accelerated: AcceleratedHooks | None = None) -> None:
         self.plan = plan
         self.prehooks, self.posthooks, self.errorhooks = plan.prehooks, plan.posthooks, plan.errorhooks
         self.propagation = plan.propagation
@@ -63,42 +68,46 @@ class EventRunner:
         self._variant = variant
         callbacks = Callbacks(plan.targets)
         self.call = make_call(plan, callbacks)
-        self.event = make_event(plan, self.call, variant, self.prehooks, self.posthooks, self.errorhooks)
+        if accelerated is None:
+            self.event = make_event(plan, self.call, variant, self.prehooks, self.posthooks, self.errorhooks)
+        else:
+            self.event = make_accelerated_event(accelerated, int(plan.kind), variant)
         callbacks.event = self.event
         self.with_overloads = make_with_overloads(plan, self.call)
-        self.shortcuts = {
-            key: shortcut
-            for key, shortcut in self._single_overload_events(of_target_itself=True).items()
-            if type(plan.targets[key]) in _CALLED_BY_IDENTITY
-        }
+        by_identity = {key for key in plan.single_overloads if type(plan.targets[key]) in _CALLED_BY_IDENTITY}
+        self.shortcuts = ShortcutTable(by_identity, self._single_overload_event(of_target_itself=True))
         self.leaf_events: tuple[Callable[..., Any], ...] = ()
-        shortcuts = self._single_overload_events(of_target_itself=False)
-        self.intercept = self._make_intercept(HIGHER_ORDER.by_id, shortcuts)
-        self.intercept_positional = self._make_intercept(HIGHER_ORDER.positional, shortcuts)
+        self.intercept = self._make_intercept(HIGHER_ORDER.by_id)
+        self.intercept_positional = self._make_intercept(HIGHER_ORDER.positional)
 
-    def _single_overload_events(self, of_target_itself: bool) -> dict[int, Callable[..., Any]]:
-        """The events of targets with a single overload, by identity."""
-        return {
-            key: make_single_overload_event(
-                self.event, self._variant, self.plan.targets[key], *found, of_target_itself=of_target_itself
+    def _single_overload_event(self, of_target_itself: bool) -> Callable[[int], Callable[..., Any]]:
+        """What makes the event of a target with a single overload, for its identity."""
+
+        def make(key: int) -> Callable[..., Any]:
+            target, found = self.plan.targets[key], self.plan.single_overloads[key]
+            return make_single_overload_event(
+                self.event, self._variant, target, *found, of_target_itself=of_target_itself
             )
-            for key, found in self.plan.single_overloads.items()
-        }
 
-    def _make_intercept(self, leaves: dict[int, Any], shortcuts: dict[int, Callable[..., Any]]) -> Callable[[Any], Any]:
+        return make
+
+    def _make_intercept(self, leaves: dict[int, Any]) -> Callable[[Any], Any]:
         """`intercept` for call sites that may hand callbacks on to these higher-order leaves."""
         plan, by_keyword = self.plan, HIGHER_ORDER.by_id
         if not (plan.targets and plan.is_call):
             leaves = by_keyword = {}
+        shortcuts = ShortcutTable(
+            plan.single_overloads, self._single_overload_event(of_target_itself=False), self.event
+        )
         if plan.propagation is None:
             leaf_event = make_leaf_event(self.event, {**leaves, **plan.targets})
             self.leaf_events += (leaf_event,)
-            shortcuts = {**dict.fromkeys(leaves.keys() - plan.targets.keys(), leaf_event), **shortcuts}
+            shortcuts.update(dict.fromkeys(leaves.keys() - plan.targets.keys(), leaf_event))
         if plan.takes_everything:
             return make_intercept_everything(plan, self.event, self._variant)
         if not plan.targets:
             return intercept_nothing
-        return make_intercept_targets(plan, self.event, self._variant, leaves, by_keyword, shortcuts)
+        return make_intercept_targets(plan, self._variant, leaves, by_keyword, shortcuts)
 
     def with_missing_hooks(self, shape: Shape, others: dict[tuple[str, int], Any]) -> Callable[[Any], Any]:
         """`with_overloads` for call sites that were rewritten for a shape: it also runs the hooks that they lack.

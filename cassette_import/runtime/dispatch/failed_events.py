@@ -6,15 +6,19 @@ Knows hooks and activations; must not know how an event is run, or which events 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.interpreter.callables import joined, keywords_of, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.protocols import Protocol
+from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.temporaries import FUNCTION_OF_CALLEE, SPLIT_CALLEE
+from cassette_import.runtime.dispatch.callee_proxy import shown_callee
 from cassette_import.runtime.dispatch.event_plan import LevelHook
 from cassette_import.runtime.names import NAMES
 from cassette_import.runtime.state import Activation
+
+_CALLS: Final = int(Events.CALLS)
 
 
 @hidden
@@ -58,6 +62,21 @@ def make_failed(
             raise raised
 
     return failed
+
+
+def make_failed_call(
+    runners: Mapping[int, _HasErrorhooks],
+) -> Callable[[Activation, Any, BaseException, dict[str, Any]], None]:
+    """The same for the accelerated form, where the pending event is the callee of a call."""
+
+    @hidden
+    def failed_call(activation: Activation, callee: Any, error: BaseException, variables: dict[str, Any]) -> None:
+        function = split(shown_callee(callee))[0]
+        raised = notify_errorhooks(runners[_CALLS].errorhooks, activation, 1, error, (function,), {})
+        if raised is not error:
+            raise raised
+
+    return failed_call
 
 
 @hidden

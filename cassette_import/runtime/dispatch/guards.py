@@ -12,7 +12,7 @@ Knows callables and their interception; must not know how an event is run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -22,11 +22,11 @@ from types import (
 )
 from typing import Any, ClassVar, Final
 
-from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass
+from cassette_import.interpreter.callables import CALLS_OF_INSTANCES, CARRIERS, BuiltinMethodOfClass, split
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.guard_keys import GuardKind, guard_kind_of, parts_of_guard
+from cassette_import.rewriting.guard_keys import GUARD_FLAGS, GuardKind, parts_of_guard
 from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.runtime.dispatch.callee_stability import (
     all_classes_have_hash,
@@ -71,13 +71,17 @@ class Guards:
         self.targets: frozenset[int] = frozenset()
         """The targets and higher-order leaves, by identity."""
 
-    def provide(self, key: str) -> bool:
-        """Bind an attribute, if it is the key of a guard, which holds nothing yet; return whether it is one."""
-        kind = guard_kind_of(key)
-        if kind is None:
-            return False
-        self._held[key] = _CLASSES[kind._value_].NOTHING
-        return True
+    def provide(self, keys: Iterable[str]) -> list[str]:
+        """Bind attributes that are keys of guards, which hold nothing yet; return those that are not."""
+        others = []
+        held, empty = self._held, _EMPTY
+        for key in keys:
+            kind, _, path = key.partition(".")
+            if kind in empty and path:
+                held.setdefault(key, empty[kind])
+            else:
+                others.append(key)
+        return others
 
     @hidden
     def _guard(self, key: str) -> LearningGuard:
@@ -164,7 +168,12 @@ class Guards:
     def _missed(
         self, guard: LearningGuard, key: str, callee: Any, receiver: Any, intercept: Callable[[Any], Any]
     ) -> None:
-        """Let a guard learn a callee that is not intercepted, or deactivate the guard."""
+        """Let a guard learn a callee that is not intercepted, or deactivate the guard.
+
+        A target is not intercepted either where the context is not active, as in an external call of a recording.
+        """
+        if id(split(callee)[0]) in self.targets:
+            return
         guard.misses += 1
         if guard.misses > _MOST_MISSES or not guard.learn(callee, receiver, self):
             self._given_up[key] = intercept
@@ -285,3 +294,6 @@ _CLASSES: Final[dict[str, type[LearningGuard]]] = {
     GuardKind.TYPES_OF_SUPER.value: TypesOfSuperGuard,
 }
 """By the letter of the kind: kinds are hashed by a Python function."""
+
+_EMPTY: Final = {f"{letter}{flags}": kind.NOTHING for letter, kind in _CLASSES.items() for flags in GUARD_FLAGS}
+"""What a guard holds that has not missed yet, by the first part of its key."""

@@ -6,11 +6,16 @@ Knows hook points and overload resolution; must not know events, variants or act
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cassette_import.interpreter.late_modules import late
 from cassette_import.runtime.dispatch.hook_points import HookPoint
 from cassette_import.runtime.dispatch.overload_resolution import Handler, choose
-from cassette_import.runtime.dispatch.unfitting_handlers import note_miss
+
+if TYPE_CHECKING:
+    from cassette_import.runtime.dispatch import unfitting_handlers
+else:
+    (unfitting_handlers,) = late("cassette_import.runtime.dispatch", "unfitting_handlers")
 
 
 class Table:
@@ -70,7 +75,7 @@ class Table:
         call = id(candidates), count, *keywords
         if call not in self._misses:
             self._misses.add(call)
-            note_miss(candidates, count, keywords)
+            unfitting_handlers.note_miss(candidates, count, keywords)
 
     def only_handler(self, target: Any) -> Handler | None:
         """The handler of a target, if there is only one, and it takes arguments of any type."""

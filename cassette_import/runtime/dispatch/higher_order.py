@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import contextvars
 import functools
 import heapq
 import itertools
@@ -83,6 +84,7 @@ HIGHER_ORDER: Final = Leaves(
         re.subn,
         re.Pattern.sub,
         re.Pattern.subn,
+        contextvars.Context.run,
         heapq.nlargest,
         heapq.nsmallest,
     ],

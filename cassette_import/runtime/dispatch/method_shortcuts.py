@@ -22,14 +22,14 @@ def make_intercept_directly(calls: EventRunner) -> Callable[[Any], Any]:
 
     Python's own errors about these (`f(*1)`) cannot occur, so a plain function may replace the callee.
     """
-    shortcuts, intercept = calls.shortcuts, calls.intercept_positional
+    shortcuts, owned, intercept = calls.shortcuts, calls.shortcuts.owned, calls.intercept_positional
     names, leaf_events = calls.plan.builtin_names, calls.leaf_events
     methods: dict[tuple[type, str], tuple[Callable[..., Any], bool]] = {}
     """What calls a method, by type and name, and whether its first argument is the receiver, or else the callee."""
 
     @hidden
     def intercept_directly(callee: Any) -> Any:
-        if id(callee) in shortcuts:
+        if id(callee) in owned:
             return shortcuts[id(callee)]
         if id(type(callee)) not in BUILTINS or callee.__name__ not in names:
             return intercept(callee)
@@ -43,7 +43,7 @@ def make_intercept_directly(calls: EventRunner) -> Callable[[Any], Any]:
             return functools.partial(event, receiver if takes_receiver else callee)
         found = intercept(callee)
         if found is not callee and (kind.__flags__ & IMMUTABLE or stands_in_its_module(kind)):
-            shortcut = shortcuts.get(id(split(callee)[0]))
+            shortcut = shortcuts[id(split(callee)[0])]
             if shortcut is not None:
                 methods[key] = shortcut, True
             elif found.func in leaf_events:

@@ -16,6 +16,29 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.state import ACTIVE, hook_activation
 
 
+class ShortcutTable(dict[int, Any]):
+    """Shortcuts by the identity of a target: `table[key]` makes one when a call site asks for it first.
+
+    A context may have hundreds of targets, of which a program calls a few, and get more with each import.
+
+    Attributes
+    ----------
+    owned:
+        The targets that have a shortcut. For others, `table[key]` is the default.
+    """
+
+    def __init__(self, owned: Container[int], make: Callable[[int], Callable[..., Any]], default: Any = None) -> None:
+        super().__init__()
+        self.owned = owned
+        self._make = make
+        self._default = default
+
+    @hidden
+    def __missing__(self, key: int) -> Any:
+        found = self[key] = self._make(key) if key in self.owned else self._default
+        return found
+
+
 def make_single_overload_event(
     event: Callable[..., Any], variant: Any, target: Any, level: int, handler: Any, of_target_itself: bool
 ) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ import atexit
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.errors import CassetteWarning
@@ -22,7 +23,7 @@ _misses: Final[dict[int, tuple[Any, dict[tuple[int, tuple[str, ...]], None]]]] =
 def note_miss(handlers: list[Any], count: int, keywords: Any) -> None:
     """No handler has matched a call with so many positional arguments and these keyword arguments."""
     if not _misses:
-        atexit.register(_warn)
+        atexit.register(issue_at_end, take_unfitting, _process)
     for handler in handlers:
         if handler.targets and not handler.is_applied and not handler.fits(count, keywords):
             _misses.setdefault(id(handler), (handler, {}))[1][count, tuple(keywords)] = None
@@ -77,11 +78,11 @@ def _name(target: Any) -> str:
     return name if not isinstance(module, str) or module == "builtins" else f"{module.lstrip('_')}.{name}"
 
 
-def _warn() -> None:
-    """Issue the warnings; called when the process ends."""
-    if os.getpid() != _process:  # a fork: its parent warns
+def issue_at_end(take: Callable[[], list[tuple[str, str, int]]], process: int) -> None:
+    """Issue warnings of a process, each a text with its file and line; called when the process ends."""
+    if os.getpid() != process:  # a fork: its parent warns
         return
-    for text, filename, line in take_unfitting():
+    for text, filename, line in take():
         try:
             warnings.warn_explicit(text, CassetteWarning, filename, line, registry={})
         except CassetteWarning as error:  # the filters make it an error, which nothing could catch here

@@ -47,6 +47,34 @@ def loop(iterable: Any, spec: Spec | None = None) -> Any:
     return _iterator_of_events(_intercept(iter)(iterable), spec)
 
 
+@hidden
+def loop_here(iterable: Any, recognises: bool = True) -> Any:
+    """The same where only tags make a step an event, in a body that no other context can resume.
+
+    If nothing is tagged when the loop begins, and its steps run only code of the interpreter, they need no events: no
+    cursor goes along with its iterator. What is left for later steps is `item_here`, which the loop calls if
+    `recognises` is true.
+    """
+    activation = ACTIVE.get()
+    variant = activation.variant
+    if variant is not None and variant.tagging and not FLAGS[METADATA_EXISTS]:
+        runner = variant.runners[_ITERATION]
+        has_hooks = runner.prehooks or runner.posthooks or not runner.only_propagates
+        may_meet_others = not recognises and any(context.recognised_types for context in activation.contexts)
+        if not (has_hooks or may_meet_others) and runner.propagation.is_iterated_plainly(iterable):
+            return iterable
+    return loop(iterable)
+
+
+@hidden
+def item_here(item: Any) -> Any:
+    """An item of such a loop: it may have got metadata by another route since the loop began."""
+    variant = ACTIVE.get().variant
+    if variant is None or not variant.tagging:
+        return item
+    return variant.runners[_ITERATION].propagation.recognised_item(item)
+
+
 class _End:
     """What a step returns at the end. It equals only itself, and the comparison calls no method of the other object.
 
@@ -221,12 +249,13 @@ def _with_specs(items: list[Any], spec: Spec) -> list[Any]:
 @hidden
 def unpack(value: Any, spec: Spec) -> Any:
     """What an assignment to several targets unpacks, with an event for each step."""
-    if not _is_iterable(value):
+    is_plain_sequence = type(value) in (list, tuple)
+    if is_plain_sequence and _unpacks_plainly(value, spec):
+        return value
+    if not is_plain_sequence and not _is_iterable(value):
         return bare(value)  # cannot unpack non-iterable … object
     if _ERROR_HAS_SIZE and spec[1] is None and type(bare(value)) in (list, tuple, dict) and len(value) > spec[0]:
         return bare(value)
-    if type(value) in (list, tuple) and _unpacks_plainly(value, spec):
-        return value
     return _Unpacked(value, spec)
 
 
@@ -332,6 +361,8 @@ class _AsIs(_Advanced):
 
 BINDINGS: Final[dict[str, Any]] = {
     symbols.LOOP: loop,
+    symbols.LOOP_HERE: loop_here,
+    symbols.ITEM_HERE: item_here,
     symbols.LOOP_ASYNC: loop_async,
     symbols.SPLAT: splat,
     symbols.SPLAT_IN_CALL: splat_later,

@@ -82,6 +82,8 @@ _KINDS: Final[dict[str, type]] = {
     "method": MethodType,
     "builtin": BuiltinFunctionType,
     "module": ModuleType,
+    "tuple": tuple,
+    "list": list,
 }
 
 BINDINGS: Final[dict[str, Any]] = {
@@ -98,6 +100,7 @@ BINDINGS: Final[dict[str, Any]] = {
     symbols.SLICE: slice,
     symbols.BASE_EXCEPTION: BaseException,
     symbols.TYPE: type,
+    symbols.NAME_OF: operator.attrgetter("__name__"),
     **{symbols.kind(name): kind for name, kind in _KINDS.items()},
     symbols.SPLIT: split,
     **{symbols.primitive(name): function for name, function in FUNCTIONS.items()},

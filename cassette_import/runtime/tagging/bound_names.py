@@ -19,11 +19,13 @@ from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata_here
 from cassette_import.runtime.tagging.container_contents import SEQUENCES, attributes_of
 from cassette_import.runtime.tagging.defaults import with_plain_defaults
 from cassette_import.runtime.tagging.leaf_call import note_comparison
 from cassette_import.runtime.tagging.lost_metadata import lose_number
 from cassette_import.runtime.tagging.parcels import arrived
+from cassette_import.runtime.tagging.plain_bodies import MANAGERS_OF_GENERATORS, begin_again, note_resumption
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import active_store, note_stored
 from cassette_import.runtime.tagging.tags import Metas
@@ -50,6 +52,15 @@ def entering(manager: Any) -> Any:
     if name is not None and store is not None and store.attributes.of(manager) is not None:
         found = store.load_part(store.attributes, manager, name, attributes_of(manager).get(name))
         LOCAL.returned = found if type(found) is Tagged else None
+    return manager
+
+
+@hidden
+def manager_of_block(manager: Any) -> Any:
+    """The plain manager of a `with` block."""
+    manager = plain(manager)
+    if id(type(manager)) in MANAGERS_OF_GENERATORS:
+        begin_again(manager)
     return manager
 
 
@@ -84,13 +95,21 @@ def waiting(running: Any) -> Any:
             _waiting.clear()  # frames that were closed while they waited leave their entries
         is_overdubbed = _runs_overdubbed(running)
         metas = metas_of(given) if not is_overdubbed else None
+        if FLAGS[METADATA_EXISTS]:
+            note_resumption(running, value_sent_by(running) if type(running) is _AWAITABLE_OF_ASEND else None)
         _waiting[id(sys._getframe(1))] = is_overdubbed if metas is None else metas
         LOCAL.returned = None
         if not is_overdubbed and type(running) is _AWAITABLE_OF_ASEND:
-            store = active_store()
-            entry = store.attributes.of(running) if store is not None else None
-            LOCAL.sent = Tagged(*entry.slots[SENT]) if entry is not None and SENT in entry.slots else None
+            LOCAL.sent = value_sent_by(running)
     return running
+
+
+@hidden
+def value_sent_by(awaitable: Any) -> Tagged | None:
+    """The wrapped value that an awaitable of `asend` sends into its generator, if it has metadata."""
+    store = active_store()
+    entry = store.attributes.of(awaitable) if store is not None else None
+    return Tagged(*entry.slots[SENT]) if entry is not None and SENT in entry.slots else None
 
 
 SENT: Final = "the value that is sent"
@@ -138,7 +157,8 @@ def async_source(source: Any, place: Any) -> Any:
     """What `async for` takes items from."""
     if len(_waiting) > _MOST:
         _waiting.clear()
-    _waiting[_loop_key(sys._getframe(1), place)] = _runs_overdubbed(plain(source))
+    source = plain(source)
+    _waiting[_loop_key(sys._getframe(1), place)] = _runs_overdubbed(source)
     return source
 
 
@@ -299,6 +319,8 @@ class _ClassDecorator:
                     store.store_part(store.attributes, made, name, Tagged(*slot))
                 elif name in namespace:  # the metaclass has made another object of it, as that of `Enum`
                     lose_number(slot[1], f"the attribute {name} of a class")
+                    computed = with_computed_metadata_here(type(made), (Tagged(*slot),), namespace[name])
+                    store.store_part(store.attributes, made, name, computed)
         return made
 
 
@@ -324,14 +346,18 @@ def class_value(value: Any, name: str) -> Any:
 
 @hidden
 def class_read(value: Any, name: str) -> Any:
-    """The value of a name of a class, which its body reads."""
+    """The value of a name of a class, which its body reads; a `__prepare__` method may have put it there."""
     slot = LOCAL.classes[-1].values.get(name) if LOCAL.classes else None
-    return Tagged(*slot) if slot is not None and slot[0] is value else value
+    if slot is not None and slot[0] is value:
+        return Tagged(*slot)
+    store = active_store() if FLAGS[METADATA_EXISTS] else None
+    return value if store is None else store.recognised.wrapped(value)
 
 
 NAMES.update(
     {
         symbols.ENTERING: entering,
+        symbols.MANAGER: manager_of_block,
         symbols.WAITING: waiting,
         symbols.FINISHED: finished,
         symbols.ASYNC_SOURCE: async_source,

@@ -6,20 +6,33 @@ gets plain ones. Knows how items get their metadata; must not know which functio
 
 from __future__ import annotations
 
-from typing import Any
+import gc
+import itertools
+from functools import partial
+from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.dispatch.callee_proxy import Callee
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.container_contents import SEQUENCES
 from cassette_import.runtime.tagging.handover import returned
 from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
-from cassette_import.runtime.tagging.iterator_metadata import may_have_tagged_items, next_item, start_iterator
+from cassette_import.runtime.tagging.iterator_metadata import (
+    STEPS,
+    has_iterator_of_c,
+    may_have_tagged_items,
+    next_item,
+    start_iterator,
+)
+from cassette_import.runtime.tagging.iterator_sources import is_live, metas_of_taken
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import RECEIVER
 from cassette_import.runtime.tagging.thread_state import LOCAL
-from cassette_import.runtime.tagging.wrappers import Tagged, plain
+from cassette_import.runtime.tagging.wrappers import Tagged, plain, wrapped
 
 
 class Stepper:
@@ -43,17 +56,42 @@ class Stepper:
         return plain(next(self._iterator))
 
 
+class LiveSources:
+    """Iterators from which code of the interpreter takes the arguments of a callback, without a stepper."""
+
+    __slots__ = ("_iterators", "_store")
+
+    def __init__(self, store: Store, iterators: list[Any]) -> None:
+        self._store = store
+        self._iterators = iterators
+
+    @hidden
+    def wrapped(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The items that the iterators have given last, wrapped where they have metadata."""
+        if not self._store.items.entries:
+            return items
+        return tuple(
+            [
+                item if type(item) is Tagged else wrapped(item, metas_of_taken(self._store, iterator, item))
+                for iterator, item in zip(self._iterators, items, strict=False)
+            ]
+        )
+
+
 class EventCallback:
     """A callback that code of the interpreter calls with items: the call is an event, and wrappers pass through it."""
 
-    __slots__ = ("_function",)
+    __slots__ = ("_function", "_sources")
 
     @hidden
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, sources: LiveSources | None = None) -> None:
         self._function = function
+        self._sources = sources
 
     @hidden
     def __call__(self, *arguments: Any) -> Any:
+        if self._sources is not None and FLAGS[METADATA_EXISTS]:
+            arguments = self._sources.wrapped(arguments)
         result = self.with_metadata(*arguments)
         return result if LOCAL.wants_wrapped else returned(result)
 
@@ -79,8 +117,10 @@ class TestedCallback(EventCallback):
     __slots__ = ("_call", "_source")
 
     @hidden
-    def __init__(self, call: LeafCall, function: Any, source: LastStepper | None = None) -> None:
-        EventCallback.__init__(self, function)
+    def __init__(
+        self, call: LeafCall, function: Any, source: LastStepper | None = None, sources: LiveSources | None = None
+    ) -> None:
+        EventCallback.__init__(self, function, sources)
         self._call = call
         self._source = source
 
@@ -88,6 +128,8 @@ class TestedCallback(EventCallback):
     def __call__(self, *arguments: Any) -> Any:
         if self._source is not None and plain(self._source.last) is plain(arguments[0]):
             arguments = (self._source.last,)
+        elif self._sources is not None and FLAGS[METADATA_EXISTS]:
+            arguments = self._sources.wrapped(arguments)
         found = arguments[0] if self._function is None else self.with_metadata(*arguments)
         return self._call.test(found)
 
@@ -160,6 +202,58 @@ def keywords_with_key(call: LeafCall, items: Any) -> dict[str, Any]:
     return keywords
 
 
+# ---- iterators that were made as plain code: their callbacks get no wrappers
+
+
+@hidden
+def _step_of_map(store: Store, iterator: Any) -> Any:
+    """What advances `map` in the place of the interpreter, if the call of the function would be no event."""
+    function, *sources = iterator.__reduce__()[1]
+    return None if _passes_wrappers(function) else partial(_call_with_items, store, function, sources)
+
+
+@hidden
+def _call_with_items(store: Store, function: Any, sources: list[Any]) -> Any:
+    return EventCallback(function).with_metadata(*[next_item(store, source) for source in sources])
+
+
+@hidden
+def _step_of_starmap(store: Store, iterator: Any) -> Any:
+    source, function = [part for part in gc.get_referents(iterator) if part is not type(iterator)]
+    return None if _passes_wrappers(function) else partial(_call_with_tuple, store, function, source)
+
+
+@hidden
+def _call_with_tuple(store: Store, function: Any, source: Any) -> Any:
+    given = plain(next_item(store, source))
+    items = store.wrapped_items(given) if type(given) in SEQUENCES else given
+    return EventCallback(function).with_metadata(*items)
+
+
+@hidden
+def _step_of_filter(store: Store, iterator: Any) -> Any:
+    function, source = iterator.__reduce__()[1]
+    return None if function is None or _passes_wrappers(function) else partial(_next_passing, store, function, source)
+
+
+@hidden
+def _next_passing(store: Store, function: Any, source: Any) -> Any:
+    test = EventCallback(function)
+    while True:
+        item = next_item(store, source)
+        if plain(test.with_metadata(item)):
+            return item
+
+
+_PASSING: Final = (EventCallback, TestedCallback, KeyCallback)
+
+
+def _passes_wrappers(function: Any) -> bool:
+    """Whether a rule has made the callback of an iterator."""
+    return type(function) in _PASSING
+
+
+STEPS.update({id(map): _step_of_map, id(itertools.starmap): _step_of_starmap, id(filter): _step_of_filter})
 HELD_VALUES[id(EventCallback)] = lambda callback: (callback._function,)
 HELD_VALUES[id(TestedCallback)] = lambda callback: (callback._function,)
 HELD_VALUES.update(dict.fromkeys(map(id, (Stepper, LastStepper, TestedStepper)), lambda stepper: (stepper._iterator,)))
@@ -183,7 +277,19 @@ def bare_callback(function: Any) -> Any:
 
 
 @hidden
-def callback_for_c(function: Any) -> Any:
+def callback_for_c(function: Any, sources: LiveSources | None = None) -> Any:
     """A callback that code of the interpreter calls."""
     function = bare_callback(function)
-    return EventCallback(function) if callable(function) else function
+    return EventCallback(function, sources) if callable(function) else function
+
+
+@hidden
+def live_source(source: Any) -> Any:
+    """A source that is not known to have metadata: its iterator, if its items may get metadata later."""
+    return iter(source) if is_live(source) and has_iterator_of_c(source) else source
+
+
+@hidden
+def live_sources(store: Store, sources: list[Any]) -> LiveSources | None:
+    """The sources of a callback's arguments, if there are some from which no stepper takes the items."""
+    return LiveSources(store, sources) if any(map(is_live, sources)) else None

@@ -98,6 +98,8 @@ def metadata_in(values: Any, own: Tag) -> Iterator[Any]:
                 yield metas[1][own]
         if is_a(value, BaseException):
             value = value.args
+            if own.store is not None:
+                own.store.recognise_parts(value)
         if is_a(value, CONTAINERS) and own.store is not None and own.store:
             yield from _metadata_of_parts(own.store, value, own)
 
@@ -166,7 +168,7 @@ def with_computed_metadata(
             is_error and not (is_plain or calls_special_method(function)) and holds_metadata(given, tag)
         ):
             continue
-        found = _call_computed(activation, level, tag, function, arguments, keywords, value)
+        found = call_computed(activation, level, tag, function, arguments, keywords, value)
         if found is not NO_METADATA:
             metas[tag] = found
     return Tagged(value, metas) if metas else value
@@ -215,7 +217,8 @@ def _is_given_metadata(function: Any, values: Any, tag: Tag, thoroughly: bool) -
     return False
 
 
-_CALL_SPECIAL_METHODS: Final = frozenset(map(id, (int, float, complex, bool, bytes, hash, next, iter, reversed, sum)))
+_SPECIAL: Final = (int, float, complex, bool, bytes, hash, next, iter, reversed, sum, aiter, anext)
+_CALL_SPECIAL_METHODS: Final = frozenset(map(id, _SPECIAL))
 
 
 def calls_special_method(function: Any) -> bool:
@@ -258,14 +261,14 @@ def has_computed_method(activation: Activation) -> bool:
 
 
 @hidden
-def _call_computed(
+def call_computed(
     activation: Activation, level: int, tag: Tag, function: Any, arguments: Any, keywords: Any, value: Any
 ) -> Any:
     """Call a context's method `computed` for a value, and for its parts if it is a container."""
     token = ACTIVE.set(hook_activation(activation, level))
     try:
         context = activation.contexts[level]
-        if not is_a(value, CONTAINERS):
+        if not (tag.parts_alike and is_a(value, CONTAINERS)):
             return tag.computed(context, value, function, *arguments, **keywords)
 
         @hidden

@@ -5,8 +5,12 @@ Knows the interpreter's own types; must not know metadata.
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections import deque
 from collections.abc import Sized
+from sys import getrefcount
+from types import ModuleType
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
@@ -63,3 +67,29 @@ def attributes_of(owner: Any) -> dict[str, Any]:
     except Exception:
         return {}
     return found if type(found) is dict else {}
+
+
+@hidden
+def namespace_in_use(owner: Any) -> dict[str, Any] | None:
+    """The `__dict__` of an object, if something else than the object refers to it."""
+    if is_a(owner, ModuleType) or (_IS_SHOWN and not any(type(held) is dict for held in gc.get_referents(owner))):
+        return None
+    namespace = attributes_of(owner)
+    return namespace if getrefcount(namespace) > _REFERENCES_OF_OWNER else None
+
+
+_IS_SHOWN: Final = sys.version_info < (3, 13)
+"""Whether an object refers to its `__dict__`. If it does not, and gets one by the question, nothing else changes."""
+
+
+class _Owner:
+    """An object whose `__dict__` nothing else refers to."""
+
+
+def _count_references_of_owner() -> int:
+    namespace = attributes_of(_OWNER)
+    return getrefcount(namespace)
+
+
+_OWNER: Final = _Owner()
+_REFERENCES_OF_OWNER: Final = _count_references_of_owner()

@@ -155,19 +155,44 @@ def steps_plainly(iterator: Any) -> bool:
     kind = type(iterator)
     if kind is GeneratorType:
         return runs_overdubbed(iterator)
-    return id(kind) in _STEPPED or ((kind is zip or kind is enumerate) and _takes_from_stepped(iterator))
+    return id(kind) in _STEPPED or ((kind is zip or kind is enumerate) and _takes_from(iterator, _STEPPED))
 
 
 @hidden
-def _takes_from_stepped(iterator: Any) -> bool:
+def is_iterated_plainly(iterable: Any) -> bool:
+    """Whether a loop over an object runs only code of the interpreter, and its items are there when it begins.
+
+    A list is none: the block of the loop may store the first tagged value in it.
+    """
+    kind = type(iterable)
+    return id(kind) in _UNCHANGING or ((kind is zip or kind is enumerate) and _takes_from(iterable, _UNCHANGING))
+
+
+_UNCHANGING: Final = frozenset(
+    map(
+        id,
+        (
+            *(str, bytes, tuple, frozenset, range),
+            *map(type, map(iter, ((), range(0), range(1 << 100), "", "€", b""))),
+            type(reversed(range(0))),
+        ),
+    )
+)
+"""Types of objects that do not change, and of their iterators, by identity."""
+
+
+@hidden
+def _takes_from(iterator: Any, kinds: frozenset[int]) -> bool:
     sources = iterator.__reduce__()[1]
-    return _STEPPED.issuperset(map(id, map(type, sources if type(iterator) is zip else sources[:1])))
+    return kinds.issuperset(map(id, map(type, sources if type(iterator) is zip else sources[:1])))
 
 
 NAMES.update(
     {
         symbols.CLAIMED_OF: rewrapped_result_of,
         symbols.ID: id,
+        symbols.RULED: RULED_ALWAYS,
+        symbols.RULED_NAMES: _names_in_c,
         symbols.whole_types("operator.iadd"): _ITERATED_BY_C,
         symbols.whole_types("operator.ior"): _ITERATED_BY_C - set(map(id, (list, tuple, range, str, bytes, bytearray))),
     }

@@ -6,12 +6,14 @@ state of the thread, where an overdubbed caller takes it. Knows wrappers; must n
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections.abc import Callable
 from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
 from cassette_import.runtime.names import NAMES
+from cassette_import.runtime.tagging.running_leaves import LEAVES, outside
 from cassette_import.runtime.tagging.shadow_entries import drop_unused_since
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
@@ -27,6 +29,8 @@ def returned(value: Any) -> Any:
         if SENDERS:
             value = SENDERS[0](value)
         LOCAL.returned = value
+        if LEAVES and (call := LEAVES.get(get_ident())) is not None:  # the leaf may store the value
+            call.store.recognised.note(value._tagged_value, value._tagged_metas)
         return value._tagged_value
     LOCAL.returned = None
     return value
@@ -46,7 +50,7 @@ def call_overdubbed(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     LOCAL.returned, LOCAL.wants_wrapped = None, False
     number = len(LOCAL.held)
     try:
-        result = callee(*arguments, **keywords)
+        result = outside(callee, *arguments, **keywords) if LEAVES else callee(*arguments, **keywords)
         found = LOCAL.returned
         if len(LOCAL.held) > number:
             drop_unused_since(number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import (
     BuiltinFunctionType,
@@ -51,6 +51,12 @@ def _of_suspended(suspended: Any) -> Iterable[Any]:
     return () if frame is None else dict(frame.f_locals).values()
 
 
+def _of_padded(iterator: Any) -> Iterable[Any]:
+    """The sources of `zip_longest`, whose tuple has gaps for those that have ended: no code may take its items."""
+    held = gc.get_referents(iterator)
+    return [*gc.get_referents(next(part for part in held if type(part) is tuple)), held[-1]]
+
+
 HELD_VALUES: Final[dict[int, Callable[[Any], Iterable[Any]]]] = {
     id(FunctionType): _of_function,
     id(CellType): _of_cell,
@@ -59,6 +65,7 @@ HELD_VALUES: Final[dict[int, Callable[[Any], Iterable[Any]]]] = {
     id(GeneratorType): _of_suspended,
     id(CoroutineType): _of_suspended,
     **dict.fromkeys(map(id, (map, filter, zip)), lambda iterator: iterator.__reduce__()[1]),
+    id(itertools.zip_longest): _of_padded,
 }
 """For callbacks and iterators, by the identity of their type: the values that they hold, wrapped where they have
 metadata. `c_callers` adds its proxies."""
@@ -72,8 +79,10 @@ HOLDING_TYPES: Final[frozenset[int]] = frozenset(
             *map(type, map(iter, ([], (), {}, {}.values(), {}.items(), set(), deque()))),
             MappingProxyType, enumerate, reversed, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat,
             itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate,
-            itertools.compress, itertools.zip_longest, itertools.pairwise, itertools.product, itertools.permutations,
+            itertools.compress, itertools.pairwise, itertools.product, itertools.permutations,
             itertools.combinations, itertools.combinations_with_replacement, type(iter(int, 1)),
+            itertools.groupby, type(next(itertools.groupby("a"))[1]), type(itertools.tee(())[0]),
+            type(gc.get_referents(itertools.tee(())[0])[-1]),
         ),
     )
 )  # fmt: skip
@@ -81,15 +90,18 @@ HOLDING_TYPES: Final[frozenset[int]] = frozenset(
 
 
 @hidden
-def holds_metadata(values: Iterable[Any], tag: Tag) -> bool:
-    """Whether values with metadata are held by objects, callbacks or iterators that are at most a few steps away."""
+def holds_metadata(values: Iterable[Any], tag: Tag, depth: int = _DEPTH, most: int = _MOST_OBJECTS) -> bool:
+    """Whether values with metadata are held by objects, callbacks or iterators that are at most `depth` steps away.
+
+    At most `most` objects are searched.
+    """
     attributes, iterators, items = tag.store.attributes, tag.store.iterators, tag.store.items
     if not (attributes.entries or iterators.entries or items.entries) and not any(map(_may_hold, map(plain, values))):
         return False
     work = [(plain(value), 0) for value in values]
     seen: set[int] = set()
-    while work and len(seen) < _MOST_OBJECTS:
-        item, depth = work.pop()
+    while work and len(seen) < most:
+        item, steps = work.pop()
         if type(item) is Tagged:
             if tag in item._tagged_metas:
                 return True
@@ -99,18 +111,62 @@ def holds_metadata(values: Iterable[Any], tag: Tag) -> bool:
         seen.add(id(item))
         for table in (attributes, iterators, items):
             entry = table.of(item)
-            if entry is not None and (
-                table is iterators or any(tag in metas for _, metas in list(entry.slots.values()))
-            ):
+            if entry is None:
+                continue
+            beside = getattr(entry.extra, "beside", None) if table is iterators else None
+            if beside is not None:
+                work.append((beside, steps))
+            elif table is iterators or any(tag in metas for _, metas in list(entry.slots.values())):
                 return True
-            if table is attributes and entry is not None and entry.extra is not None:
-                work.append((entry.extra, depth))  # the `__dict__`, which the program has got
+            if table is attributes and entry.extra is not None:
+                work.append((entry.extra, steps))  # the `__dict__`, which the program has got
         slot = tag.store.recognised.slots.get(id(item))
         if slot is not None and tag in slot[1]:
             return True
+        if steps < depth:
+            work += [(part, steps + 1) for part in _parts(item)]
+    return False
+
+
+@hidden
+def leads_to(values: Iterable[Any], target: Any, depth: int = _DEPTH, most: int = _MOST_OBJECTS) -> bool:
+    """Whether an object is held by values, at most `depth` steps away. At most `most` objects are searched."""
+    work = [(plain(value), 0) for value in values]
+    seen: set[int] = set()
+    while work and len(seen) < most:
+        item, steps = work.pop()
+        item = plain(item)
+        if item is target:
+            return True
+        if id(item) not in seen and not is_a(item, _PLAIN_TYPES):
+            seen.add(id(item))
+            if steps < depth:
+                work += [(part, steps + 1) for part in _parts(item)]
+    return False
+
+
+@hidden
+def wrapped_values_in(values: Iterable[Any], store: Any) -> Iterator[Tagged]:
+    """The values with metadata that objects hold which are at most a few steps away."""
+    work = [(plain(value), 0) for value in values]
+    seen: set[int] = set()
+    while work and len(seen) < _MOST_OBJECTS:
+        item, depth = work.pop()
+        if type(item) is Tagged:
+            yield item
+            item = item._tagged_value
+        if id(item) in seen or is_a(item, _PLAIN_TYPES):
+            continue
+        seen.add(id(item))
+        for table in (store.attributes, store.items):
+            entry = table.of(item)
+            if entry is not None:
+                yield from [Tagged(*slot) for slot in list(entry.slots.values())]
+        found = store.recognised.wrapped(item) if id(item) in store.recognised.slots else None
+        if type(found) is Tagged:
+            yield found
         if depth < _DEPTH:
             work += [(part, depth + 1) for part in _parts(item)]
-    return False
 
 
 def _parts(item: Any) -> Iterable[Any]:
@@ -119,6 +175,8 @@ def _parts(item: Any) -> Iterable[Any]:
         return held(item)
     if is_a(item, CONTAINERS):
         return items_in(item)
+    if is_a(item, BaseException):
+        return (item.args, *attributes_of(item).values())
     if id(type(item)) in HOLDING_TYPES:
         return gc.get_referents(item)
     methods = class_namespace(type(item)).values() if type(item).__flags__ & _MADE_BY_PYTHON else ()

@@ -7,24 +7,43 @@ item and returns its metadata. Knows iterators and the shadow store; must not kn
 from __future__ import annotations
 
 import itertools
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from types import FunctionType, GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
-from cassette_import.runtime.state import ACTIVE
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import FLAGS
+from cassette_import.runtime.state import ACTIVE, Activation
 from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, has_contents, is_computed_from
+from cassette_import.runtime.tagging.iterator_sources import add_to_pair, metas_of_taken, source_of
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.overdubbed_calls import runs_overdubbed
+from cassette_import.runtime.tagging.plain_bodies import lose_held_items, note_resumption
 from cassette_import.runtime.tagging.rewritten_code import tidy
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tag_scopes import store_of
 from cassette_import.runtime.tagging.tags import Metas
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+_GROUP: Final = type(next(itertools.groupby("a"))[1])
+
+STEPS: Final[dict[int, Callable[[Store, Any], Callable[[], Any] | None]]] = {}
+"""By the identity of an iterator's type: how it is advanced if it was made as plain code. `c_callers` adds them."""
+
+_KEEPING: Final = frozenset(
+    map(
+        id,
+        (
+            itertools.accumulate, itertools.groupby, _GROUP, itertools.zip_longest,
+            itertools.cycle, type(itertools.tee(())[0]),
+        ),
+    )
+)  # fmt: skip
+"""Types of iterators, by identity, whose items cannot be found in their sources if they were made as plain code."""
 
 Cursor = Callable[[Any], Metas | None]
 
@@ -48,57 +67,38 @@ LAZY_TYPES: Final = tuple(
         itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.accumulate, itertools.compress,
         itertools.zip_longest, itertools.pairwise, itertools.groupby, getattr(itertools, "batched", None),
         itertools.product, itertools.permutations, itertools.combinations, itertools.combinations_with_replacement,
-        itertools.cycle, itertools.repeat, type(iter(int, 1)), type(iter(_Indexed())), reversed,
+        itertools.cycle, itertools.repeat, _GROUP, type(iter(int, 1)), type(iter(_Indexed())), reversed,
     )
     if kind is not None
 )  # fmt: skip
 """Types of iterators that hand on the items of other iterators."""
 _LAZY: Final = frozenset(map(id, LAZY_TYPES))
-_SEQUENCE_ITERATORS: Final = frozenset(map(id, (type(iter([])), type(iter(())), type(iter(deque())))))
-_ITEMS_ITERATORS: Final = frozenset(
-    map(id, (type(iter({}.items())), type(reversed({}.items())), type(iter(OrderedDict().items()))))
-)
 
 # ---- cursors
 
 
-def cursor_by_index(store: Store, owner: Any, numbers: Iterator[int]) -> Cursor:
-    """A cursor over the items of a sequence at some indices."""
+@hidden
+def _cursor_of_ordered_view(store: Store, view: Any, iterator: Any) -> Cursor:
+    """A cursor over `values()` or `items()` of an `OrderedDict`, whose iterator does not say where it stands."""
+    owner = source_of(view)
+    start = lookup(type(owner), "__iter__")
+    keys = iter(list(OrderedDict.__iter__(owner) if type(start) is FunctionType else start(owner)))
 
+    @hidden
     def metas(value: Any) -> Metas | None:
-        entry, number = store.items.of(owner), next(numbers, -1)
-        slot = entry.slots.get(number) if entry is not None else None
-        return slot[1] if slot is not None and slot[0] is value else None
+        key, pair = next(keys, None), type(view) is _ORDERED_ITEMS
+        slot = store.slots_by_key(owner).get(key)
+        found = slot[1] if slot is not None and slot[0] is (value[1] if pair else value) else None
+        if pair:
+            add_to_pair(store, value, found)
+        return None if pair else found
 
     return metas
 
 
-def _cursor_by_key(store: Store, owner: Any, keys: Iterator[Any]) -> Cursor:
-    """A cursor over the values of a dict at some keys."""
-
-    def metas(value: Any) -> Metas | None:
-        entry, key = store.items.of(owner), next(keys, None)
-        slot = entry.slots.get(key) if entry is not None else None
-        return slot[1] if slot is not None and slot[0] is value else None
-
-    return metas
-
-
-def _cursor_of_elements(store: Store, owner: Any) -> Cursor:
-    """A cursor over the elements of a set."""
-
-    def metas(value: Any) -> Metas | None:
-        slot = store.slots_by_key(owner).get(value)
-        return slot[1] if slot is not None and slot[0] is value else None
-
-    return metas
-
-
-def _cursor_of_view(store: Store, owner: Any, kind: str) -> Cursor:
-    """A cursor over `values()` or `items()` of a dict."""
-    start = lookup(type(owner), "__iter__")  # that of an `OrderedDict` has an order of its own
-    by_key = _cursor_by_key(store, owner, iter(list(dict.keys(owner) if type(start) is FunctionType else start(owner))))
-    return by_key if kind == "values" else (lambda pair: by_key(pair[1]))
+_ORDERED_ITEMS: Final[type] = type(OrderedDict().items())
+ORDERED_VIEWS: Final = frozenset(map(id, (_ORDERED_ITEMS, type(OrderedDict().values()))))
+"""Types of views, by identity, whose iterators need a cursor."""
 
 
 # ---- iteration
@@ -115,18 +115,8 @@ def start_iterator(store: Store, source: Any, start: Callable[[Any], Any] = iter
     given, source = source, plain(source)
     iterator = start(source)
     cursor: Any = None
-    view = store.views.of(source)
-    if view is not None:
-        cursor = _cursor_of_view(store, *view.extra)
-    elif (
-        iterator is not source
-        and store.items.of(source) is not None
-        and (start is not iter or has_iterator_of_c(source))
-    ):
-        if id(type(iterator)) in _SEQUENCE_ITERATORS:
-            cursor = cursor_by_index(store, source, itertools.count())
-        elif is_a(source, (set, frozenset)):
-            cursor = _cursor_of_elements(store, source)
+    if id(type(source)) in ORDERED_VIEWS:
+        cursor = _cursor_of_ordered_view(store, source, iterator)
     if cursor is None and id(type(source)) in CURSORS:
         cursor = CURSORS[id(type(source))](given)
     elif cursor is None and (is_computed_from(given) or has_contents(store, source)):
@@ -137,8 +127,17 @@ def start_iterator(store: Store, source: Any, start: Callable[[Any], Any] = iter
 
 
 @hidden
-def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None) -> Any:
-    """The next item, wrapped if it has metadata. `take` advances the iterator in another way than `next` does."""
+def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None, given: tuple[Any, ...] = ()) -> Any:
+    """The next item, wrapped if it has metadata.
+
+    `take` advances the iterator in another way than `next` does, with the values `given`.
+    """
+    if FLAGS[METADATA_EXISTS]:
+        if type(iterator) is GeneratorType:
+            if id(iterator) not in store.iterators.entries:  # a rule has made no cursor
+                note_resumption(iterator, *given)
+        elif id(type(iterator)) in STEPS and take is None and store:
+            take = STEPS[id(type(iterator))](store, iterator)
     before = LOCAL.wants_wrapped
     LOCAL.returned, LOCAL.wants_wrapped = None, type(iterator) is not GeneratorType or not runs_overdubbed(iterator)
     try:
@@ -159,13 +158,29 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
     entry = store.iterators.of(iterator)
     if type(value) is Tagged:
         return value
-    metas = entry.extra(value) if entry is not None else None
-    if metas is None:
-        return store.recognised.wrapped(value)
-    if type(value) is tuple and _is_item_of_dict(store, iterator, value):
-        store.set_item_metas(value, [None, metas])  # the metadata is that of the dict's value
+    if entry is not None:
+        metas = entry.extra(value)
+    else:
+        metas = metas_of_taken(store, iterator, value) if store.items.entries else None
+    if metas is not None:
+        return Tagged(value, metas)
+    value = store.recognised.wrapped(value)
+    if entry is None and id(type(iterator)) in _KEEPING and type(value) is not Tagged:
+        if type(value) is tuple:
+            store.recognise_parts(value)
+        if store.items.of(value) is None:
+            lose_held_items(iterator, value)
+    return value
+
+
+@hidden
+def recognised_item(value: Any) -> Any:
+    """An item that was taken from an iterator without a cursor, wrapped if it is recognised."""
+    if type(value) is Tagged:
         return value
-    return Tagged(value, metas)
+    LOCAL.returned = None
+    store = store_of(ACTIVE.get())
+    return value if store is None else store.recognised.wrapped(value)
 
 
 @hidden
@@ -189,12 +204,6 @@ def keep_returned_value(store: Store, stop: StopIteration) -> None:
 
 
 @hidden
-def _is_item_of_dict(store: Store, iterator: Any, value: tuple[Any, ...]) -> bool:
-    """Whether a tuple is a pair of a dict's key and value, without metadata of its items."""
-    return id(type(iterator)) in _ITEMS_ITERATORS and len(value) == 2 and store.items.of(value) is None
-
-
-@hidden
 def is_iterable(source: Any) -> bool:
     """Whether an object has `__iter__`, or `__getitem__` of the old protocol of sequences."""
     kind = type(source)
@@ -209,7 +218,9 @@ def may_have_tagged_items(store: Store, source: Any) -> bool:
             return True
     if id(type(source)) in _LAZY or id(type(source)) in CURSORS:
         return True
-    if id(source) in store.items.entries or id(source) in store.iterators.entries or id(source) in store.views.entries:
+    if id(source) in store.items.entries or id(source) in store.iterators.entries or id(type(source)) in ORDERED_VIEWS:
+        return True
+    if store.items.entries and (read := source_of(source)) is not None and id(read) in store.items.entries:
         return True
     if type(source) is dict and store.recognised.has_part(source):
         return True
@@ -227,6 +238,39 @@ def iterate_wrapped(call: LeafCall, source: Any) -> Iterator[Any]:
 
 
 @hidden
+def iterate_outside(source: Any) -> Iterator[Any]:
+    """An iterator over what an overload got, which gives the items wrapped as the program would have got them."""
+    here = ACTIVE.get()
+    activation = here.suspended or here
+    store = store_of(activation)
+    return iter(source) if store is None else _IteratorOutside(activation, store, source)
+
+
+class _IteratorOutside:
+    """Advances an iterator in the activation of the program."""
+
+    @hidden
+    def __init__(self, activation: Activation, store: Any, source: Any) -> None:
+        self._activation = activation
+        token = ACTIVE.set(activation)
+        try:
+            self._items = iter(iterate_wrapped(LeafCall(activation, store, iter, iter, (), (source,), {}), source))
+        finally:
+            ACTIVE.reset(token)
+
+    @hidden
+    def __iter__(self) -> _IteratorOutside:
+        return self
+
+    @hidden
+    def __next__(self) -> Any:
+        token = ACTIVE.set(self._activation)
+        try:
+            return next(self._items)
+        finally:
+            ACTIVE.reset(token)
+
+
 def items_outside(source: Any) -> list[Any]:
     """The items of an iterable that an overload got, wrapped as the program would have got them."""
     here = ACTIVE.get()

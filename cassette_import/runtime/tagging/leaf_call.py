@@ -5,6 +5,7 @@ Knows wrappers and the shadow store; must not know what leaves do.
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections import deque
 from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, MethodWrapperType
@@ -20,6 +21,7 @@ from cassette_import.runtime.tagging.container_contents import items_in, size_of
 from cassette_import.runtime.tagging.handover import call_overdubbed
 from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
+from cassette_import.runtime.tagging.running_leaves import LEAVES
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -77,14 +79,32 @@ class LeafCall:
     @hidden
     def native(self) -> Any:
         """Make the call with plain arguments."""
-        recognised = self.store.recognised
-        if recognised.types:
-            for argument in (*self.given, *self.keywords.values()) if self.keywords else self.given:
-                if type(argument) is Tagged:
-                    recognised.note(argument._tagged_value, argument._tagged_metas)
-        if not self.keywords:
-            return self.callee(*map(plain, self.given))
-        return self.callee(*map(plain, self.given), **without_wrappers(self.keywords))
+        thread = get_ident()
+        outer = LEAVES.get(thread)
+        LEAVES[thread] = self
+        try:
+            if not self.keywords:
+                return self.callee(*map(plain, self.given))
+            return self.callee(*map(plain, self.given), **without_wrappers(self.keywords))
+        finally:
+            if outer is None:
+                LEAVES.pop(thread, None)
+            else:
+                LEAVES[thread] = outer
+
+    @hidden
+    def run(self) -> Any:
+        """Make the call with the arguments as they are: of a function that only moves them."""
+        thread = get_ident()
+        outer = LEAVES.get(thread)
+        LEAVES[thread] = self
+        try:
+            return self.callee(*self.given, **self.keywords)
+        finally:
+            if outer is None:
+                LEAVES.pop(thread, None)
+            else:
+                LEAVES[thread] = outer
 
     @hidden
     def native_then_drop_stale(self) -> Any:
@@ -120,7 +140,8 @@ class LeafCall:
             return function(*map(plain, arguments))
         if calls_overdubbed(self.activation, function):
             return call_overdubbed(function, *arguments)
-        value = function(*map(plain, arguments))
+        self.store.note(arguments)
+        value = LeafCall(self.activation, self.store, function, function, (), arguments, {}).native()
         if value is NotImplemented:
             return value
         return computed_metadata.with_computed_metadata(self.activation, function, arguments, {}, value)
@@ -149,6 +170,14 @@ class LeafCall:
             return plain(callee)(*map(plain, arguments), **without_wrappers(keywords))
         function, *leading = split(callee)
         return PROPAGATE[0](self.activation, callee, function, tuple(leading), arguments, keywords)
+
+    @hidden
+    def call_back(self, callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Call a function that the program has given to the leaf: an event if hooks or overloads are for it."""
+        variant = ACTIVE.get().variant
+        if variant is not None and variant.tagging and id(split(callee)[0]) in variant.runners[1].plan.targets:
+            return variant.runners[1].event(callee, *arguments, **keywords)
+        return self.forward(callee, *arguments, **keywords)
 
     @hidden
     def event(self, function: Any, *arguments: Any) -> Any:

@@ -19,7 +19,7 @@ from cassette_import.rewriting import primitives
 from cassette_import.rewriting.symbols import METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.state import Activation
-from cassette_import.runtime.tagging import bound_names, imported_names, rewritten_code
+from cassette_import.runtime.tagging import bound_names, callback_arguments, imported_names, rewritten_code
 from cassette_import.runtime.tagging.callback_metadata import (
     CALLBACKS,
     keep_metadata_of_error,
@@ -33,11 +33,13 @@ from cassette_import.runtime.tagging.fast_path import (
     TYPES_RULED_WHILE_TAGGED,
     any_arguments,
     call_plainly,
+    is_iterated_plainly,
     is_plain_while_untagged,
     rewrapped_result,
     steps_plainly,
 )
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
+from cassette_import.runtime.tagging.iterator_metadata import recognised_item
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule, without_wrappers
 from cassette_import.runtime.tagging.live_metadata import refresh_names
 from cassette_import.runtime.tagging.overdubbed_calls import (
@@ -59,8 +61,9 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
-    "bound_names", "call_overload", "call_plainly", "imported_names", "is_plain_while_untagged", "propagate",
-    "rewrapped", "rewritten_code", "steps_plainly", "without_tags",
+    "bound_names", "call_overload", "call_plainly", "callback_arguments", "imported_names", "is_iterated_plainly",
+    "is_plain_while_untagged", "propagate", "recognised_item", "rewrapped", "rewritten_code", "steps_plainly",
+    "without_tags",
 ]  # fmt: skip
 
 _PRIMITIVES: Final = frozenset(
@@ -148,6 +151,8 @@ def propagate(
             rule_function = construct
         else:
             rule_function = RULES_OF_TYPES.get(type_id, without_rule)
+        if tagged and store.recognised.types:  # the leaf may store them, or pass them to functions of the program
+            store.note((*leading, *arguments, *keywords.values()))
         return rule_function(LeafCall(activation, store, callee, function, leading, arguments, keywords))
     except Exception as error:
         if tagged and store is not None and error.args:

@@ -10,7 +10,7 @@ stored.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import BuiltinMethodType, FunctionType, MethodWrapperType
 from typing import Any, Final
 
@@ -38,8 +38,43 @@ def _is_text_of_names(value: Any) -> bool:
     return len(value) < 2 or value.isalnum()
 
 
-_SHARED: Final = {id(str): _is_text_of_names, id(bytes): _is_text_of_names}
+_IMMORTAL: Final = 1 << 31
+
+
+def _is_interned_in_3_12(value: str) -> bool:
+    return sys.getrefcount(value) >= _IMMORTAL
+
+
+_is_interned: Final[Callable[[str], bool]] = (
+    sys._is_interned  # type: ignore[attr-defined]
+    if sys.version_info >= (3, 13)
+    else _is_interned_in_3_12
+    if sys.version_info >= (3, 12)
+    else _is_text_of_names
+)
+
+
+def _is_shared_text(value: str) -> bool:
+    """Whether a text is an object of the interpreter's own: it interns constants that look like names."""
+    return len(value) < 2 or _is_interned(value)
+
+
+_SHARED: Final[dict[int, Callable[[Any], bool]]] = {id(str): _is_shared_text, id(bytes): _is_text_of_names}
 """For types whose objects are shared in some cases, by the identity of the type: whether an object may be."""
+
+
+_SHARED_INTEGERS: Final = range(-5, 257)
+"""The integers that are the same objects everywhere."""
+
+
+def may_be_shared(value: Any) -> bool:
+    """Whether another value of the program may be the same object by chance."""
+    kind = type(value)
+    if kind in (bool, type(None)):
+        return True
+    if kind is int:
+        return value in _SHARED_INTEGERS
+    return bool(id(kind) in _SHARED and len(value) < 2)
 
 
 class RecognisedValues:

@@ -184,7 +184,39 @@ def formatted(value: Any, conversion: int = -1, specification: str = "") -> Any:
     return with_computed_metadata_here(format, given, text) if ACTIVE.get().tags else text
 
 
+@hidden
+def specified(value: Any) -> Any:
+    """A plain value in a format specification. Its metadata is lost: contexts for which it is an error ignore it."""
+    if type(value) is Tagged:
+        _report(value, "a format specification")
+    return plain(value)
+
+
+@hidden
+def _report(value: Tagged, place: str) -> None:
+    for tag in value._tagged_metas:
+        if tag.lost == "report" and tag.context is not None:
+            lose(tag.context, place)
+
+
 _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+
+
+# ---- the message of `assert`
+
+
+@hidden
+def message(value: Any) -> Any:
+    """The plain argument of the `AssertionError` that is raised; it is recognised there, or its metadata is lost."""
+    if type(value) is not Tagged:
+        return value
+    store = active_store()
+    if store is not None:
+        store.recognised.note(value._tagged_value, value._tagged_metas)
+        if type(store.recognised.wrapped(value._tagged_value)) is not Tagged:
+            lose_number(value._tagged_metas, "the message of an assertion")
+            _report(value, "the message of an assertion")
+    return value._tagged_value
 
 
 # ---- functions that read the variables of their caller
@@ -270,5 +302,7 @@ NAMES.update(
         symbols.SCOPE: scope,
         symbols.SNAPSHOT: snapshot,
         symbols.TIDY: tidy,
+        symbols.MESSAGE: message,
+        symbols.SPECIFIED: specified,
     }
 )

@@ -24,6 +24,7 @@ from cassette_import.runtime.tagging.container_contents import (
     attributes_of,
     has,
     items_in,
+    namespace_in_use,
     size_of,
 )
 from cassette_import.runtime.tagging.recognised_values import MOST_PARTS, RecognisedValues
@@ -122,7 +123,12 @@ class Store:
             if entry is not None:
                 entry.slots.pop(key, None)
         else:
-            entry = table.make(owner)
+            entry = table.of(owner)
+            if entry is None:
+                entry = table.make(owner)
+                if table is self.attributes and (namespace := namespace_in_use(owner)) is not None:
+                    self.join_namespace(owner, namespace)
+                    self.items.make(namespace).slots[key] = plain(value), metas
             entry.slots[key] = plain(value), metas
         if entry is not None and is_a(owner, SEQUENCES):
             entry.size = size_of(owner)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import _thread
 from typing import Any
 
-from cassette_import.runtime.state import ACTIVE, Activation
+from cassette_import.runtime.state import ACTIVE, Activation, count_in_thread
 from cassette_import.runtime.tagging.live_metadata import refresh_names
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Metas, Tag
@@ -136,6 +136,7 @@ def tag_for_entry(context: Any, contexts: tuple[Any, ...], tags: tuple[Any, ...]
 
 def note_entry(activation: Activation) -> None:
     """Count the entry of an activation."""
+    count_in_thread(1)
     for tag in activation.tags:
         if tag is not None:
             tag.depth += 1
@@ -143,6 +144,7 @@ def note_entry(activation: Activation) -> None:
 
 def note_exit(activation: Activation, result: Any) -> None:
     """Count the exit of an activation. When it was the outermost, the store keeps the parts of its result only."""
+    count_in_thread(-1)
     for tag in activation.tags:
         if tag is not None:
             tag.depth -= 1

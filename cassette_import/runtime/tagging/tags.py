@@ -63,7 +63,8 @@ class Tag:
     A context that is entered again while it is active keeps its tag.
 
     `lost` says what happens when a leaf loses metadata of this tag; `exempt` are the leaves, by identity, whose results
-    need no metadata.
+    need no metadata. Unless `parts_alike`, the method `computed` gets containers whole, and binds the metadata of their
+    parts itself.
     """
 
     __slots__ = (
@@ -80,6 +81,7 @@ class Tag:
         "name",
         "number",
         "parent",
+        "parts_alike",
         "seeded_at",
         "store",
         "tested",
@@ -100,6 +102,7 @@ class Tag:
         self.computed = _computed_method(type(context))
         self.lost = context.lost
         self.exempt = getattr(context, "exempt_leaves", NO_LEAVES)
+        self.parts_alike = getattr(context, "parts_alike", True)
         self.compared = getattr(type(context), "compared", None)
         self.tested = getattr(type(context), "tested", None)
         self.watched = getattr(context, "watched", None)

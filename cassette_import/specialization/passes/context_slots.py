@@ -16,6 +16,11 @@ from cassette_import.specialization.passes.function_nodes import origin_of
 from cassette_import.specialization.passes.tree_tools import SLOT, nooverdub, replace_match
 
 
+def fill_module(tree: ast.Module, level: int) -> None:
+    """Replace each slot in a module level by the context of this level of the stack."""
+    replace_match(lambda node: _active(node, level), _is_slot, tree)
+
+
 def fill(tree: Function, level: int) -> None:
     """Replace each slot by the context of this level of the stack.
 
@@ -25,11 +30,6 @@ def fill(tree: Function, level: int) -> None:
     if not any(map(_is_slot, ast.walk(tree))):
         return
 
-    def active(node: ast.AST) -> ast.expr:
-        at = At(node)
-        contexts = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "contexts")
-        return nooverdub(at.put(ast.Subscript(contexts, at.constant(level), ast.Load())))
-
     def held(node: ast.AST) -> ast.expr:
         at = At(node)  # the name alone would count as a callee of the rewriter's, whose calls are no events
         return nooverdub(at.pick([at.load(name), at.constant(None)], 0))
@@ -37,13 +37,19 @@ def fill(tree: Function, level: int) -> None:
     name = temporaries.slot(level)
     if isinstance(tree, ast.Lambda) or not is_suspendable(origin_of(tree)):
         body: Any = tree.body
-        tree.body = replace_match(active, _is_slot, body)
+        tree.body = replace_match(lambda node: _active(node, level), _is_slot, body)
         return
     replace_match(held, _is_slot, tree.body)
     at = At(tree.body[0])
-    hold = at.put(ast.Assign([at.store(name)], active(tree.body[0])))
+    hold = at.put(ast.Assign([at.store(name)], _active(tree.body[0], level)))
     setattr(hold, NOOVERDUB, True)
     tree.body.insert(0, hold)
+
+
+def _active(node: ast.AST, level: int) -> ast.expr:
+    at = At(node)
+    contexts = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "contexts")
+    return nooverdub(at.put(ast.Subscript(contexts, at.constant(level), ast.Load())))
 
 
 def _is_slot(node: ast.AST) -> bool:

@@ -89,6 +89,18 @@ def apply(
     return copy_of(_results[key])
 
 
+def apply_to_module(passes: Sequence[Any], level: int, tree: ast.Module) -> None:
+    """Run the passes that have a method `on_module_level` on the tree of a module, which they change in place.
+
+    The bodies of functions may be missing in it. Passes for functions get them.
+    """
+    for one in passes:
+        convert = getattr(one, "on_module_level", None)
+        if convert is not None:
+            convert(tree)
+            context_slots.fill_module(tree, level)
+
+
 def _history(function: FunctionType, tree: Function) -> Any:
     """What identifies a body: its position and content, or the passes that made it and what they made it of."""
     known = getattr(tree, HISTORY, None)

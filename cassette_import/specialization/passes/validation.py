@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cassette_import.interpreter import code_flags
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.trees.code_matching import is_function, nested_functions
+from cassette_import.rewriting.trees.code_matching import nested_functions
 from cassette_import.rewriting.trees.node_builder import At
 from cassette_import.rewriting.trees.places import Place
 from cassette_import.rewriting.trees.scopes import Function, clone, hoist_declarations
@@ -71,7 +71,7 @@ def compiled(tree: Function, free: tuple[str, ...]) -> CodeType:
         work = [compile(module, "<pass>", "exec", dont_inherit=True)]
     name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
     for code in work:  # it grows while we walk through it
-        if code.co_name == name and is_function(code):
+        if code.co_name == name and code_flags.is_function(code):
             return code
         work.extend(const for const in code.co_consts if isinstance(const, CodeType))
     raise ValueError(f"no function {name} came out")

@@ -10,9 +10,17 @@ import pytest
 
 from cassette_import import NotOverdubbable
 from cassette_import.contexts.autodiff import derivative, gradient
-from tests.programs import binding_numbers, holding_numbers, moving_numbers, sequence_numbers
+from tests.programs import (
+    binding_numbers,
+    holding_numbers,
+    moving_numbers,
+    numbers_called_back,
+    numbers_in_classes,
+    sequence_numbers,
+)
 
-PROGRAMS = {**moving_numbers.PROGRAMS, **sequence_numbers.PROGRAMS, **holding_numbers.PROGRAMS}
+CALLED_BACK = {**numbers_called_back.PROGRAMS, **numbers_in_classes.PROGRAMS}
+PROGRAMS = {**moving_numbers.PROGRAMS, **sequence_numbers.PROGRAMS, **holding_numbers.PROGRAMS, **CALLED_BACK}
 
 STEP = 1e-6
 
@@ -31,6 +39,21 @@ def test_the_derivative_of_a_program_is_right_or_an_error(name, differentiate):
     except NotOverdubbable:
         return
     assert found == pytest.approx(central(program, 3.0), rel=1e-4, abs=1e-6)
+
+
+NOT_CARRIED = (
+    "cmath_rect", "math_float", "pickle_reduce", "writer_print",
+    "writer_csv", "writer_json", "prepare_class", "prepare_own_setitem", "eq_count",
+    "od_setitem_copy", "enum_new", "enum_value", "enum_value_func",
+    "factory_closure", "factory_frozen", "make_dataclass_default",
+)  # fmt: skip  # fmt: skip
+"""The programs whose numbers no rule carries: a derivative of them is an error."""
+
+
+@pytest.mark.parametrize("name", [name for name in CALLED_BACK if name.partition(": ")[2] not in NOT_CARRIED])
+def test_a_function_that_a_leaf_calls_gets_numbers_with_their_derivatives(name):
+    program = CALLED_BACK[name]
+    assert derivative(program, 3.0) == pytest.approx(central(program, 3.0), rel=1e-4, abs=1e-6)
 
 
 @pytest.mark.parametrize("differentiate", [derivative, lambda f, x: gradient(f, x)[0]], ids=["forward", "reverse"])

@@ -1,6 +1,10 @@
 """Functions that no call event enters, such as properties, descriptors and callbacks, run in a profile."""
 
 import dis
+import functools
+import pstats
+
+import pytest
 
 from cassette_import import overdub
 from cassette_import.contexts import Profile
@@ -33,6 +37,48 @@ def test_functions_that_operators_and_c_code_call_run_as_in_plain_python():
     plain = program()
     for _ in range(2):
         assert overdub(Profile(), program) == plain == (1, 1, [1, 2], 2, [1, 3])
+
+
+def called_between(between):
+    thing = Thing()
+    for number in range(10):
+        between(number)
+        thing + number
+        thing.items
+
+
+def function(number):
+    return number
+
+
+def raising(number):
+    raise ValueError(number)
+
+
+def safely(number):
+    try:
+        raising(number)
+    except ValueError:
+        return number
+
+
+BETWEEN = {
+    "lambda": lambda number: abs(number),
+    "function": function,
+    "nested function": (lambda: lambda number: function(number))(),
+    "function that raises": safely,
+    "partial": functools.partial(lambda one, two: two, 1),
+    "generator function": lambda number: [*(item for item in range(number))],
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_functions_without_call_events_are_counted_whatever_is_called_between(name, tmp_path):
+    profile, path = Profile(), str(tmp_path / "program.prof")
+    overdub(profile, called_between, BETWEEN[name])
+    profile.formats[".prof"](path)
+    counts = {label[2]: figures[1] for label, figures in pstats.Stats(path).stats.items()}
+    assert (counts["__add__"], counts["items"]) == (10, 10)
 
 
 def test_their_bodies_load_no_names_but_those_of_the_program():

@@ -231,7 +231,7 @@ def thread_time(monkeypatch):
     modules = context, profiled_body, overhead_subtraction, overhead_workloads, body_compiler, specialiser
     for module in modules:
         monkeypatch.setattr(module, "perf_counter", time.thread_time)
-    monkeypatch.setattr(known_costs, "_KNOWN", {Profile: event_costs.estimated(Profile)})
+    monkeypatch.setattr(known_costs, "_KNOWN", {type(Profile()): event_costs.estimated(type(Profile()))})
 
 
 def of_cprofile(function, belongs):

@@ -102,3 +102,39 @@ def test_secret_bytes_are_masked(tmp_path):
     text = (tmp_path / "it.cassette").read_text()
     for offset in range(3):
         assert base64.b64encode(b"\0" * offset + secret)[4:-4].decode() not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("SHOP_TOKEN", "correct horse", "<SHOP_TOKEN>"),
+        ("DB_PASSWORD", "correct horse", "<DB_PASSWORD>"),
+        ("AWS_SECRET_ACCESS_KEY", "correct horse", "<AWS_SECRET_ACCESS_KEY>"),
+        ("DATABASE_URL", "postgres://u:battery@host/db", "postgres://u:<password of DATABASE_URL>@host/db"),
+        ("SHOP_NAME", "correct horse", "correct horse"),
+    ],
+)
+def test_the_value_of_a_variable_with_a_secret_is_masked(name, value, shown, tmp_path, monkeypatch):
+    monkeypatch.setenv(name, value)
+    with Record(tmp_path / "kept.cassette") as record:
+        assert overdub(record, lambda: send(os.environ[name])) == value
+    text = (tmp_path / "kept.cassette").read_text()
+    assert ("correct horse" in text or "battery" in text) == (shown == value)
+    monkeypatch.delenv(name)
+    assert overdub(Replay(tmp_path / "kept.cassette"), lambda: send(os.environ[name])) == shown
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (["echo", "--password=battery"],),
+        (["echo", "--token", "battery"],),
+        ({"token": "battery"},),
+        ({"cookies": {"session": "battery"}},),
+    ],
+)
+def test_usual_secrets_are_not_written(arguments, tmp_path):
+    with Record(tmp_path / "kept.cassette") as record:
+        overdub(record, lambda: send(*arguments, "sent"))
+    assert "battery" not in (tmp_path / "kept.cassette").read_text()
+    assert overdub(Replay(tmp_path / "kept.cassette"), lambda: send(*arguments, "sent")) == "sent"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from helpers.command_line import cassette
-from helpers.external_server import serving
 
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
@@ -15,18 +14,6 @@ from cassette_import.contexts.recording.recording_file import BadRecording, Repl
 
 requests = pytest.importorskip("requests")
 httpx = pytest.importorskip("httpx")
-
-
-@pytest.fixture
-def url():
-    """The address of a server whose answers are all different."""
-    with serving() as url:
-        yield url
-
-
-@pytest.fixture
-def file(tmp_path):
-    return str(tmp_path / "it.cassette")
 
 
 def run(file, function, *arguments, **options):

@@ -8,7 +8,6 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from helpers.external_server import serving
 
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
@@ -84,18 +83,6 @@ def send(request):
         return request.param(method, url, headers or {}, body)
 
     return send
-
-
-@pytest.fixture
-def url():
-    """The address of a server whose answers are all different."""
-    with serving() as url:
-        yield url
-
-
-@pytest.fixture
-def file(tmp_path):
-    return str(tmp_path / "it.cassette")
 
 
 def recorded(file, function, *arguments, **options):
@@ -295,6 +282,24 @@ def test_a_hook_changes_the_written_parts_of_responses(send, url, file):
     before = recorded(file, send, f"{url}/a", before_record_response=hook)
     assert "/a" in before
     assert replayed(file, send, f"{url}/a") == ""
+
+
+@pytest.mark.parametrize("hook", [lambda response: response, lambda response: response._replace(part="")])
+def test_a_hook_that_returns_the_response_changes_nothing(send, url, file, hook):
+    before = recorded(file, send, f"{url}/a", before_record_response=hook)
+    assert "/a" in before
+    assert replayed(file, send, f"{url}/a") == before
+
+
+def test_a_part_for_which_a_hook_returns_none_is_not_recorded(send, url, file):
+    def hook(response):
+        return None if "answer" in str(response.value) else response
+
+    before = recorded(file, send, f"{url}/a", before_record_response=hook)
+    assert before.startswith("answer")
+    assert "answer" not in Path(file).read_text()
+    with pytest.raises(ReplayMismatch):
+        replayed(file, send, f"{url}/a")
 
 
 @pytest.mark.parametrize(

@@ -222,3 +222,9 @@ def test_a_short_secret_is_masked_by_its_name_only():
     show = Shortener(60, secrets)
     assert show({"pin": "1"}) == "{'pin': ***}"
     assert show("1 of 10") == "'1 of 10'"
+
+
+@pytest.mark.parametrize("patterns", ["pass*+tok*", "pass*|tok*"])
+def test_patterns_are_separated_as_those_of_other_contexts_or_as_alternatives(patterns):
+    secrets = Secrets(patterns)
+    assert [secrets.is_name(name) for name in ("password", "token", "name")] == [True, True, False]

@@ -465,7 +465,7 @@ def test_the_last_calls_are_written_when_the_program_raises_or_is_interrupted(en
 @pytest.mark.parametrize(
     ("options", "summary"),
     [
-        ("limit=2", r"trace: 2 calls; \d+ further calls left out after the first 2: "),
+        ("limit=2", r"trace: 2 calls; .*; \d+ further calls left out after the first 2: "),
         ("last=2", r"trace: \d+ calls"),
         ("start=shop.leaf,stop=shop.leaf", r"trace: 5 calls, \d+ others not shown"),
         ("start=shop.never", r"trace: 0 calls, \d+ others not shown; start=shop.never: never called"),

@@ -7,7 +7,7 @@ lines. Knows graphs, costs and sizes of boxes; must not know how boxes and edges
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from cassette_import.contexts.common.graphs.costs import Costs, callees_by_cost, downward_order
@@ -80,18 +80,13 @@ def rows(
     longest: float,
 ) -> Layout:
     """The layers from the top to the bottom; no line is longer than `longest`, unless it is one box."""
-    layers = _layers(graph, costs, path)
     width = {function: size(function)[0] for function in graph.functions}
-    lines = _broken(layers, width, longest - 2 * _MARGIN)
     boxes: dict[Function, Box] = {}
     clusters: list[Cluster] = []
     y = float(_MARGIN)
-    on_path, deepest, lane = _lane(layers, path, width)
-    for number, layer in enumerate(lines):
-        for line in layer:
-            # The path has the left edge for itself.
-            beside = number < deepest and not on_path.intersection(line)
-            _place_row(line, lane if beside else _MARGIN, y, size, boxes)
+    for layer in _lines_from(graph, costs, path, width, longest):
+        for line, x in layer:
+            _place_row(line, x, y, size, boxes)
             clusters += _clusters(line, boxes)
             y += max(size(function)[1] for function in line) + _LINE_GAP
         y += _GAP * 1.5
@@ -106,18 +101,12 @@ def columns(
     longest: float,
 ) -> Layout:
     """The layers from the left to the right; no line is longer than `longest`, unless it is one box."""
-    layers = _layers(graph, costs, path)
     height = {function: size(function)[1] for function in graph.functions}
-    lines = _broken(layers, height, longest - 2 * _MARGIN)
     boxes: dict[Function, Box] = {}
     clusters: list[Cluster] = []
     x = float(_MARGIN)
-    on_path, deepest, lane = _lane(layers, path, height)
-    for number, layer in enumerate(lines):
-        for line in layer:
-            # The path has the upper edge for itself.
-            beside = number < deepest and not on_path.intersection(line)
-            y = lane if beside else float(_MARGIN)
+    for layer in _lines_from(graph, costs, path, height, longest):
+        for line, y in layer:
             widest = max(size(function)[0] for function in line)
             for function, gap in zip(line, _gaps(line), strict=True):
                 y += gap
@@ -127,6 +116,18 @@ def columns(
             x += widest + _LINE_GAP
         x += 110 - _LINE_GAP
     return _sized(boxes, clusters)
+
+
+def _lines_from(
+    graph: Graph, costs: Costs, path: Sequence[Function], length: Mapping[Function, float], longest: float
+) -> Iterator[list[tuple[list[Function], float]]]:
+    """The lines of each layer, and where each begins: the path has the left or upper edge for itself."""
+    layers = _layers(graph, costs, path)
+    on_path, deepest, lane = _lane(layers, path, length)
+    for number, layer in enumerate(_broken(layers, length, longest - 2 * _MARGIN)):
+        yield [
+            (line, lane if number < deepest and not on_path.intersection(line) else float(_MARGIN)) for line in layer
+        ]
 
 
 def _lane(

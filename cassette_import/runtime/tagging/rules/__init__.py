@@ -19,6 +19,7 @@ from cassette_import.runtime.tagging.rules import (
     conversions,
     copies,
     counts,
+    deferred_calls,
     dicts,
     displays,
     frames,
@@ -35,18 +36,20 @@ from cassette_import.runtime.tagging.rules import (
     recorded_iterators,
     records,
     reductions,
+    serialisation,
     sets,
     sorting,
     special_methods,
     subscripts,
     substitutions,
+    waiting_threads,
 )
 
 MODULES = (
     attributes, averages, buffers, callables, concurrency, construction, container_constructors, context_managers,
-    conversions, copies, counts, dicts, displays, frames, getters, heaps, iteration, iterator_methods,
+    conversions, copies, counts, deferred_calls, dicts, displays, frames, getters, heaps, iteration, iterator_methods,
     lazy_iterators, lists, mapping_proxies, module_globals, operators, partial_objects, recorded_iterators,
-    records, reductions, sets, sorting, special_methods, subscripts, substitutions,
+    records, reductions, serialisation, sets, sorting, special_methods, subscripts, substitutions, waiting_threads,
 )  # fmt: skip
 """The files of rules."""
 

@@ -96,7 +96,7 @@ def call_cached(call: LeafCall) -> Any:
     results = entry.extra = entry.extra if entry.extra is not None else {}
     if any(type(value) is Tagged for value in given):
         if (plain_key, metas) not in results:
-            results[plain_key, metas] = call.forward(function, *call.arguments, **call.keywords), given
+            results[plain_key, metas] = call.call_back(function, *call.arguments, **call.keywords), given
         return results[plain_key, metas][0]
     LOCAL.returned = None
     value = without_rule(call)
@@ -151,7 +151,7 @@ def call_implementation(call: LeafCall) -> Any:
     if not call.arguments:
         return call.native()
     implementation = enclosing_variable(call.function, "dispatch")(plain(call.arguments[0]).__class__)
-    return call.forward(implementation, *call.arguments, **call.keywords)
+    return call.call_back(implementation, *call.arguments, **call.keywords)
 
 
 @rule_of_code("functools", "singledispatchmethod.__get__.<locals>._method")
@@ -164,4 +164,4 @@ def call_implementation_of_method(call: LeafCall) -> Any:
     find = find or enclosing_variable(call.function, "self").dispatcher.dispatch
     method = find(plain(call.arguments[0]).__class__)
     bound = method.__get__(enclosing_variable(call.function, "obj"), enclosing_variable(call.function, "cls"))
-    return call.forward(bound, *call.arguments, **call.keywords)
+    return call.call_back(bound, *call.arguments, **call.keywords)

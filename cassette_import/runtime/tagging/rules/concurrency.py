@@ -16,7 +16,11 @@ from typing import Any, Final
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.namespaces import is_a
 from cassette_import.rewriting.events import Events
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.dispatch.callee_proxy import shown_callee
+from cassette_import.runtime.names import FLAGS
 from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.bound_names import SENT
@@ -25,8 +29,10 @@ from cassette_import.runtime.tagging.held_metadata import holds_metadata
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule
 from cassette_import.runtime.tagging.lost_metadata import lose, lose_number
 from cassette_import.runtime.tagging.parcels import arrived, leaving, send, start_sending
+from cassette_import.runtime.tagging.plain_bodies import note_resumption
 from cassette_import.runtime.tagging.rule_table import RULES, rule, rule_of_code, rule_of_python_function
 from cassette_import.runtime.tagging.rules.construction import construct
+from cassette_import.runtime.tagging.rules.waiting_threads import note_wake_up
 from cassette_import.runtime.tagging.shadow_store import Store
 from cassette_import.runtime.tagging.tags import Tag
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -40,12 +46,18 @@ class Later:
 
     def __init__(self, function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         functools.update_wrapper(self, plain(function), updated=())
-        self._function = function
+        self._function = shown_callee(function)  # a higher-order leaf gets a proxy, whose call would be an event too
         self._given = given
         self._named = named
 
     def __repr__(self) -> str:
         return repr(plain(self._function))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(plain(self._function) == other)
+
+    def __hash__(self) -> int:
+        return hash(plain(self._function))
 
     @hidden
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -55,12 +67,16 @@ class Later:
         if len(arguments) == len(self._given):
             arguments = tuple(map(_wrapped_again, self._given, arguments))
         keywords = {name: _wrapped_again(self._named.get(name), value) for name, value in keywords.items()}
-        if type(self._function) in _OF_THE_PROGRAM:
-            function, *leading = split(self._function)
+        runner = activation.variant.runners[int(Events.CALLS)]
+        function, *leading = split(self._function)
+        if type(self._function) in _OF_THE_PROGRAM and id(function) not in runner.plan.targets:
             result = PROPAGATE[0](activation, self._function, function, tuple(leading), arguments, keywords)
-        else:  # an overload of it applies, as for callbacks of other leaves
-            result = activation.variant.runners[int(Events.CALLS)].event(self._function, *arguments, **keywords)
-        return leaving(result)._tagged_value if type(result) is Tagged else result
+        else:  # a hook or overload of it applies, as for callbacks of other leaves
+            result = runner.event(self._function, *arguments, **keywords)
+        if type(result) is not Tagged:
+            return result
+        LOCAL.returned = result = leaving(result)
+        return result._tagged_value
 
 
 @hidden
@@ -130,6 +146,8 @@ def start(call: LeafCall) -> Any:
         return without_rule(call)
     if not call.function.__name__.startswith("run"):
         _note_start(call)
+    else:
+        _note_tasks_of_loop(call.owner)
     start_sending()
     LOCAL.returned = None
     value = call.native_then_drop_stale()
@@ -137,6 +155,15 @@ def start(call: LeafCall) -> Any:
     if found is not None and found._tagged_value is value:
         return found
     return arrived(value)
+
+
+@hidden
+def _note_tasks_of_loop(loop: Any) -> None:
+    """An event loop is about to run: tasks of it may have begun as plain code."""
+    module: Any = sys.modules.get("asyncio.tasks")
+    if FLAGS[METADATA_EXISTS] and module is not None and is_a(loop, sys.modules["asyncio.events"].AbstractEventLoop):
+        for task in module.all_tasks(loop):
+            note_resumption(task.get_coro())
 
 
 @rule_of_code("concurrent.futures.thread", "ThreadPoolExecutor.submit")
@@ -166,11 +193,11 @@ _PLACES: Final = {"to_thread": 0, "run_in_executor": 2, "call_later": 2, "call_a
 
 
 @hidden
-def _given_to_target(call: LeafCall, names: tuple[str, ...]) -> dict[str, Any]:
+def given_to_target(call: LeafCall, names: tuple[str, ...], arguments: str = "args") -> dict[str, Any]:
     """The arguments of a thread by name, with the target replaced if its arguments have metadata."""
     found = {**dict(zip(names, call.given, strict=False)), **call.keywords}
-    values, named = plain(found.get("args")), plain(found.get("kwargs"))
-    target = next((name for name in ("target", "function") if name in found), None)
+    values, named = plain(found.get(arguments)), plain(found.get("kwargs"))
+    target = next((name for name in ("target", "function", "action") if name in found), None)
     if target is None or not callable(plain(found[target])):
         return found
     items = tuple(call.store.wrapped_items(values)) if isinstance(values, (list, tuple)) else ()
@@ -186,7 +213,7 @@ _TIMER: Final = ("interval", "function", "args", "kwargs")
 
 @hidden
 def _make_thread(call: LeafCall, names: tuple[str, ...]) -> Any:
-    found = _given_to_target(call, names)
+    found = given_to_target(call, names)
     return call.callee(**{name: plain(value) for name, value in found.items()})
 
 
@@ -257,6 +284,7 @@ def put(call: LeafCall) -> Any:
     if type(call.owner).__name__ not in _FIRST_IN_FIRST_OUT:
         return without_rule(call)
     start_sending()
+    note_wake_up(call)
     first = len(call.leading)
     sent = [send(call.store, one, "a queue") if type(one) is Tagged else one for one in call.arguments[1:]]
     named = {

@@ -10,12 +10,14 @@ from __future__ import annotations
 import builtins
 import copy
 import dataclasses
+import functools
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import Any, Final
 
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import class_namespace, is_a
+from cassette_import.runtime.tagging.computed_metadata import with_computed_metadata
 from cassette_import.runtime.tagging.leaf_call import LeafCall, without_rule
 from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
 from cassette_import.runtime.tagging.rule_table import RULES, rule, rule_of_python_function
@@ -151,9 +153,36 @@ def _flush(receiver: _Receiver) -> None:
 def initialise_dataclass(call: LeafCall, init: FunctionType, made: Any, given: tuple[Any, ...]) -> Any:
     """Call the generated `__init__`: it only moves its arguments, so it gets them wrapped."""
     receiver = _Receiver(call, made)
-    result = init(receiver, *given, **call.keywords)
+    fields = _fields_of(init, type(made))
+    keywords = {**call.keywords, **_made_by_factories(call, init, fields, len(given))}
+    result = LeafCall(call.activation, call.store, functools.partial(init, receiver), init, (), given, keywords).run()
     _flush(receiver)
+    for name, field in fields.items():
+        if not field.init and field.default_factory is not dataclasses.MISSING:
+            factory, value = field.default_factory, read_attribute(made, name)
+            with_computed_metadata(call.activation, factory, (factory,), {}, value)  # no rule moves it
     return result
+
+
+@hidden
+def _fields_of(init: FunctionType, kind: Any) -> dict[str, Any]:
+    """The fields that a generated `__init__` assigns, by name."""
+    owner = next((base for base in kind.__mro__ if class_namespace(base).get("__init__") is init), kind)
+    found: dict[str, Any] = getattr(owner, "__dataclass_fields__", {})
+    return found
+
+
+@hidden
+def _made_by_factories(call: LeafCall, init: FunctionType, fields: Any, count: int) -> dict[str, Any]:
+    """The values of the parameters that are not given, as the factories make them; `count` arguments are positional."""
+    code = init.__code__
+    names = code.co_varnames[1 + count : code.co_argcount + code.co_kwonlyargcount]
+    missing = [fields[name] for name in names if name in fields and name not in call.keywords]
+    return {
+        field.name: call.call_back(field.default_factory)
+        for field in missing
+        if field.default_factory is not dataclasses.MISSING
+    }
 
 
 # ---- classes whose fields are known

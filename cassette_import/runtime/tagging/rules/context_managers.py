@@ -14,6 +14,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import primitives
 from cassette_import.runtime.tagging.bound_names import KEPT_BY_MANAGERS, entering
 from cassette_import.runtime.tagging.leaf_call import LeafCall
+from cassette_import.runtime.tagging.plain_bodies import MANAGERS_OF_GENERATORS, begin_again, note_end_of_block
 from cassette_import.runtime.tagging.rule_table import rule, rule_of_code
 from cassette_import.runtime.tagging.rules.callables import enclosing_variable
 from cassette_import.runtime.tagging.thread_state import LOCAL
@@ -37,6 +38,9 @@ def enter(call: LeafCall) -> Any:
 @hidden
 def enter_generator(call: LeafCall) -> Any:
     """The value is what an overdubbed generator, or method, has handed on last."""
+    manager = plain(call.arguments[-1])
+    if id(type(manager)) in MANAGERS_OF_GENERATORS:
+        begin_again(manager)
     LOCAL.returned = None
     value = call.native()
     found = LOCAL.returned
@@ -57,7 +61,7 @@ def call_at_exit(call: LeafCall) -> Any:
 
     @hidden
     def run() -> Any:
-        return plain(call.forward(function, *given, **keywords))
+        return plain(call.call_back(function, *given, **keywords))
 
     functools.update_wrapper(run, plain(function), updated=())
     plain(stack).callback(run)
@@ -87,6 +91,25 @@ def load_kept_value(call: LeafCall) -> Any:
     value = call.native()
     name = _kept_by(call)
     return call.store.load_part(call.store.attributes, call.owner, name, value)
+
+
+# ---- leaving
+
+
+@rule_of_code(
+    "contextlib",
+    "_GeneratorContextManager.__exit__",
+    "_AsyncGeneratorContextManager.__aexit__",
+    "ExitStack.__exit__",
+    "ExitStack.close",
+    "AsyncExitStack.__aexit__",
+    "AsyncExitStack.aclose",
+)
+@hidden
+def leave(call: LeafCall) -> Any:
+    """Generators that began as plain code are resumed."""
+    note_end_of_block(call.owner, *call.arguments[1:])
+    return call.native()
 
 
 # ---- functions that `contextlib` makes

@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import builtins
 from collections import deque
-from typing import Any, Final
+from typing import Any
 
 from cassette_import.interpreter.callables import split
 from cassette_import.interpreter.hidden_frames import hidden
-from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import cursor_of_whole, is_computed_from
-from cassette_import.runtime.tagging.container_contents import SEQUENCES, size_of
 from cassette_import.runtime.tagging.fast_path import steps_plainly
-from cassette_import.runtime.tagging.iterator_metadata import cursor_by_index, next_item, start_iterator
+from cassette_import.runtime.tagging.iterator_metadata import ORDERED_VIEWS, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import RULES, rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 
-@rule(builtins.iter)
+@hidden
+def _reads_where_it_stands(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether an iterator says where it stands: that of an `OrderedDict`, or one that calls a function, does not."""
+    return len(arguments) == 1 and id(type(arguments[0])) not in ORDERED_VIEWS
+
+
+@rule(builtins.iter, while_tagged=True, plain_if=_reads_where_it_stands)
 @hidden
 def begin(call: LeafCall) -> Any:
     if len(call.arguments) == 2 and not call.keywords and (call.is_watched or _has_rule(call.arguments[0])):
@@ -84,17 +88,10 @@ def advance(call: LeafCall) -> Any:
         raise
 
 
-_REVERSED: Final[tuple[type, ...]] = (type(reversed([])), type(reversed(())), type(reversed(deque())))
-
-
 @rule(reversed, list.__reversed__, deque.__reversed__)
 @hidden
 def backward(call: LeafCall) -> Any:
-    source = plain(call.arguments[0])
     iterator = call.native()
-    if is_a(source, SEQUENCES) and call.store.items.of(source) is not None and type(iterator) in _REVERSED:
-        indices = iter(range(size_of(source) - 1, -1, -1))
-        call.store.iterators.make(iterator).extra = cursor_by_index(call.store, source, indices)
-    elif is_computed_from(call.arguments[0]):
+    if is_computed_from(call.arguments[0]):
         call.store.iterators.make(iterator).extra = cursor_of_whole(call.arguments[0])
     return iterator

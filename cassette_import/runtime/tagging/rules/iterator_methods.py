@@ -14,11 +14,13 @@ from typing import Any, Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.driven_generators import DrivenGenerator
+from cassette_import.runtime.tagging.bound_names import value_sent_by
 from cassette_import.runtime.tagging.computed_metadata import is_computed_from
 from cassette_import.runtime.tagging.fast_path import STEPPED_TYPES
 from cassette_import.runtime.tagging.iterator_metadata import LAZY_TYPES, keep_returned_value, next_item, start_iterator
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.overdubbed_calls import is_overdubbed_file, runs_overdubbed
+from cassette_import.runtime.tagging.plain_bodies import AWAITABLES, note_resumption
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged
@@ -38,7 +40,8 @@ def advance(call: LeafCall) -> Any:
         return call.native()
     if is_computed_from(call.arguments[0]):
         start_iterator(call.store, call.arguments[0])
-    return next_item(call.store, call.owner, call.native)
+    is_next = len(call.arguments) == 1 and call.function not in _RETURNING
+    return next_item(call.store, call.owner, None if is_next else call.native, call.arguments[1:])
 
 
 @rule(GeneratorType.send, returns_method_result=True)
@@ -80,6 +83,7 @@ def _awaiting_types() -> tuple[Any, ...]:
 
 
 _AWAITING: Final = _awaiting_types()
+AWAITABLES.update(map(id, _AWAITING))
 _CODES: Final = {CoroutineType: "cr_code", AsyncGeneratorType: "ag_code"}
 
 
@@ -91,7 +95,9 @@ _CODES: Final = {CoroutineType: "cr_code", AsyncGeneratorType: "ag_code"}
 @hidden
 def resume(call: LeafCall) -> Any:
     given = call.arguments[-1] if len(call.arguments) == 2 else None
-    before, LOCAL.sent = LOCAL.sent, given if type(given) is Tagged else None
+    sent = given if type(given) is Tagged else value_sent_by(call.owner)
+    note_resumption(call.owner, *call.arguments[1:], sent)
+    before, LOCAL.sent = LOCAL.sent, sent
     LOCAL.returned = None
     try:
         return call.native()

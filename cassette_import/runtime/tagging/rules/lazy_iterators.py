@@ -19,6 +19,8 @@ from cassette_import.runtime.tagging.c_callers import (
     TestedStepper,
     bare_callback,
     callback_for_c,
+    live_source,
+    live_sources,
     source_for_c,
 )
 from cassette_import.runtime.tagging.container_contents import SEQUENCES
@@ -75,8 +77,7 @@ def from_source_of_sources(call: LeafCall) -> Any:
 # ---- a callback, and sources of its arguments
 
 
-@rule(filter, while_untagged=True)
-@rule(itertools.takewhile, itertools.dropwhile, itertools.filterfalse, while_tagged=True)
+@rule(filter, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, while_untagged=True)
 @hidden
 def from_test(call: LeafCall) -> Any:
     """The results of the callback are tested; the items themselves if there is none."""
@@ -86,7 +87,9 @@ def from_test(call: LeafCall) -> Any:
     if not callable(function) and function is not None:
         return call.native()
     if not may_have_tagged_items(call.store, source):
-        return call.callee(None if function is None else TestedCallback(call, function), plain(source))
+        iterator = live_source(plain(source))
+        test = None if function is None else TestedCallback(call, function, None, live_sources(call.store, [iterator]))
+        return call.callee(test, iterator)
     stepper = LastStepper(call.store, start_iterator(call.store, source))
     return call.callee(TestedCallback(call, function, stepper), stepper)
 
@@ -96,10 +99,9 @@ def from_test(call: LeafCall) -> Any:
 def from_callback(call: LeafCall) -> Any:
     if len(call.given) < 2:
         return call.native()
-    function, *sources = call.given
-    return call.callee(
-        callback_for_c(function), *map(functools.partial(source_for_c, call), sources), **call.plain_keywords
-    )
+    function, *given = call.given
+    sources = [live_source(source_for_c(call, source)) for source in given]
+    return call.callee(callback_for_c(function, live_sources(call.store, sources)), *sources, **call.plain_keywords)
 
 
 class _ArgumentsStepper(Stepper):
@@ -115,7 +117,7 @@ class _ArgumentsStepper(Stepper):
         return item
 
 
-@rule(itertools.starmap)
+@rule(itertools.starmap, while_untagged=True)
 @hidden
 def from_callback_of_tuples(call: LeafCall) -> Any:
     function, source = call.given

@@ -8,6 +8,7 @@ the metadata is dropped. Knows these functions; must not know how a source gets 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections import deque
@@ -17,12 +18,16 @@ from typing import Any, Final
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.callee_proxy import Callee
 from cassette_import.runtime.tagging.c_callers import EventCallback
+from cassette_import.runtime.tagging.fast_path import are_iterated_by_c
+from cassette_import.runtime.tagging.held_metadata import HELD_VALUES
 from cassette_import.runtime.tagging.iterator_metadata import (
+    has_iterator_of_c,
     is_iterable,
     may_have_tagged_items,
     next_item,
     start_iterator,
 )
+from cassette_import.runtime.tagging.iterator_sources import is_live
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.rule_table import rule
 from cassette_import.runtime.tagging.shadow_store import Store
@@ -78,6 +83,9 @@ class _OutOfStepError(Exception):
     """The second iterator asks for an item that the first one has not taken."""
 
 
+HELD_VALUES[id(Feed)] = lambda feed: (feed._iterator, feed.recorded)
+
+
 @hidden
 def _replay(feed: Feed) -> Iterator[Any]:
     """The recorded items, wrapped where they have metadata."""
@@ -94,18 +102,18 @@ def _replay(feed: Feed) -> Iterator[Any]:
 class _Beside:
     """A cursor: the metadata of items according to the second iterator, which is advanced with the first."""
 
-    __slots__ = ("_iterator", "_store")
+    __slots__ = ("_store", "beside")
 
     def __init__(self, store: Store, iterator: Iterator[Any]) -> None:
         self._store = store
-        self._iterator: Iterator[Any] | None = iterator
+        self.beside: Iterator[Any] | None = iterator
 
     @hidden
     def __call__(self, value: Any) -> Metas | None:
-        if self._iterator is None:
+        if self.beside is None:
             return None
         try:
-            found = next(self._iterator)
+            found = next(self.beside)
         except (StopIteration, RuntimeError, _OutOfStepError):
             found = _NOTHING
         if type(value) is tuple and type(found) is tuple and len(value) == len(found):
@@ -115,20 +123,28 @@ class _Beside:
                 return None
         elif plain(found) is value:
             return metas_of(found)
-        self._iterator = None
+        self.beside = None
         return None
 
 
 # ---- functions that do not look at the items
 
-_FIRST: Final = (
-    itertools.permutations, itertools.combinations, itertools.combinations_with_replacement, itertools.cycle,
-    itertools.tee,
-)  # fmt: skip
+_TAKING_AT_ONCE: Final = (itertools.permutations, itertools.combinations, itertools.combinations_with_replacement)
+_FIRST: Final = (*_TAKING_AT_ONCE, itertools.cycle, itertools.tee)
 """Functions whose first argument is the only iterable."""
 
+_TAKING_LATER: Final = frozenset(map(id, (itertools.zip_longest, itertools.cycle, itertools.tee)))
+"""Functions whose iterators take the items of the sources one by one."""
 
-@rule(itertools.product, itertools.zip_longest, *_FIRST)
+
+@hidden
+def _have_settled_items(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether no item of the arguments can get metadata, as long as nothing is tagged."""
+    return are_iterated_by_c(arguments, keywords) and not any(map(is_live, arguments))
+
+
+@rule(itertools.product, *_TAKING_AT_ONCE)
+@rule(itertools.zip_longest, itertools.cycle, itertools.tee, plain_if=_have_settled_items)
 @hidden
 def run_twice(call: LeafCall) -> Any:
     is_tee = call.function is itertools.tee
@@ -138,7 +154,7 @@ def run_twice(call: LeafCall) -> Any:
     if named:
         sources = [call.keywords["iterable"]]
     moved = call.keywords.get("fillvalue")
-    if type(moved) is not Tagged and not any(may_have_tagged_items(call.store, source) for source in sources):
+    if type(moved) is not Tagged and not any(map(functools.partial(_may_give, call), sources)):
         return call.native()
     if any(not is_iterable(plain(source)) for source in sources):
         return call.native()
@@ -151,6 +167,14 @@ def run_twice(call: LeafCall) -> Any:
     for iterator, beside in pairs:
         call.store.iterators.make(iterator).extra = _Beside(call.store, beside)
     return first
+
+
+@hidden
+def _may_give(call: LeafCall, source: Any) -> bool:
+    """Whether items of a source have metadata, or may have when the iterator takes them."""
+    if may_have_tagged_items(call.store, source):
+        return True
+    return id(call.function) in _TAKING_LATER and is_live(plain(source)) and has_iterator_of_c(plain(source))
 
 
 @rule(itertools.repeat)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gc
 import operator
-from collections import deque
+from collections import defaultdict, deque
+from functools import partial
 from types import FunctionType, MappingProxyType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.namespaces import is_a
 from cassette_import.runtime.tagging.computed_metadata import add_to_contents, has_contents, is_computed_from
-from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, size_of
+from cassette_import.runtime.tagging.container_contents import CONTAINERS, SEQUENCES, has, size_of
 from cassette_import.runtime.tagging.iterator_metadata import iterate_wrapped
 from cassette_import.runtime.tagging.leaf_call import LeafCall
 from cassette_import.runtime.tagging.lost_metadata import lose_key
@@ -50,6 +51,9 @@ def load_item(call: LeafCall) -> Any:
         if type(method) is FunctionType:
             return call.call_method(method, *receiver, call.arguments[1])
     LOCAL.returned = None
+    if type(owner) is defaultdict and type(owner.default_factory) is partial and not has(owner, key):
+        made = call.call_back(owner.default_factory)
+        return call.forward(defaultdict.setdefault, owner, call.arguments[1], made)
     value = call.native()
     found = LOCAL.returned
     if found is not None and found._tagged_value is value:

@@ -9,7 +9,7 @@ import _thread
 from collections.abc import Callable
 from typing import TypeVar
 
-from cassette_import.specialization.reentrancy import SPECIALISING
+from cassette_import.interpreter.own_work import OWN_WORK
 
 _Result = TypeVar("_Result")
 
@@ -24,7 +24,7 @@ def on_a_fresh_stack(work: Callable[[], _Result]) -> _Result:
         done = _thread.allocate_lock()
 
         def run() -> None:
-            SPECIALISING.now = True
+            OWN_WORK.now = True
             try:
                 results.append(work())
             except BaseException as error:

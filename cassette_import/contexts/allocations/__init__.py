@@ -1,0 +1,9 @@
+"""The context `Allocations`, which tells which calls allocate memory, which calls leave some behind, and who keeps it.
+
+Knows hooks, and what `tracemalloc` measures; must not know any other context, or who runs the program.
+"""
+
+from cassette_import.contexts.allocations.context import Allocations
+from cassette_import.contexts.allocations.statistics import Site, SiteAllocations
+
+__all__ = ["Allocations", "Site", "SiteAllocations"]

@@ -1,0 +1,273 @@
+"""`Allocations`: which calls allocate memory, what they leave behind, and which lines keep it.
+
+The hooks read how much memory is allocated, and count what happened since the hook before. Knows hooks; must not know
+how memory is measured, or how results are shown.
+"""
+
+from __future__ import annotations
+
+import functools
+import tracemalloc
+from _tracemalloc import _get_object_traceback  # the public function makes an object for each frame
+from collections.abc import Mapping
+from threading import get_ident
+from types import CodeType
+from typing import Any, ClassVar, Final, TypeVar
+
+from cassette_import.activation.context import Context
+from cassette_import.contexts.allocations import formats
+from cassette_import.contexts.allocations.call_tree import NO_PLACE, KnownFunctions, Place
+from cassette_import.contexts.allocations.kept_blocks import is_own_file
+from cassette_import.contexts.allocations.measured_body import MeasuredBody
+from cassette_import.contexts.allocations.memory import Memory
+from cassette_import.contexts.allocations.statistics import Peak, Site, SiteAllocations, peak_of, sites_of
+from cassette_import.contexts.allocations.table import ORDERS, table
+from cassette_import.contexts.common.options import check_number
+from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.text import suggestion
+from cassette_import.rewriting.events import Events
+from cassette_import.runtime.followed_bodies import FollowedBody
+from cassette_import.specialization.compilation_listeners import LISTENERS
+
+__all__ = ["Allocations"]
+
+Self = TypeVar("Self", bound="Allocations")
+_measured: Final = tracemalloc.get_traced_memory
+_OTHERS_USE: Final = ("start", "stop", "clear_traces", "reset_peak")
+_REFUSED: Final = {id(getattr(tracemalloc, name)): name for name in _OTHERS_USE}
+
+
+class Allocations(Context, events=Events.CALLS):
+    """Measures memory by call site: bytes that calls allocate and leave behind, their peaks, and who keeps memory.
+
+    Memory is what `tracemalloc` traces: that of all objects, and the data of NumPy's arrays. It is measured while the
+    context is active anywhere; what is alive at the end is *kept*.
+
+    Parameters
+    ----------
+    sort:
+        What the table is sorted by: ``"bytes"``, ``"cumulative"``, ``"left"``, ``"kept"`` or ``"peak"``.
+    limit:
+        How many call sites the table on the terminal shows. Files have all of them.
+    operators:
+        Whether operators are measured too, each one by itself. Without this, their memory is that of the call around
+        them.
+    paths:
+        How many different call paths the flame graph keeps apart, to bound memory.
+
+    Raises
+    ------
+    ValueError
+        If an option has no such value. The message is one line.
+    RuntimeError
+        When the context is entered, if something else uses `tracemalloc`; when the program calls a function that would
+        spoil the measurement: `tracemalloc.start`, for example.
+
+    Example
+    -------
+    >>> from cassette_import import overdub
+    >>> def halves(text):
+    ...     block = bytes(100_000)
+    ...     return bytes(50_000)
+    >>> allocations = Allocations()
+    >>> _ = overdub(allocations, halves, "")
+    >>> sorted(round(found.bytes, -4) for found in allocations.by_site.values() if found.bytes > 10_000)
+    [50000, 100000]
+    """
+
+    inherit: ClassVar[bool] = True
+    leaf_hooks: ClassVar[bool] = True
+    follows_bodies: ClassVar[bool] = True
+    follows_roots: ClassVar[bool] = True
+    announced: int = 0
+    """What bodies compare before they call `follow_call`: no call is announced, so that all of them do."""
+    module_level = False
+
+    def __init__(self, *, sort: str = "bytes", limit: int = 30, operators: bool = False, paths: int = 100_000) -> None:
+        super().__init__()
+        if sort not in ORDERS:
+            raise ValueError(f"sort is one of {', '.join(ORDERS)}, not {sort!r}{suggestion(str(sort), ORDERS)}")
+        for name, value in (("limit", limit), ("paths", paths)):
+            check_number(name, value)
+        switch: object = operators
+        if not isinstance(switch, bool):
+            raise ValueError(f"operators is True or False, not {operators!r}")
+        if operators:
+            self.events = Events.CALLS | Events.OPERATORS  # type: ignore[misc]  # the base lets instances differ
+        self._sort = sort
+        self._limit = limit
+        self._functions = KnownFunctions(paths)
+        self._memory = Memory()
+        LISTENERS.add(self)
+
+    def __enter__(self: Self) -> Self:
+        """Enter the context, and begin to measure."""
+        entered = super().__enter__()
+        try:
+            self._memory.open()
+        except BaseException as error:
+            super().__exit__(type(error), error, error.__traceback__)
+            raise
+        return entered
+
+    def __exit__(self, *exception: object) -> None:
+        """Leave the context; what is alive now is kept."""
+        self._end_call(None)  # no call has this key
+        self._memory.close()
+        super().__exit__(*exception)
+
+    def root_begins(self, function: Any) -> None:
+        """Begin to measure, and begin the call of a root function."""
+        self._memory.open()
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        thread = memory.enter_hook(now, peak)
+        thread.begin(function, self._functions.node_below(thread, self._functions.label_of(function), NO_PLACE))
+        now = peak = 0
+        memory.leave_hook()
+
+    def root_ended(self, function: Any) -> None:
+        """End the call of a root function; what is alive now is kept, if nothing else is measured."""
+        self._end_call(function)
+        self._memory.close()
+
+    # The hooks run for every call of the program. What they measure comes first. Their variables are freed before they
+    # measure again: what a hook allocates and frees is in no stretch then.
+
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """End the stretch before the call, and begin the call."""
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        if not memory.is_measured:
+            return
+        frame = _calling_frame()
+        if id(f) in _REFUSED:
+            _refuse(f, frame)
+        thread = memory.enter_hook(now, peak)
+        label = self._functions.label_of(f)
+        thread.begin(f, self._functions.node_below(thread, label, frame))
+        now = peak = 0
+        del frame, label
+        memory.leave_hook()
+
+    def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """End the call, and the stretch in it."""
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        if not memory.is_measured:
+            return
+        memory.enter_hook(now, peak).end(f)
+        now = peak = 0
+        memory.leave_hook()
+
+    def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """End a call that raised."""
+        self._end_call(f)
+
+    def _end_call(self, function: Any) -> None:
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        if memory.is_measured:
+            memory.enter_hook(now, peak).end(function)
+            now = peak = 0
+            memory.leave_hook()
+
+    def follow_body(self, code: CodeType) -> FollowedBody:
+        """Called when the body of a generator, coroutine or generator expression begins."""
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        if memory.is_measured:
+            memory.enter_hook(now, peak)
+        body = MeasuredBody(memory, self._functions, code)
+        now = peak = 0
+        memory.leave_hook()
+        body.resumed()
+        return body
+
+    def follow_call(self, code: CodeType) -> FollowedBody | None:
+        """Called when a function begins that may have been entered without a call event: as a callback, for example."""
+        memory = self._memory
+        if memory.is_measured:
+            thread = memory.trees.get(get_ident())
+            if thread is not None and thread.calls and _is_of(code, thread.node.label):
+                return None
+        return self.follow_body(code)
+
+    def code_begins(self) -> None:
+        """Called when functions are going to be compiled: that is not the program's memory."""
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        if memory.is_measured:
+            memory.compiling += 1
+            if memory.compiling == 1:
+                # Between a hook and the function, there was only what leads to the compiler.
+                memory.enter_hook(now, 0 if memory.tree_of_this_thread().is_fresh else peak)
+
+    def code_made(self, functions: int, seconds: float) -> None:
+        """Called when they are compiled."""
+        memory = self._memory
+        if memory.compiling:
+            memory.compiling -= 1
+            if not memory.compiling:
+                memory.leave_hook()
+
+    def forked(self) -> None:
+        """Begin anew in a forked process."""
+        self._memory.forget()
+
+    # ---- results
+
+    @property
+    def by_site(self) -> dict[Site, SiteAllocations]:
+        """What each call site allocates and leaves behind, and what its line keeps, those with the most bytes first."""
+        return sites_of(self._memory)
+
+    @property
+    def peak(self) -> Peak:
+        """The most memory that the program had at once, and the calls in progress at that moment."""
+        return peak_of(self._memory)
+
+    @property
+    def kept(self) -> int:
+        """The bytes that were allocated while the context was active, and were alive at its end."""
+        return sum(size for size, _ in self._memory.kept_now().by_line.values())
+
+    def summary(self) -> str:
+        """The table, with at most `limit` call sites."""
+        return table(self._memory, self._sort, self._limit)
+
+    @property
+    def formats(self) -> Mapping[str, Writer]:
+        """A writer for each file suffix.
+
+        `.html` for an interactive flame graph by bytes, `.json` for https://www.speedscope.app, `.collapsed` or
+        `.folded` for tools that draw flame graphs, `.txt` for the table.
+        """
+        return formats.writers(self._memory, functools.partial(table, self._memory, self._sort))
+
+
+def _calling_frame() -> Place:
+    """The innermost line of the program. It is asked of `tracemalloc`, because a frame object would be new memory."""
+    probe = object()  # its call site is that of this hook
+    # A generator expression would be freed too late.
+    for frame in _get_object_traceback(probe) or ():
+        if not is_own_file(frame[0]):
+            return frame
+    return NO_PLACE
+
+
+def _is_of(code: CodeType, label: tuple[str, int, str]) -> bool:
+    return label == (code.co_filename, code.co_firstlineno, code.co_name)
+
+
+def _refuse(function: Any, place: Place) -> None:
+    raise RuntimeError(
+        f"{place[0]}:{place[1]} calls tracemalloc.{_REFUSED[id(function)]}, "
+        f"which would spoil the measurement of `allocations`; run the program without the context, or without this call"
+    )

@@ -1,0 +1,77 @@
+"""One run of the body of a generator, coroutine or callback, as allocations are measured.
+
+From each resumption to the next suspension, the body is a call in the tree of the thread that advances it. Knows call
+trees and memory; must not know how a body reports its steps.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from types import CodeType
+from typing import Any, Final
+
+from cassette_import.contexts.allocations.call_tree import NO_PLACE, KnownFunctions
+from cassette_import.contexts.allocations.memory import Memory
+from cassette_import.contexts.common.function_names import Label
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.followed_bodies import FollowedBody
+
+__all__ = ["MeasuredBody"]
+
+_measured: Final = tracemalloc.get_traced_memory
+
+
+class MeasuredBody(FollowedBody):
+    """One run of a body. It begins when the object is made.
+
+    A body that begins while nothing is measured is where measuring begins and ends.
+    """
+
+    __slots__ = ("_first", "_functions", "_is_outermost", "_label", "_memory", "is_running")
+
+    @hidden
+    def __init__(self, memory: Memory, functions: KnownFunctions, code: CodeType) -> None:
+        self._memory = memory
+        self._functions = functions
+        self._label: Label = code.co_filename, code.co_firstlineno, code.co_name
+        self.is_running = False
+        self._is_outermost = not memory.is_measured
+        if self._is_outermost:
+            memory.open()
+
+    @hidden
+    def resumed(self, value: Any = None) -> Any:
+        """Begin a call of the body."""
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        if not memory.is_measured:
+            return value
+        self.is_running = True
+        thread = memory.enter_hook(now, peak)
+        thread.begin(self, self._functions.node_below(thread, self._label, NO_PLACE))
+        now = peak = 0
+        memory.leave_hook()
+        return value
+
+    @hidden
+    def suspended(self, value: Any = None) -> Any:
+        """End a call of the body."""
+        memory = self._memory
+        memory.is_inside = True
+        now, peak = _measured()
+        if not (self.is_running and memory.is_measured):
+            return value
+        self.is_running = False
+        memory.enter_hook(now, peak).end(self)
+        now = peak = 0
+        memory.leave_hook()
+        return value
+
+    @hidden
+    def ended(self) -> None:
+        """End the run; with the outermost one, measuring ends."""
+        FollowedBody.ended(self)
+        if self._is_outermost:
+            self._is_outermost = False
+            self._memory.close()

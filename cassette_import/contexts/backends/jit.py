@@ -1,0 +1,234 @@
+"""`jit`: an unmodified function and all that it calls, compiled; and the same for each element of arrays.
+
+Knows residual programs and kernels; must not know expressions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.contexts.backends.compiled import Compiled
+from cassette_import.contexts.backends.kernel import Kernel, leaves
+from cassette_import.contexts.backends.points import Columns, as_columns
+from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, inline, residual
+from cassette_import.contexts.graph.nodes import Node, evaluated
+from cassette_import.contexts.graph.tracing import Trace, is_unknown
+from cassette_import.errors import CassetteError
+
+__all__ = ["Jitted", "jit"]
+
+_BACKENDS: Final = ("numba", "python")
+_MOST_STEPS: Final = 3_000
+"""How many steps a kernel has at most, so that compiling it does not take minutes."""
+
+
+class Jitted:
+    """A compiled function of the unknown arguments. `jit` makes it.
+
+    Attributes
+    ----------
+    program:
+        The residual program that is compiled. Its `source` is readable.
+    compile_time:
+        How many seconds the compiler has taken, in all.
+    in_python:
+        How many results Python has computed, because no compiled path had them.
+    """
+
+    def __init__(self, program: Residual, backend: str) -> None:
+        self.program = program
+        self.backend = backend
+        self.compile_time = 0.0
+        self.in_python = 0
+        self._compiled: Compiled | None = None
+        self._traces: list[Trace] = []
+        self._seen = 0
+        templates = [argument.template for argument in program.traces[0].arguments]
+        self._types = [one.type for one in templates if isinstance(one, Node)]
+        if len(self._types) < len(templates):
+            self._types = []  # some arguments have parts
+        if backend == "numba":
+            self._compile(list(program.traces))
+            self._seen = program.paths
+
+    @property
+    def source(self) -> str:
+        """What is compiled, as text."""
+        return self.program.source if self._compiled is None else self._compiled.kernel.source
+
+    @property
+    def paths(self) -> int:
+        """How many paths are compiled."""
+        return self.program.paths if self._compiled is None else len(self._traces)
+
+    def __call__(self, *values: Any) -> Any:
+        """The result for the unknown arguments."""
+        if self._compiled is None:
+            return self.program(*values)
+        numbers = self._numbers(values)
+        if numbers is not None:
+            found = self._compiled.call(numbers)
+            if found is not None:
+                path, results = found
+                return _rebuilt(self._traces[path], results)
+        result = self._in_python(values)
+        self._update()
+        return result
+
+    def map(self, *columns: Any) -> Any:
+        """The results for each element of arrays, as the function's result with arrays in place of its numbers.
+
+        Parameters
+        ----------
+        columns:
+            An array of one dimension, or a number, for each unknown argument.
+
+        Returns
+        -------
+        A number's place is taken by an array with the result of each point.
+
+        Raises
+        ------
+        ValueError
+            If the arguments are no numbers, or the results of two points differ in more than their numbers.
+        TypeError
+            If the elements of an array have another type than the example.
+
+        >>> import numpy as np
+        >>> jit(lambda x, y: (x * y, x > y), 2.0, 3.0, backend="python").map(np.array([1.0, 5.0]), 3.0)
+        (array([ 3., 15.]), array([False,  True]))
+        """
+        first = self.program.traces[0]
+        arrays = as_columns(columns, [argument.template for argument in first.arguments])
+        results = Columns(first.result, arrays)
+        if self._compiled is None:
+            for place in range(results.size):
+                results.put(place, self.program(*results.point(place)))
+            return results.value()
+        left = self._compiled.loop(arrays, results, self._traces)
+        before = self.program.paths
+        for place in left:
+            results.put(place, self._in_python(results.point(place)))
+        if self.program.paths > before:
+            self._update()
+        return results.value()
+
+    # ---- paths
+
+    def _numbers(self, values: tuple[Any, ...]) -> list[Any] | None:
+        """The machine numbers of arguments; None if they have other types than the examples, or do not fit."""
+        if self._types and [*map(type, values)] == self._types:
+            return None if int in self._types and not all(map(_fits, values)) else list(values)
+        first = self._traces[0]
+        if len(values) != len(first.arguments):
+            return None
+        results: dict[int, Any] = {}
+        try:
+            for argument, value in zip(first.arguments, values, strict=True):
+                argument.read(value, results)
+        except GuardFailed:
+            return None
+        numbers = [results[node.number] for node in first.inputs]
+        return numbers if all(map(_fits, numbers)) else None
+
+    def _in_python(self, values: tuple[Any, ...]) -> Any:
+        self.in_python += 1
+        return self.program(*values)
+
+    def _update(self) -> None:
+        """Compile the paths that Python has found since."""
+        found = list(self.program.traces)
+        if len(found) == self._seen:
+            return
+        new, self._seen = found[self._seen :], len(found)
+        try:
+            self._compile([*self._traces, *new])
+        except NotRepresentable:
+            for one in new if len(new) > 1 else []:
+                try:
+                    self._compile([*self._traces, one])
+                except NotRepresentable:
+                    pass  # Python computes this path
+
+    def _compile(self, traces: list[Trace]) -> None:
+        kernel = Kernel(traces)
+        if kernel.steps > _MOST_STEPS:
+            raise NotRepresentable(
+                f"the program has {kernel.steps} operations, and at most {_MOST_STEPS} are compiled\n"
+                "Compile the functions that its loops call"
+            )
+        before = time.perf_counter()
+        self._compiled, self._traces = Compiled(kernel), traces
+        self.compile_time += time.perf_counter() - before
+
+    def __repr__(self) -> str:
+        return f"<Jitted by {self.backend} with {self.paths} paths>"
+
+
+def _fits(number: Any) -> bool:
+    """Whether a number that may be an integer has 64 bits."""
+    return type(number) is not int or -(2**63) <= number < 2**63
+
+
+def _rebuilt(trace: Trace, numbers: list[Any]) -> Any:
+    """The result of a path, of its numbers."""
+    if isinstance(trace.result, Node):
+        return numbers[0]
+    found = {
+        part.number: number
+        for part, number in zip(leaves(trace.result), numbers, strict=True)
+        if isinstance(part, Node)
+    }
+    return evaluated(trace.result, found)
+
+
+def jit(f: Callable[..., Any], *examples: Any, backend: str = "numba") -> Jitted:
+    """Compile an unmodified function and all functions that it calls, from whatever package.
+
+    Parameters
+    ----------
+    f:
+        A function. Its own module and installed packages are overdubbed.
+    examples:
+        Examples of its arguments. If some are marked by `unknown`, the others are known.
+    backend:
+        ``"numba"``: machine code, for programs of numbers (extra `backends`). ``"python"``: the residual program.
+
+    Returns
+    -------
+    The function of the unknown arguments. A path that is not compiled yet is traced, and compiled, too.
+
+    Raises
+    ------
+    NotRepresentable
+        If the function does something that the backend cannot represent exactly. The message names the line.
+    NotOverdubbable
+        If the function has no Python source.
+    ValueError
+        If there is no such backend.
+    CassetteError
+        If the backend is not installed.
+
+    >>> def program(x, y):
+    ...     def double(number):
+    ...         return number + number
+    ...     return double(x) * y if x > 0.0 else y
+    >>> compiled = jit(program, 1.0, 2.0, backend="python")
+    >>> compiled(3.0, 4.0), compiled(-3.0, 4.0), compiled.paths
+    (24.0, 4.0, 2)
+    """
+    if backend not in _BACKENDS:
+        raise ValueError(f"backend is one of {', '.join(_BACKENDS)}, not {backend!r}")
+    if backend == "numba":
+        _check_installed()
+    program = residual(f, *examples) if any(map(is_unknown, examples)) else inline(f, *examples)
+    return Jitted(program, backend)
+
+
+def _check_installed() -> None:
+    try:
+        import numba  # noqa: F401
+    except ImportError as error:
+        raise CassetteError('backend="numba" needs numba: install cassette_import[backends]') from error

@@ -1,0 +1,347 @@
+"""Operations of Python's numbers as expressions for machine numbers, with the tests that tell where these differ.
+
+Python's integers have no limit, and its functions raise exceptions; 64 bits and machine code do neither. So an
+operation is an expression, and a test that is true where Python would give something else. Knows nodes; must not
+know paths.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
+
+__all__ = [
+    "HELPERS",
+    "NUMBERS",
+    "Operand",
+    "as_float",
+    "as_integer",
+    "as_truth",
+    "constant",
+    "operand",
+    "operation",
+    "refused",
+]
+
+NUMBERS: Final = (bool, int, float)
+_EXACT: Final = 2**53
+
+HELPERS: Final = '''
+import math
+
+
+def _float(truth):
+    return 1.0 if truth else 0.0
+
+
+def _integer(truth):
+    return 1 if truth else 0
+
+
+def _least(one, other):
+    return other if other < one else one
+
+
+def _greatest(one, other):
+    return other if other > one else one
+
+
+def _inexact(number):
+    """Whether a float may be another number."""
+    return number > 9007199254740992 or number < -9007199254740992
+
+
+def _huge(number):
+    return number > 4611686018427387903 or number < -4611686018427387903
+
+
+def _no_integer(number):
+    """Whether a float has no integer of 64 bits."""
+    return not (-4611686018427387904.0 < number < 4611686018427387904.0)
+
+
+def _fitting(number):
+    """The float, or zero if it has no integer of 64 bits."""
+    return number if -4611686018427387904.0 < number < 4611686018427387904.0 else 0.0
+
+
+def _nearest(number):
+    """The nearest integer, of two the even one."""
+    whole = float(math.floor(number))
+    rest = number - whole
+    up = rest > 0.5 or (rest == 0.5 and whole % 2.0 != 0.0)
+    return whole + 1.0 if up else whole
+
+
+def _product_huge(one, other):
+    return not (-4611686018427387904.0 < float(one) * float(other) < 4611686018427387904.0)
+
+
+def _not_finite(number):
+    return not (-math.inf < number < math.inf)
+
+
+def _fmod(x, y):
+    if y == 0.0:
+        return math.nan
+    return math.copysign(math.fabs(x) % math.fabs(y), x)
+
+
+def _remainder(x, y):
+    if y == 0.0 or not (-math.inf < x < math.inf and -math.inf < y < math.inf):
+        return math.nan
+    whole, divisor = math.fabs(x), math.fabs(y)
+    rest = whole % divisor
+    other = divisor - rest
+    if rest < other:
+        result = rest
+    elif rest > other:
+        result = -other
+    else:
+        result = rest - 2.0 * ((0.5 * (whole - rest)) % divisor)
+    return math.copysign(1.0, x) * result
+'''
+"""The functions that expressions call, as the text of a module."""
+
+
+class Operand:
+    """An operand as text, with its type in Python. `value` is that of a constant."""
+
+    __slots__ = ("kind", "text", "value")
+
+    def __init__(self, text: str, kind: type, value: Any = None) -> None:
+        self.text = text
+        self.kind = kind
+        self.value = value
+
+
+_Made = tuple[str, str | None]
+"""The expression of an operation, and the test that is true where Python's result is another one."""
+
+
+def refused(node: Node, what: str) -> NotRepresentable:
+    """The error for an operation that has no machine code here."""
+    where = "" if node.site is None else f", at {node.site}: {node.site.source}"
+    return NotRepresentable(
+        f"machine code cannot represent this exactly: {what}{where}\n"
+        'Use backend="python", which represents all that a residual program can'
+    )
+
+
+def operand(template: Template, known: dict[int, Operand], node: Node) -> Operand:
+    """An operand of an operation.
+
+    Raises
+    ------
+    NotRepresentable
+        If it is no number.
+    """
+    if isinstance(template, Node):
+        return known[template.number]
+    if isinstance(template, Constant) and type(template.value) in NUMBERS:
+        return _constant(template.value, node)
+    kind = template.kind if isinstance(template, Built) else type(template.value)
+    raise refused(node, f"an operand of {node.label} is of the type {kind.__qualname__}")
+
+
+def _constant(value: Any, node: Node) -> Operand:
+    if type(value) is int and not -(2**62) < value < 2**62:
+        raise refused(node, f"the integer {value} does not fit into 64 bits")
+    return Operand(constant(value), type(value), value)
+
+
+def constant(value: Any) -> str:
+    """A number as an expression."""
+    if type(value) is float and not math.isfinite(value):
+        return "math.nan" if math.isnan(value) else f"({'-' if value < 0 else ''}math.inf)"
+    return f"({value!r})"
+
+
+def as_float(one: Operand) -> str:
+    """The operand as Python converts it to float."""
+    if one.kind is float:
+        return one.text
+    if one.value is not None:
+        return f"({float(one.value)!r})"
+    return f"{'_float' if one.kind is bool else 'float'}({one.text})"
+
+
+def as_integer(one: Operand) -> str:
+    """The integer of an int or bool."""
+    if one.kind is int:
+        return one.text
+    return f"_integer({one.text})"
+
+
+def as_truth(one: Operand) -> str:
+    """The truth of a number."""
+    return one.text if one.kind is bool else f"({one.text} != {'0.0' if one.kind is float else '0'})"
+
+
+def operation(node: Node, known: dict[int, Operand]) -> _Made:
+    """The expression and the test of an operation.
+
+    Raises
+    ------
+    NotRepresentable
+        If machine code would not give Python's result.
+    """
+    if node.type not in NUMBERS:
+        raise refused(node, f"the result of {node.label} is of the type {node.type.__qualname__}")
+    make = _OPERATIONS.get(node.function)
+    parts: Sequence[Template] = node.operands
+    if len(parts) == 1 and isinstance(parts[0], Built) and node.function in (min, max):
+        parts = parts[0].parts
+    if make is None or node.keywords:
+        raise refused(node, f"the call of {node.label}")
+    made = make(node, [operand(part, known, node) for part in parts])
+    if made is None:
+        kinds = ", ".join(
+            known[part.number].kind.__name__ if isinstance(part, Node) else "a constant" for part in parts
+        )
+        raise refused(node, f"{node.label} of {kinds}")
+    return made
+
+
+# ---- the operations; None is what has no exact expression
+
+
+def _arithmetic(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        one, other = operands
+        if node.type is float:
+            return f"({as_float(one)} {sign} {as_float(other)})", None
+        left, right = as_integer(one), as_integer(other)
+        test = f"_product_huge({left}, {right})" if sign == "*" else f"(_huge({left}) | _huge({right}))"
+        return f"({left} {sign} {right})", test
+
+    return make
+
+
+def _division(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        one, other = operands
+        left, right = as_float(one), as_float(other)
+        zero = None if other.value else f"({right} == 0.0)"
+        if float in (one.kind, other.kind):
+            return f"({left} {sign} {right})", zero
+        limits = f"(_inexact({as_integer(one)}) | _inexact({as_integer(other)}) | ({as_integer(other)} == 0))"
+        if sign == "/":
+            return f"({left} / {right})", limits
+        return f"({as_integer(one)} {sign} {as_integer(other)})", limits
+
+    return make
+
+
+def _power(node: Node, operands: list[Operand]) -> _Made | None:
+    if node.type is not float or len(operands) != 2 or all(one.kind is not float for one in operands):
+        return None
+    text = f"({as_float(operands[0])} ** {as_float(operands[1])})"
+    return text, "_not_finite(RESULT)"
+
+
+def _comparison(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        one, other = operands
+        if float not in (one.kind, other.kind):
+            return f"({as_integer(one)} {sign} {as_integer(other)})", None
+        whole = [each for each in operands if each.kind is int]
+        if any(each.value is not None and abs(each.value) > _EXACT for each in whole):
+            return None
+        tests = [f"_inexact({each.text})" for each in whole if each.value is None]
+        return f"({as_float(one)} {sign} {as_float(other)})", tests[0] if tests else None
+
+    return make
+
+
+def _sign(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        one = operands[0]
+        if one.kind is float:
+            return f"{sign}({one.text})" if sign == "abs" else f"({sign}{one.text})", None
+        return f"{sign}({as_integer(one)})" if sign == "abs" else f"({sign}{as_integer(one)})", (
+            f"_huge({as_integer(one)})"
+        )
+
+    return make
+
+
+def _not(node: Node, operands: list[Operand]) -> _Made | None:
+    return f"(not {as_truth(operands[0])})", None
+
+
+def _truth(node: Node, operands: list[Operand]) -> _Made | None:
+    return as_truth(operands[0]), None
+
+
+def _to_float(node: Node, operands: list[Operand]) -> _Made | None:
+    return (as_float(operands[0]), None) if len(operands) == 1 else None
+
+
+def _rounded(name: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        if len(operands) != 1:
+            return None
+        one = operands[0]
+        if one.kind is not float:
+            return as_integer(one), None
+        fitting = f"_fitting({one.text})"
+        return f"int({f'{name}({fitting})' if name else fitting})", f"_no_integer({one.text})"
+
+    return make
+
+
+def _extreme(helper: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        if {one.kind for one in operands} not in ({float}, {int}):
+            return None
+        text = operands[0].text
+        for one in operands[1:]:
+            text = f"{helper}({text}, {one.text})"
+        return text, None
+
+    return make
+
+
+def _float_function(name: str, count: int) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        if len(operands) != count:
+            return None
+        return f"{name}({', '.join(map(as_float, operands))})", "_not_finite(RESULT)"
+
+    return make
+
+
+def _asked(name: str) -> Callable[[Node, list[Operand]], _Made | None]:
+    def make(node: Node, operands: list[Operand]) -> _Made | None:
+        return f"math.{name}({as_float(operands[0])})", None
+
+    return make
+
+
+_OPERATIONS: Final[dict[Any, Callable[[Node, list[Operand]], _Made | None]]] = {
+    operator.add: _arithmetic("+"), operator.sub: _arithmetic("-"), operator.mul: _arithmetic("*"),
+    operator.truediv: _division("/"), operator.floordiv: _division("//"), operator.mod: _division("%"),
+    operator.pow: _power, pow: _power, math.pow: _float_function("math.pow", 2),
+    operator.lt: _comparison("<"), operator.le: _comparison("<="), operator.gt: _comparison(">"),
+    operator.ge: _comparison(">="), operator.eq: _comparison("=="), operator.ne: _comparison("!="),
+    operator.neg: _sign("-"), operator.pos: _sign("+"), abs: _sign("abs"), operator.abs: _sign("abs"),
+    operator.not_: _not, operator.truth: _truth, bool: _truth, float: _to_float,
+    int: _rounded(""), math.trunc: _rounded(""), round: _rounded("_nearest"),
+    math.floor: _rounded("math.floor"), math.ceil: _rounded("math.ceil"),
+    min: _extreme("_least"), max: _extreme("_greatest"),
+    math.remainder: _float_function("_remainder", 2), math.fmod: _float_function("_fmod", 2),
+    math.isnan: _asked("isnan"), math.isinf: _asked("isinf"), math.isfinite: _asked("isfinite"),
+}  # fmt: skip
+for _name in (
+    *("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "fabs", "degrees", "radians", "erf", "erfc"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+):
+    _OPERATIONS[getattr(math, _name)] = _float_function(f"math.{_name}", 1)
+for _name in ("atan2", "hypot", "copysign"):
+    _OPERATIONS[getattr(math, _name)] = _float_function(f"math.{_name}", 2)

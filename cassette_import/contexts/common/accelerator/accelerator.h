@@ -1,0 +1,157 @@
+/* What the files of the accelerator share. Only CPython's public C API is used.
+
+   Knows the structures; must not know what is done with them. */
+
+#ifndef CASSETTE_ACCELERATOR_H
+#define CASSETTE_ACCELERATOR_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#ifdef Py_GIL_DISABLED
+#error "The accelerator relies on the global interpreter lock: free-threaded Python uses the hooks in Python."
+#endif
+
+/* ---- callees.c: which function an event shows for a callee */
+
+#define KNOWN_METHODS 1024 /* a power of two */
+
+typedef struct {
+    PyMethodDef *definition; /* NULL: the entry is empty */
+    PyObject *owner;         /* the type that the method belongs to */
+    PyObject *function;      /* what `split` returns for it; NULL: the callee itself */
+} KnownMethod;
+
+typedef struct {
+    PyObject *split;              /* callables.split */
+    PyObject *splitters;          /* callables.SPLITTERS */
+    PyObject *calls_of_instances; /* callables.CALLS_OF_INSTANCES */
+    PyObject *carriers;           /* a tuple of further types whose instances carry a function */
+    KnownMethod known[KNOWN_METHODS];
+} Callees;
+
+/* The function of a callee, as hooks get it. It is alive as long as the callee and `*owned` are. NULL: an exception. */
+PyObject *function_of(Callees *callees, PyObject *callee, PyObject **owned);
+
+/* Takes `(split, splitters, calls_of_instances, carriers)`. */
+int set_callees(Callees *callees, PyObject *arguments);
+int traverse_callees(Callees *callees, visitproc visit, void *arg);
+void clear_callees(Callees *callees);
+
+/* ---- call_tree.c: the nodes and trees that recorder.c changes, and that Python reads */
+
+typedef struct Node {
+    PyObject_HEAD
+    PyObject *label, *place, *parent, *kind, *children, *sites, *site;
+    struct Node *latest, *successor; /* borrowed: nodes live as long as their tree */
+    PyObject *function;              /* borrowed: how an event recognises the node */
+    PyObject *callee;                /* borrowed: what the call in progress calls */
+    long long calls;
+    double start, total, folded_time;
+    char announces;
+    char lasts;     /* whether `function` is valid beyond the call in progress */
+    char is_simple; /* whether the call in progress ends with nothing but its time */
+} Node;
+
+typedef struct {
+    PyObject_HEAD
+    Node *node;
+    PyObject *name, *root, *folded, *identifier;
+    double measured_overhead, one_off, specialising;
+    long long entered, specialised;
+    char is_corrected;
+} Tree;
+
+extern PyType_Spec node_spec, tree_spec;
+
+/* Make `node` the innermost call in progress. */
+static inline void
+descend(Tree *tree, Node *node)
+{
+    Node *old = tree->node;
+    tree->node = (Node *)Py_NewRef(node);
+    Py_DECREF(old);
+}
+
+/* ---- module.c */
+
+typedef struct {
+    PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type;
+    PyObject *active;   /* the context variable with the activation */
+    PyObject *contexts; /* the name of its attribute */
+    PyObject *awaited, *delegated; /* methods of `FollowedBody` */
+    PyObject *not_followed;        /* a run of a body that is not followed */
+    Callees callees;
+} State;
+
+/* ---- recorder.c: the hooks of a profile */
+
+typedef struct {
+    PyObject_HEAD
+    State *state;
+    PyObject *threads;     /* the trees by thread */
+    PyObject *new_tree;    /* makes the tree of the running thread */
+    PyObject *find_node;   /* finds or makes the node below the innermost call for a function */
+    PyObject *leave_other; /* ends a call that is not the innermost one, or that is in a folded node */
+    PyObject *clock;       /* another clock than the usual one; None if there is none */
+    PyObject *announced;   /* the thread in which the latest event is the call of a function whose body asks for that */
+    PyObject *profile;     /* for bodies, see body.c: it is active where its recorder records */
+    PyObject *body_type;   /* the type of their runs, a subclass of Body */
+    PyObject *find_body;   /* finds or makes the node below the innermost call for some code */
+    PyObject *leave_body;  /* ends a run above which other nodes are left */
+    Tree *tree;            /* the tree that was used last, and its thread */
+    unsigned long thread;
+} Recorder;
+
+extern PyType_Spec recorder_spec;
+
+/* The time; -1 with an exception if another clock raises one. */
+double time_now(Recorder *self);
+#define IS_ERROR(time) ((time) == -1.0 && PyErr_Occurred())
+
+/* The tree of the running thread, borrowed. NULL without an exception: it has none, and `makes` is 0. */
+Tree *tree_of_thread(Recorder *self, int makes);
+
+/* Have the profile find a node with `find(tree, sought)`, which takes long: the clock of the thread omits it. The
+   result is borrowed: its parent has it, or the tree. */
+Node *found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double began);
+
+/* Note that the time since then was spent by the profile itself. Returns whether there is no exception. */
+int omit_time_since(Recorder *self, Tree *tree, double began, double one_off);
+
+/* ---- body.c: the runs of bodies of generators and coroutines */
+
+typedef struct {
+    PyObject_HEAD
+    Recorder *recorder;
+    PyObject *code;
+    PyObject *key;      /* under which nodes have it as a child */
+    PyObject *contexts; /* those that were active when the profile was found among them */
+    PyObject *first;    /* what the first loop of a generator expression takes items from */
+    Tree *tree;
+    Node *node;
+    char is_running, is_regular;
+} Body;
+
+extern PyType_Spec body_spec;
+
+/* A run of the body with this code, which begins now. */
+PyObject *new_body(Recorder *recorder, PyObject *code);
+
+/* Note that a body goes on, or that it is suspended. Return -1 with an exception. */
+int resume_body(Body *self);
+int suspend_body(Body *self);
+
+/* ---- delegate.c: what a body waits for */
+
+extern PyType_Spec delegate_spec;
+
+/* A delegate of a generator or coroutine, for which a body waits. */
+PyObject *new_delegate(Body *body, PyObject *inner);
+
+/* ---- counter.c: the prehook of a call graph */
+
+extern PyType_Spec edge_spec, counter_spec;
+
+#endif

@@ -1,0 +1,132 @@
+/* The module `_accelerator`. Knows its types; must not know what they do. */
+
+#include "accelerator.h"
+
+double usual_clock(void);
+
+static PyObject *
+configure(PyObject *module, PyObject *arguments)
+{
+    State *state = PyModule_GetState(module);
+    PyObject *active, *awaited, *delegated, *not_followed, *of_callees;
+    if (!PyArg_ParseTuple(arguments, "O!OOOO!:configure", &PyContextVar_Type, &active, &awaited, &delegated,
+                          &not_followed, &PyTuple_Type, &of_callees) ||
+        set_callees(&state->callees, of_callees) < 0) {
+        return NULL;
+    }
+    Py_XSETREF(state->active, Py_NewRef(active));
+    Py_XSETREF(state->awaited, Py_NewRef(awaited));
+    Py_XSETREF(state->delegated, Py_NewRef(delegated));
+    Py_XSETREF(state->not_followed, Py_NewRef(not_followed));
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+clock_reading(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
+{
+    return PyFloat_FromDouble(usual_clock());
+}
+
+static PyMethodDef methods[] = {
+    {"configure", configure, METH_VARARGS, NULL},
+    {"clock", clock_reading, METH_NOARGS, NULL},
+    {NULL},
+};
+
+/* Add a type; return a reference to it. */
+static PyTypeObject *
+add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type != NULL && PyModule_AddType(module, type) < 0) {
+        Py_CLEAR(type);
+    }
+    return type;
+}
+
+static int
+execute(PyObject *module)
+{
+    State *state = PyModule_GetState(module);
+    if ((state->node_type = add_type(module, &node_spec)) == NULL ||
+        (state->tree_type = add_type(module, &tree_spec)) == NULL ||
+        (state->recorder_type = add_type(module, &recorder_spec)) == NULL ||
+        (state->delegate_type = add_type(module, &delegate_spec)) == NULL ||
+        (state->edge_type = add_type(module, &edge_spec)) == NULL ||
+        (state->contexts = PyUnicode_InternFromString("contexts")) == NULL) {
+        return -1;
+    }
+    if ((state->body_type = add_type(module, &body_spec)) == NULL) {
+        return -1;
+    }
+    PyTypeObject *counter_type = add_type(module, &counter_spec);
+    Py_XDECREF(counter_type); /* the module has it */
+    return counter_type == NULL ? -1 : 0;
+}
+
+static int
+traverse(PyObject *module, visitproc visit, void *arg)
+{
+    State *state = PyModule_GetState(module);
+    Py_VISIT(state->node_type);
+    Py_VISIT(state->tree_type);
+    Py_VISIT(state->recorder_type);
+    Py_VISIT(state->body_type);
+    Py_VISIT(state->not_followed);
+    Py_VISIT(state->delegate_type);
+    Py_VISIT(state->edge_type);
+    Py_VISIT(state->active);
+    Py_VISIT(state->awaited);
+    Py_VISIT(state->delegated);
+    return traverse_callees(&state->callees, visit, arg);
+}
+
+static int
+clear(PyObject *module)
+{
+    State *state = PyModule_GetState(module);
+    Py_CLEAR(state->node_type);
+    Py_CLEAR(state->tree_type);
+    Py_CLEAR(state->recorder_type);
+    Py_CLEAR(state->body_type);
+    Py_CLEAR(state->not_followed);
+    Py_CLEAR(state->delegate_type);
+    Py_CLEAR(state->edge_type);
+    Py_CLEAR(state->active);
+    Py_CLEAR(state->awaited);
+    Py_CLEAR(state->delegated);
+    Py_CLEAR(state->contexts);
+    clear_callees(&state->callees);
+    return 0;
+}
+
+static void
+destroy(void *module)
+{
+    clear(module);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+#ifdef Py_MOD_PER_INTERPRETER_GIL_SUPPORTED
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_accelerator",
+    .m_size = sizeof(State),
+    .m_methods = methods,
+    .m_slots = slots,
+    .m_traverse = traverse,
+    .m_clear = clear,
+    .m_free = destroy,
+};
+
+PyMODINIT_FUNC
+PyInit__accelerator(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,564 @@
+/* Recorder: the hooks of a profile. `enter` and `leave` do what `Profile.prehook` and `Profile.posthook` do.
+
+   Call sites of accelerated contexts call them with what they call, and its result. Both read the clock once. What
+   happens seldom is done by the profile's own methods: a call path that is new, a pair of hooks that is incomplete.
+   Knows callees, call trees and the clock; must not know how labels are found, or times corrected. */
+
+#include "accelerator.h"
+
+#include <time.h>
+
+/* ---- the clock: that of `time.perf_counter` (which module.c checks) */
+
+#if defined(__linux__)
+double
+usual_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+#elif PY_VERSION_HEX >= 0x030D0000
+double
+usual_clock(void)
+{
+    PyTime_t now;
+    return PyTime_PerfCounterRaw(&now) < 0 ? 0.0 : PyTime_AsSecondsDouble(now);
+}
+#else
+#error "Only from Python 3.13 on is there a public function for the clock of this system."
+#endif
+
+static double
+other_clock(Recorder *self)
+{
+    PyObject *seconds = PyObject_CallNoArgs(self->clock);
+    if (seconds == NULL) {
+        return -1.0;
+    }
+    double value = PyFloat_AsDouble(seconds);
+    Py_DECREF(seconds);
+    return value;
+}
+
+static inline double
+now(Recorder *self)
+{
+    return self->clock == Py_None ? usual_clock() : other_clock(self);
+}
+
+double
+time_now(Recorder *self)
+{
+    return now(self);
+}
+
+/* ---- threads */
+
+/* The tree of a thread that is not the one that was used last. */
+static Tree *
+other_tree(Recorder *self, unsigned long thread, int makes)
+{
+    PyObject *identifier = PyLong_FromUnsignedLong(thread);
+    if (identifier == NULL) {
+        return NULL;
+    }
+    PyObject *found = PyDict_GetItemWithError(self->threads, identifier);
+    Py_DECREF(identifier);
+    if (found != NULL) {
+        Py_INCREF(found);
+    }
+    else if (PyErr_Occurred() || !makes || (found = PyObject_CallNoArgs(self->new_tree)) == NULL) {
+        return NULL;
+    }
+    if (Py_TYPE(found) != self->state->tree_type) {
+        PyErr_SetString(PyExc_TypeError, "the tree of a thread must be a Tree");
+        Py_DECREF(found);
+        return NULL;
+    }
+    PyObject *old = (PyObject *)self->tree;
+    self->tree = (Tree *)found;
+    self->thread = thread;
+    Py_XDECREF(old);
+    return (Tree *)found;
+}
+
+static inline Tree *
+tree_here(Recorder *self, int makes)
+{
+    unsigned long thread = PyThread_get_thread_ident();
+    return self->tree != NULL && self->thread == thread ? self->tree : other_tree(self, thread, makes);
+}
+
+Tree *
+tree_of_thread(Recorder *self, int makes)
+{
+    return tree_here(self, makes);
+}
+
+/* ---- nodes */
+
+/* The child of a node for something with this identity, borrowed. NULL, perhaps with an exception: there is none. */
+static Node *
+child_by_identity(Recorder *self, Node *parent, PyObject *object)
+{
+    if (PyDict_GET_SIZE(parent->children) == 0) {
+        return NULL;
+    }
+    PyObject *identity = PyLong_FromVoidPtr(object);
+    if (identity == NULL) {
+        return NULL;
+    }
+    PyObject *child = PyDict_GetItemWithError(parent->children, identity);
+    Py_DECREF(identity);
+    return child != NULL && Py_TYPE(child) == self->state->node_type ? (Node *)child : NULL;
+}
+
+/* The child for a function that was called from here before; NULL if the profile has to find it. */
+static Node *
+known_child(Recorder *self, Node *parent, PyObject *function)
+{
+    Node *node = child_by_identity(self, parent, function);
+    int lasts = 1;
+    if (node == NULL && !PyErr_Occurred() && Py_TYPE(function) == &PyFunction_Type) {
+        node = child_by_identity(self, parent, PyFunction_GET_CODE(function)); /* the closures of one `def` */
+        lasts = 0;
+    }
+    if (node != NULL) {
+        node->function = function;
+        node->lasts = (char)lasts;
+        node->is_simple = 1;
+        if (lasts && parent->latest != NULL) {
+            parent->latest->successor = node;
+        }
+    }
+    return node;
+}
+
+int
+omit_time_since(Recorder *self, Tree *tree, double began, double one_off)
+{
+    double ended = now(self);
+    if (IS_ERROR(ended)) {
+        return 0;
+    }
+    if (tree->is_corrected) {
+        tree->measured_overhead += ended - began;
+        tree->one_off = one_off + (ended - began);
+    }
+    return 1;
+}
+
+/* A program that recurses without end sees the traceback of its own frames: hooks in Python are no part of it either. */
+static void
+leave_out_frames(void)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    PyObject *error = PyErr_GetRaisedException();
+    PyException_SetTraceback(error, Py_None);
+    PyErr_SetRaisedException(error);
+#else
+    PyObject *type, *error, *frames;
+    PyErr_Fetch(&type, &error, &frames);
+    Py_XDECREF(frames);
+    PyErr_Restore(type, error, NULL);
+#endif
+}
+
+Node *
+found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double began)
+{
+    double one_off = tree->one_off;
+    Node *parent = tree->node;
+    PyObject *found = PyObject_CallFunctionObjArgs(find, (PyObject *)tree, sought, NULL);
+    if (found == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_RecursionError)) {
+            leave_out_frames();
+        }
+        return NULL;
+    }
+    if (Py_TYPE(found) != self->state->node_type || tree->node != parent) {
+        PyErr_SetString(PyExc_TypeError, "what finds nodes must return a Node, and leave the tree where it is");
+        Py_DECREF(found);
+        return NULL;
+    }
+    Node *node = (Node *)found;
+    PyObject *regular = PyDict_GetItemWithError(parent->children, node->place);
+    int is_error = regular == NULL && PyErr_Occurred();
+    node->is_simple = regular == found;
+    Py_DECREF(found); /* its parent, or the tree, has it */
+    return !is_error && omit_time_since(self, tree, began, one_off) ? node : NULL;
+}
+
+static void
+end_call(Tree *tree, Node *node, double end)
+{
+    node->calls++;
+    node->total += end - node->start;
+    node->callee = NULL;
+    if (!node->lasts) {
+        node->function = NULL;
+    }
+    descend(tree, (Node *)node->parent);
+}
+
+/* ---- the hooks */
+
+/* Descend to the node of a callee, and start its clock; return the callee. */
+static inline PyObject *
+enter_call(Recorder *self, Tree *tree, PyObject *callee, double began)
+{
+    PyObject *owned, *function = function_of(&self->state->callees, callee, &owned);
+    if (function == NULL) {
+        Py_XDECREF(owned);
+        return NULL;
+    }
+    Node *parent = tree->node;
+    Node *node = parent->latest == NULL ? NULL : parent->latest->successor;
+    double start = began - tree->measured_overhead;
+    if (node == NULL || node->function != function || !node->lasts || node->parent != (PyObject *)parent) {
+        node = known_child(self, parent, function);
+        if (node == NULL && !PyErr_Occurred()) {
+            node = found_node(self, tree, self->find_node, function, began);
+        }
+    }
+    Py_XDECREF(owned);
+    if (node == NULL) {
+        return NULL;
+    }
+    parent->latest = node;
+    node->callee = callee;
+    node->start = start;
+    descend(tree, node);
+    if (node->announces) {
+        PyObject *old = self->announced;
+        self->announced = Py_NewRef(tree->identifier);
+        Py_DECREF(old);
+    }
+    if (callee == Py_None) { /* the call fails, and no handler notes it */
+        end_call(tree, node, start);
+    }
+    return Py_NewRef(callee);
+}
+
+static PyObject *
+recorder_enter(Recorder *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    double began = now(self);
+    if (IS_ERROR(began)) {
+        return NULL;
+    }
+    if (count < 1) {
+        PyErr_SetString(PyExc_TypeError, "enter() takes the callee");
+        return NULL;
+    }
+    Tree *tree = tree_here(self, 1);
+    if (tree == NULL) {
+        return NULL;
+    }
+    Py_INCREF(tree); /* the profile may forget it meanwhile */
+    PyObject *entered = enter_call(self, tree, arguments[0], began);
+    Py_DECREF(tree);
+    return entered;
+}
+
+/* The call in progress of a callee, or else of a function, borrowed. NULL: there is none. */
+static Node *
+call_in_progress(Tree *tree, PyObject *callee, PyObject *function)
+{
+    for (Node *node = tree->node; node->parent != Py_None; node = (Node *)node->parent) {
+        if (node->callee == callee || node->function == function) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+/* End a call that is not simply the innermost one. */
+static int
+leave_other(Recorder *self, Tree *tree, PyObject *callee, double ended)
+{
+    PyObject *owned, *function = function_of(&self->state->callees, callee, &owned);
+    if (function == NULL) {
+        Py_XDECREF(owned);
+        return -1;
+    }
+    Node *left = call_in_progress(tree, callee, function);
+    PyObject *done = Py_None;
+    if (left != NULL) {
+        for (Node *node = tree->node; node != left; node = (Node *)node->parent) {
+            node->callee = NULL; /* an interrupt has cut it off */
+        }
+        PyObject *end = PyFloat_FromDouble(ended - tree->measured_overhead);
+        done = end == NULL ? NULL : PyObject_CallFunctionObjArgs(
+            self->leave_other, (PyObject *)tree, (PyObject *)left, end, NULL);
+        Py_XDECREF(end);
+        left->callee = NULL;
+    }
+    Py_XDECREF(owned);
+    if (done == NULL) {
+        return -1;
+    }
+    if (left != NULL) {
+        Py_DECREF(done);
+    }
+    return omit_time_since(self, tree, ended, tree->one_off) ? 0 : -1;
+}
+
+/* End the call of a callee. Returns whether there is no exception. */
+static inline int
+leave_call(Recorder *self, PyObject *callee)
+{
+    double ended = now(self);
+    if (IS_ERROR(ended)) {
+        return 0;
+    }
+    Tree *tree = tree_here(self, 0);
+    if (tree == NULL) { /* this thread has no call in progress */
+        return !PyErr_Occurred();
+    }
+    Node *node = tree->node;
+    if (node->is_simple && (node->callee == callee || (node->callee != NULL && node->function == callee))) {
+        end_call(tree, node, ended - tree->measured_overhead);
+        return 1;
+    }
+    Py_INCREF(tree);
+    int is_error = leave_other(self, tree, callee, ended) < 0;
+    Py_DECREF(tree);
+    return !is_error;
+}
+
+static PyObject *
+recorder_leave(Recorder *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count < 2) {
+        PyErr_SetString(PyExc_TypeError, "leave() takes the result and the callee");
+        return NULL;
+    }
+    return leave_call(self, arguments[1]) ? Py_NewRef(arguments[0]) : NULL;
+}
+
+/* What `Profile.errorhook` does. */
+static PyObject *
+recorder_fail(Recorder *self, PyObject *callee)
+{
+    PyObject *nowhere = PyLong_FromLong(0); /* the function may not have begun */
+    if (nowhere == NULL) {
+        return NULL;
+    }
+    PyObject *old = self->announced;
+    self->announced = nowhere;
+    Py_DECREF(old);
+    if (!leave_call(self, callee)) {
+        if (!PyErr_ExceptionMatches(PyExc_RecursionError)) {
+            return NULL;
+        }
+        PyErr_Clear(); /* the program's own exception goes on, and a later call mends the tree */
+    }
+    Py_RETURN_NONE;
+}
+
+/* Whether the latest event in this thread is the call of a function whose body asks for that. It is asked once. */
+static int
+is_announced(Recorder *self)
+{
+    if (self->tree == NULL || self->announced != self->tree->identifier ||
+        self->thread != PyThread_get_thread_ident()) {
+        return 0;
+    }
+    PyObject *nowhere = PyLong_FromLong(0);
+    if (nowhere == NULL) {
+        return -1;
+    }
+    Py_SETREF(self->announced, nowhere);
+    return 1;
+}
+
+/* Whether a function with this code was entered from here before without a call event, and is now too. */
+static int
+is_known_callback(Recorder *self, PyObject *code)
+{
+    Tree *tree = tree_here(self, 0);
+    PyObject *key = tree == NULL ? NULL : PyLong_FromSsize_t(~(Py_ssize_t)code);
+    if (key == NULL) {
+        return 0;
+    }
+    PyObject *child = PyDict_GetItemWithError(tree->node->children, key);
+    Py_DECREF(key);
+    return child != NULL && Py_TYPE(child) == self->state->node_type && ((Node *)child)->label != tree->node->label;
+}
+
+/* The run of a function that begins and may have been entered without a call event. If there was one, the result is
+   None, or with an argument a run that reports nothing. */
+static PyObject *
+recorder_begun(Recorder *self, PyObject *const *Py_UNUSED(arguments), Py_ssize_t count)
+{
+    PyObject *body = NULL;
+    int announced = is_announced(self);
+    if (announced > 0) {
+        body = Py_NewRef(Py_None);
+    }
+    else if (announced == 0) {
+        PyFrameObject *frame = PyEval_GetFrame();
+        PyObject *code = frame == NULL ? NULL : (PyObject *)PyFrame_GetCode(frame);
+        if (code == NULL) {
+            PyErr_SetString(PyExc_RuntimeError, "begun() must be called by code in Python");
+        }
+        else if (is_known_callback(self, code)) {
+            body = new_body(self, code);
+        }
+        else if (!PyErr_Occurred()) {
+            body = PyObject_CallMethod(self->profile, "follow_call", "O", code);
+        }
+        Py_XDECREF(code);
+    }
+    if (body == Py_None && count > 0) {
+        Py_DECREF(body);
+        return Py_NewRef(self->state->not_followed);
+    }
+    return body;
+}
+
+static PyObject *
+recorder_follow(Recorder *self, PyObject *code)
+{
+    return new_body(self, code);
+}
+
+static PyObject *
+recorder_follow_with(Recorder *self, PyObject *arguments)
+{
+    PyObject *profile, *body_type, *find_body, *leave_body;
+    if (!PyArg_ParseTuple(arguments, "OO!OO:follow_with", &profile, &PyType_Type, &body_type, &find_body,
+                          &leave_body)) {
+        return NULL;
+    }
+    if (!PyType_IsSubtype((PyTypeObject *)body_type, self->state->body_type)) {
+        PyErr_SetString(PyExc_TypeError, "the type of runs of bodies must be a subclass of Body");
+        return NULL;
+    }
+    Py_XSETREF(self->profile, Py_NewRef(profile));
+    Py_XSETREF(self->body_type, Py_NewRef(body_type));
+    Py_XSETREF(self->find_body, Py_NewRef(find_body));
+    Py_XSETREF(self->leave_body, Py_NewRef(leave_body));
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+recorder_forget(Recorder *self, PyObject *Py_UNUSED(nothing))
+{
+    Py_CLEAR(self->tree);
+    Py_RETURN_NONE;
+}
+
+/* ---- the type */
+
+static PyObject *
+recorder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *threads, *new_tree, *find_node, *leave_other, *clock;
+    State *state = PyType_GetModuleState(type);
+    if (state == NULL || !PyArg_ParseTuple(arguments, "O!OOOO:Recorder", &PyDict_Type, &threads, &new_tree,
+                                           &find_node, &leave_other, &clock)) {
+        return NULL;
+    }
+    if (state->callees.split == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "configure() has not been called");
+        return NULL;
+    }
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    Recorder *self = (Recorder *)allocate(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->state = state;
+    self->threads = Py_NewRef(threads);
+    self->new_tree = Py_NewRef(new_tree);
+    self->find_node = Py_NewRef(find_node);
+    self->leave_other = Py_NewRef(leave_other);
+    self->clock = Py_NewRef(clock);
+    self->announced = PyLong_FromLong(0);
+    if (self->announced == NULL) {
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static int
+recorder_traverse(Recorder *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->threads);
+    Py_VISIT(self->new_tree);
+    Py_VISIT(self->find_node);
+    Py_VISIT(self->leave_other);
+    Py_VISIT(self->clock);
+    Py_VISIT(self->announced);
+    Py_VISIT(self->profile);
+    Py_VISIT(self->body_type);
+    Py_VISIT(self->find_body);
+    Py_VISIT(self->leave_body);
+    Py_VISIT(self->tree);
+    return 0;
+}
+
+/* The objects that the hooks use stay until the recorder is gone. */
+static int
+recorder_clear(Recorder *self)
+{
+    Py_CLEAR(self->tree);
+    return 0;
+}
+
+static void
+recorder_dealloc(Recorder *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    recorder_clear(self);
+    Py_CLEAR(self->threads);
+    Py_CLEAR(self->new_tree);
+    Py_CLEAR(self->find_node);
+    Py_CLEAR(self->leave_other);
+    Py_CLEAR(self->clock);
+    Py_CLEAR(self->announced);
+    Py_CLEAR(self->profile);
+    Py_CLEAR(self->body_type);
+    Py_CLEAR(self->find_body);
+    Py_CLEAR(self->leave_body);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef recorder_methods[] = {
+    {"enter", (PyCFunction)(void (*)(void))recorder_enter, METH_FASTCALL, NULL},
+    {"leave", (PyCFunction)(void (*)(void))recorder_leave, METH_FASTCALL, NULL},
+    {"fail", (PyCFunction)recorder_fail, METH_O, NULL},
+    {"begun", (PyCFunction)(void (*)(void))recorder_begun, METH_FASTCALL, NULL},
+    {"follow", (PyCFunction)recorder_follow, METH_O, NULL},
+    {"follow_with", (PyCFunction)recorder_follow_with, METH_VARARGS, NULL},
+    {"forget", (PyCFunction)recorder_forget, METH_NOARGS, NULL},
+    {NULL},
+};
+
+static PyMemberDef recorder_members[] = {
+    {"announced", T_OBJECT_EX, offsetof(Recorder, announced)},
+    {NULL},
+};
+
+static PyType_Slot recorder_slots[] = {
+    {Py_tp_new, recorder_new},
+    {Py_tp_dealloc, recorder_dealloc},
+    {Py_tp_traverse, recorder_traverse},
+    {Py_tp_clear, recorder_clear},
+    {Py_tp_methods, recorder_methods},
+    {Py_tp_members, recorder_members},
+    {0, NULL},
+};
+
+PyType_Spec recorder_spec = {
+    .name = "cassette_import.contexts.common.accelerator._accelerator.Recorder",
+    .basicsize = sizeof(Recorder),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = recorder_slots,
+};

@@ -1,0 +1,42 @@
+"""Containers with tagged items: what a context gives to a function of the program, and reads from its result.
+
+Knows wrappers, and the containers of Python; must not know what the metadata is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
+
+if TYPE_CHECKING:
+    from cassette_import.activation.context import Context
+
+__all__ = ["with_items_read", "with_items_tagged"]
+
+
+def with_items_tagged(ctx: Context, value: Any, tagged: Callable[[Any], Any]) -> Any:
+    """A list, tuple or dict of what `tagged` returns for its items; any other value itself."""
+    store = tag_of(ctx, create=True).store  # type: ignore[union-attr]
+    if type(value) in (list, tuple):
+        items = [tagged(item) for item in value]
+        return store.bind_items(type(value)(map(plain, items)), items)
+    if type(value) is dict:
+        pairs = [(key, tagged(item)) for key, item in value.items()]
+        return store.bind_pairs({key: plain(item) for key, item in pairs}, pairs)
+    return value
+
+
+def with_items_read(ctx: Context, value: Any, read: Callable[[Any], Any]) -> Any:
+    """A list, tuple or dict of what `read` returns for its items, which get their wrappers; any other value itself."""
+    bare = plain(value)
+    store = tag_of(ctx).store  # type: ignore[union-attr]
+    if isinstance(bare, (list, tuple)):
+        items = [read(item) for item in store.wrapped_items(bare)]
+        return type(bare)(*items) if hasattr(bare, "_fields") else type(bare)(items)
+    if isinstance(bare, dict):
+        slots = store.slots_by_key(bare)
+        return {key: read(Tagged(*slots[key]) if key in slots else item) for key, item in bare.items()}
+    return bare

@@ -1,0 +1,10 @@
+"""`contract`, `solve`: boxes that contain all solutions of an equation whose sides are unmodified functions.
+
+Knows interval constraint programming; must not know other contexts.
+"""
+
+from cassette_import.contexts.contract.contracting import contract
+from cassette_import.contexts.contract.errors import NotContracted, TooManyPaths
+from cassette_import.contexts.contract.solving import Solution, solve
+
+__all__ = ["NotContracted", "Solution", "TooManyPaths", "contract", "solve"]

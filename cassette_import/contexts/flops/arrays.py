@@ -1,0 +1,239 @@
+"""Which operations a call does with arrays: tables of NumPy's functions, counted by element.
+
+A function that reduces `n` numbers to one does `n - 1` operations, a product of matrices one multiplication for each
+product of two numbers. Nothing is imported: the tables are made once the program has imported NumPy. Knows NumPy;
+must not know contexts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.contexts.flops.operations import NOTHING, Operations, Rule, operations_with, scaled
+
+__all__ = ["ArrayRules"]
+
+_NAMES: Final = {
+    "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "floor_divide": "floordiv",
+    "remainder": "mod", "power": "pow", "float_power": "pow", "negative": "neg", "absolute": "abs", "fabs": "abs",
+    "square": "mul", "reciprocal": "truediv", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
+    "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "deg2rad": "mul", "rad2deg": "mul",
+    "radians": "mul", "degrees": "mul",
+}  # fmt: skip
+"""The operations of ufuncs that are named otherwise in Python."""
+
+_FREE_UFUNCS: Final = (
+    " positive sign isnan isinf isfinite isnat floor ceil trunc rint maximum minimum fmax fmin copysign signbit modf"
+    " frexp ldexp nextafter spacing conjugate heaviside "
+)
+_COMPOUND_UFUNCS: Final[dict[str, Operations]] = {
+    "divmod": {"floordiv": 1, "mod": 1},
+    "hypot": {"mul": 2, "add": 1, "sqrt": 1},
+}
+
+_FREE: Final = (
+    "all allclose any append arange argmax argmin argsort argwhere around array array_equal array_split asarray"
+    " ascontiguousarray asfarray astype atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to choose clip"
+    " column_stack compress concatenate copy copyto count_nonzero delete diag diagonal dsplit dstack empty empty_like"
+    " expand_dims extract eye fill_diagonal flatnonzero flip fliplr flipud frombuffer fromiter full full_like hsplit"
+    " hstack identity imag insert isclose iscomplex isin isreal lexsort max meshgrid min moveaxis nan_to_num nonzero"
+    " ones ones_like pad partition place ptp put putmask ravel real repeat reshape resize roll rollaxis rot90 round"
+    " round_ searchsorted select sort split squeeze stack swapaxes take take_along_axis tile transpose tril triu"
+    " trim_zeros unique vsplit vstack where zeros zeros_like"
+)
+"""Functions that move numbers, or compare them."""
+_FREE_METHODS: Final = (
+    "all any argmax argmin argsort astype choose clip compress conj conjugate copy diagonal fill flatten item max min"
+    " nonzero partition ptp put ravel repeat reshape resize round searchsorted sort squeeze swapaxes take tobytes"
+    " tolist transpose view __array__ __getitem__ __setitem__ __copy__ __deepcopy__"
+)
+_REDUCTIONS: Final = {"sum": "add", "nansum": "add", "prod": "mul", "cumsum": "add", "cumprod": "mul", "trace": "add"}
+
+
+class ArrayRules:
+    """The rules of NumPy's functions by their identity.
+
+    Parameters
+    ----------
+    numpy:
+        The module.
+
+    Example
+    -------
+    >>> import numpy
+    >>> ArrayRules(numpy).rule(numpy.multiply)(numpy.ones(3), (numpy.ones(3), 2.0), {})
+    {'mul': 3}
+    """
+
+    def __init__(self, numpy: Any) -> None:
+        self._numpy = numpy
+        self._rules: dict[int, Rule] = {}
+        methods = vars(numpy.ndarray)
+        owners: tuple[tuple[Any, str, Callable[[str], Rule]], ...] = (
+            (vars(numpy), _FREE, lambda name: _free),
+            (methods, _FREE_METHODS, lambda name: _free),
+            *((owner, " ".join(_REDUCTIONS), self._reduction) for owner in (vars(numpy), methods)),
+            *((owner, "mean var std", lambda name: _STATISTICS[name]) for owner in (vars(numpy), methods)),
+            *((owner, "dot", lambda name: _products) for owner in (vars(numpy), methods)),
+            (vars(numpy), "inner vdot matmul", lambda name: _products),
+            (vars(numpy), "outer kron", lambda name: _by_element("mul")),
+            (vars(numpy), "diff", lambda name: _by_element("sub")),
+            (vars(numpy.linalg), "norm", lambda name: _norm),
+        )
+        for namespace, names, make in owners:
+            for name in names.split():
+                if name in namespace:
+                    self._rules[id(namespace[name])] = make(name)
+        ufunc = vars(numpy.ufunc)
+        self._rules[id(ufunc["reduce"])] = self._rules[id(ufunc["accumulate"])] = _ufunc_reduction
+        self._rules[id(ufunc["outer"])] = _ufunc_outer
+
+    def rule(self, function: Any) -> Rule | None:
+        """The rule of a function of NumPy; None if it has none."""
+        if isinstance(function, self._numpy.ufunc):
+            return lambda result, arguments, keywords: self._of_ufunc(function, result, keywords)
+        if isinstance(function, type) and issubclass(function, (self._numpy.generic, self._numpy.ndarray)):
+            return _free
+        return self._rules.get(id(function))
+
+    def of_operator(self, name: str, result: Any, arguments: tuple[Any, ...]) -> Operations:
+        """The operations of an operator whose result is an array or a scalar of NumPy."""
+        if name == "matmul":
+            return _products(result, arguments, {})
+        return (
+            operations_with(name, int(result.size), of_complex=_is_complex(result)) if _is_inexact(result) else NOTHING
+        )
+
+    def _of_ufunc(self, ufunc: Any, result: Any, keywords: dict[str, Any]) -> Operations:
+        first = result[0] if isinstance(result, tuple) else result
+        name = ufunc.__name__
+        if not _is_inexact(first) or f" {name} " in _FREE_UFUNCS:
+            return NOTHING
+        count = first.size
+        where = keywords.get("where", True)
+        if where is not True:
+            count = int(self._numpy.count_nonzero(self._numpy.broadcast_to(where, first.shape)))
+        if name in _COMPOUND_UFUNCS:
+            return scaled(_COMPOUND_UFUNCS[name], count)
+        return operations_with(_NAMES.get(name, name), count, of_complex=_is_complex(first))
+
+    def _reduction(self, name: str) -> Rule:
+        operation, runs = _REDUCTIONS[name], name.startswith("cum")
+
+        def rule(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+            if not _is_inexact(result):
+                return NOTHING
+            given = self._numpy.asarray(arguments[0])
+            size = min(given.shape) * (given.size // math.prod(given.shape[:2])) if name == "trace" else given.size
+            kept = _outputs(result, given, arguments, keywords) if runs else result.size
+            return operations_with(operation, max(size - kept, 0), of_complex=_is_complex(result))
+
+        return rule
+
+
+def _outputs(result: Any, given: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> int:
+    """How many numbers a running total begins with."""
+    axis = arguments[1] if len(arguments) > 1 else keywords.get("axis")
+    if axis is None:
+        return min(int(given.size), 1)
+    return int(given.size) // int(given.shape[axis]) if given.shape[axis] else 0
+
+
+def _is_inexact(value: Any) -> bool:
+    return getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c")
+
+
+def _is_complex(value: Any) -> bool:
+    return bool(value.dtype.kind == "c")
+
+
+def _free(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    return NOTHING
+
+
+def _by_element(name: str) -> Rule:
+    def rule(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+        return operations_with(name, result.size, of_complex=_is_complex(result)) if _is_inexact(result) else NOTHING
+
+    return rule
+
+
+def _size_of(argument: Any) -> int:
+    size = getattr(argument, "size", None)
+    if isinstance(size, int):
+        return size
+    return sum(map(_size_of, argument)) if isinstance(argument, (list, tuple)) else 1
+
+
+def _shape_of(argument: Any) -> tuple[int, ...]:
+    shape = getattr(argument, "shape", None)
+    if shape is not None:
+        return tuple(shape)
+    return (len(argument), *_shape_of(argument[0])) if isinstance(argument, (list, tuple)) and argument else ()
+
+
+def _products(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    """A product of vectors or matrices: each number of the result is a sum of products."""
+    if not _is_inexact(result):
+        return NOTHING
+    of_complex = _is_complex(result)
+    terms = (_shape_of(arguments[0]) or (1,))[-1]
+    if not _shape_of(arguments[0]) or not _shape_of(arguments[1]):
+        return operations_with("mul", result.size, of_complex=of_complex)
+    found: dict[str, int] = {}
+    for name, count in (("mul", terms), ("add", max(terms - 1, 0))):
+        for operation, number in operations_with(name, count * result.size, of_complex=of_complex).items():
+            found[operation] = found.get(operation, 0) + number
+    return found
+
+
+def _mean(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    if not _is_inexact(result):
+        return NOTHING
+    return {"add": max(_size_of(arguments[0]) - result.size, 0), "truediv": int(result.size)}
+
+
+def _variance(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    """Two means, the second one of squared deviations."""
+    if not _is_inexact(result):
+        return NOTHING
+    size, outputs = _size_of(arguments[0]), int(result.size)
+    return {"add": 2 * max(size - outputs, 0), "truediv": 2 * outputs, "sub": size, "mul": size}
+
+
+def _deviation(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    found = _variance(result, arguments, keywords)
+    return {**found, "sqrt": int(result.size)} if found else found
+
+
+_STATISTICS: Final[dict[str, Rule]] = {"mean": _mean, "var": _variance, "std": _deviation}
+
+
+def _norm(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations | None:
+    if len(arguments) > 1 or keywords.get("ord") is not None:
+        return None
+    size, outputs = _size_of(arguments[0]), int(result.size)
+    return {"mul": size, "add": max(size - outputs, 0), "sqrt": outputs}
+
+
+def _ufunc_reduction(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    ufunc, given = arguments[0], arguments[1]
+    if not _is_inexact(result) or f" {ufunc.__name__} " in _FREE_UFUNCS:
+        return NOTHING
+    name = _NAMES.get(ufunc.__name__, ufunc.__name__)
+    size = _size_of(given)
+    outputs = result.size
+    if result.size == size and size:  # `accumulate` keeps each step
+        shape = _shape_of(given)
+        axis = keywords.get("axis", arguments[2] if len(arguments) > 2 else 0) or 0
+        outputs = size // shape[axis]
+    return operations_with(name, max(size - outputs, 0), of_complex=_is_complex(result))
+
+
+def _ufunc_outer(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
+    name = arguments[0].__name__
+    if not _is_inexact(result) or f" {name} " in _FREE_UFUNCS:
+        return NOTHING
+    return operations_with(_NAMES.get(name, name), result.size, of_complex=_is_complex(result))

@@ -1,0 +1,10 @@
+"""`fuzz`: inputs for which unmodified code raises exceptions, guided by what the code compares.
+
+Knows its function and its results; must not know other contexts.
+"""
+
+from cassette_import.contexts.fuzz.findings import Finding
+from cassette_import.contexts.fuzz.fuzzing import Findings, fuzz
+from cassette_import.contexts.fuzz.running import TooSlow
+
+__all__ = ["Finding", "Findings", "TooSlow", "fuzz"]

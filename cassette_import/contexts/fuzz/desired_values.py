@@ -1,0 +1,172 @@
+"""Desired values of the arguments of comparisons: those that would change what the function returns.
+
+Each is for one argument. Knows functions of Python; must not know inputs, or where an argument comes from.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from cassette_import.contexts.fuzz.patterns import examples
+
+__all__ = ["COMPARISONS", "LOOK_UPS", "DesiredValue", "desired_values"]
+
+_MOST: Final = 48
+"""How many items of a large container are desired values."""
+
+
+class DesiredValue(NamedTuple):
+    """What an argument should be.
+
+    Attributes
+    ----------
+    number:
+        The number of the argument.
+    how:
+        `"be"` the value, `"begin"` or `"end"` with it, `"contain"` it, have it as a `"key"`, or be `"longer"`.
+    value:
+        The value.
+    """
+
+    number: int
+    how: str
+    value: Any = None
+
+
+Rule = Callable[[tuple[Any, ...]], Iterator[DesiredValue]]
+
+
+def _equal(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    left, right = arguments[:2]
+    yield DesiredValue(0, "be", right)
+    yield DesiredValue(1, "be", left)
+
+
+def _ordered(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    for index, other in ((0, arguments[1]), (1, arguments[0])):
+        yield DesiredValue(index, "be", other)
+        if isinstance(other, (int, float)):
+            yield DesiredValue(index, "be", other + 1)
+            yield DesiredValue(index, "be", other - 1)
+            if isinstance(other, float):
+                yield DesiredValue(index, "be", math.nextafter(other, math.inf))
+                yield DesiredValue(index, "be", math.nextafter(other, -math.inf))
+        elif isinstance(other, str) and len(other) == 1:
+            yield DesiredValue(index, "be", chr(min(ord(other) + 1, 0x10FFFF)))
+            yield DesiredValue(index, "be", chr(max(ord(other) - 1, 0)))
+
+
+def _contains(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    container, item = arguments[:2]
+    if isinstance(container, (str, bytes)):
+        yield DesiredValue(0, "contain", item)
+        for character in container[:_MOST] if isinstance(container, str) else ():
+            yield DesiredValue(1, "be", character)
+        yield DesiredValue(1, "be", container)
+        return
+    yield DesiredValue(0, "key", item)
+    for one in _items(container):
+        yield DesiredValue(1, "be", one)
+
+
+def _looked_up(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    container, key = arguments[:2]
+    if isinstance(container, (str, bytes, list, tuple)):
+        if isinstance(key, int):
+            yield DesiredValue(0, "longer")
+        return
+    yield DesiredValue(0, "key", key)
+    for one in _items(container):
+        yield DesiredValue(1, "be", one)
+
+
+def _items(container: Any) -> list[Any]:
+    """The items of a container, or its keys, in an order that is the same in each process."""
+    if not isinstance(container, (list, tuple, set, frozenset, dict)):
+        return []
+    found = (
+        list(container)[: 10 * _MOST] if not isinstance(container, (set, frozenset)) else sorted(container, key=repr)
+    )
+    return [one for one in found if isinstance(one, (str, bytes, int, float))][:_MOST]
+
+
+def _text(how: str) -> Rule:
+    """Methods of texts whose argument is a text, or several ones in a tuple."""
+
+    def rule(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+        if len(arguments) > 1:
+            for one in arguments[1] if isinstance(arguments[1], tuple) else (arguments[1],):
+                yield DesiredValue(0, how, one)
+            if not isinstance(arguments[1], tuple):
+                yield DesiredValue(1, "be", arguments[0])
+
+    return rule
+
+
+def _like(*texts: str) -> Rule:
+    """Functions of one text that is of some kind."""
+
+    def rule(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+        for text in texts:
+            yield DesiredValue(0, "be", text)
+
+    return rule
+
+
+def _matched(how: str) -> Rule:
+    def rule(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+        pattern = arguments[0]
+        try:
+            for text in examples(pattern if isinstance(pattern, re.Pattern) else re.compile(pattern)):
+                yield DesiredValue(1, how, text)
+        except (re.error, TypeError, RecursionError, OverflowError):
+            return
+
+    return rule
+
+
+def _table() -> dict[Any, Rule]:
+    found: dict[Any, Rule] = {operator.eq: _equal, operator.ne: _equal, operator.is_: _equal}
+    found |= {getattr(operator, name): _ordered for name in ("lt", "le", "gt", "ge")}
+    found |= {operator.contains: _contains, operator.getitem: _looked_up}
+    found |= {int: _like("0", "-1", "99999999999"), float: _like("0", "1.5", "-1e9", "nan", "inf")}
+    hows = {"startswith": "begin", "removeprefix": "begin", "endswith": "end", "removesuffix": "end"}
+    inside = ("find", "rfind", "index", "rindex", "count", "split", "rsplit", "partition", "rpartition", "replace")
+    hows |= dict.fromkeys((*inside, "strip", "lstrip", "rstrip"), "contain")
+    kinds = {
+        "isdigit": ("0",), "isdecimal": ("0",), "isnumeric": ("0",), "isalpha": ("a",), "isalnum": ("a", "0"),
+        "isspace": (" ", "\n"), "isupper": ("A",), "islower": ("a",), "isidentifier": ("a", "_"), "istitle": ("A",),
+        "isascii": ("a", "é"), "isprintable": ("a", "\0"),
+    }  # fmt: skip
+    for owner in (str, bytes):
+        found |= {getattr(owner, name): _text(how) for name, how in hows.items()}
+        found |= {getattr(owner, name): _like(*texts) for name, texts in kinds.items() if hasattr(owner, name)}
+    return found
+
+
+COMPARISONS: Final = _table()
+"""The functions whose calls are noted when they have returned or raised, each with its rule."""
+
+_PATTERNS: Final[dict[Any, Rule]] = {
+    **{function: _matched("begin") for function in (re.match, re.fullmatch, re.Pattern.match, re.Pattern.fullmatch)},
+    **{function: _matched("contain") for function in (re.search, re.findall, re.finditer, re.split, re.sub)},
+    **{getattr(re.Pattern, name): _matched("contain") for name in ("search", "findall", "finditer", "split", "sub")},
+}
+_RULES_OF_LOOK_UPS: Final[dict[Any, Rule]] = {
+    **dict.fromkeys((dict.get, dict.pop, dict.setdefault), _looked_up),
+    **{f: rule for f, rule in _PATTERNS.items() if f not in (re.sub, re.Pattern.sub)},
+}
+
+LOOK_UPS: Final = tuple(_RULES_OF_LOOK_UPS)
+"""The functions whose calls are noted before they run: they may return None, which tells nothing."""
+
+
+def desired_values(function: Any, arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    """The desired values of the arguments of a call. They depend on its arguments, not on what it returned."""
+    rule = COMPARISONS.get(function) or _RULES_OF_LOOK_UPS.get(function)
+    if rule is not None and arguments:
+        yield from rule(arguments)

@@ -1,0 +1,172 @@
+"""Findings: exceptions of the function under test, each call site once, and the tests that show them.
+
+Knows tracebacks and the source of tests; must not know how inputs are found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, TracebackType
+from typing import Any, Final
+
+from cassette_import.contexts.fuzz.running import TooSlow
+from cassette_import.runtime.dispatch.call_sites import CallSite
+
+__all__ = ["Finding", "Key", "finding_key", "test_source"]
+
+Key = tuple[type, str, str, int]
+"""What makes two exceptions the same finding: the type, and the file, function and line."""
+
+_WHERE_IT_TURNS: Final = 60
+"""So many of the innermost frames of a recursion tell which functions call each other."""
+
+
+@dataclass
+class Finding:
+    """An input for which the function raises an exception.
+
+    Attributes
+    ----------
+    input:
+        The smallest input that was found.
+    exception:
+        The exception that the function raised for it.
+    callsite:
+        The innermost place in the packages: of a recursion without end, the function that occurs most often.
+    executions:
+        After how many executions it was found.
+
+    Example
+    -------
+    >>> from cassette_import.contexts.fuzz import fuzz
+    >>> [found] = fuzz(lambda text: text.index("b"), ["b"], executions=200)
+    >>> found.input, found.exception
+    ('', ValueError('substring not found'))
+    """
+
+    input: Any
+    exception: BaseException
+    callsite: CallSite
+    executions: int = 0
+
+    def __str__(self) -> str:
+        text = repr(self.input)
+        shown = text if len(text) <= 200 else f"{text[:200]}…"
+        message = str(self.exception).splitlines()[:1]
+        error = ": ".join([type(self.exception).__name__, *message])
+        return f"{error}\n  at {self.callsite}\n  for {shown}"
+
+    @property
+    def name(self) -> str:
+        """A name for files: the same for the same type and function."""
+        place = self.callsite
+        text = f"{type(self.exception).__qualname__} {place.module} {place.function} {place.source}"
+        words = re.sub(r"\W+", "_", f"{type(self.exception).__name__}_in_{place.function}").strip("_").lower()
+        return f"{words[:60]}_{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def finding_key(error: BaseException, is_covered: Callable[[str], bool]) -> tuple[Key, CallSite]:
+    """What tells an exception from others, and its place.
+
+    Parameters
+    ----------
+    error:
+        An exception with its traceback.
+    is_covered:
+        Whether a file belongs to the packages.
+    """
+    frames = [(one.tb_frame.f_code, one.tb_lasti, one.tb_lineno, one.tb_frame.f_globals) for one in _chain(error)]
+    own = [frame for frame in frames if is_covered(frame[0].co_filename)] or frames
+    if isinstance(error, (RecursionError, TooSlow)) and own:
+        turning = own[-_WHERE_IT_TURNS:] if isinstance(error, RecursionError) else own
+        counts = Counter((code.co_filename, code.co_firstlineno) for code, *_ in turning)
+        most = max(counts.values()) / 2
+        file, first = min(place for place, count in counts.items() if count >= most)
+        own = [frame for frame in own if (frame[0].co_filename, frame[0].co_firstlineno) == (file, first)]
+    code, instruction, line, names = own[-1]
+    site = _site(code, instruction, line, names)
+    number = code.co_firstlineno if isinstance(error, (RecursionError, TooSlow)) else line
+    return (type(error), code.co_filename, code.co_qualname, number), site
+
+
+def _chain(error: BaseException) -> list[TracebackType]:
+    found, traceback = [], error.__traceback__
+    while traceback is not None:
+        found.append(traceback)
+        traceback = traceback.tb_next
+    return found
+
+
+def _site(code: CodeType, instruction: int, line: int, names: dict[str, Any]) -> CallSite:
+    positions = list(code.co_positions())
+    known = positions[instruction // 2] if 0 <= instruction // 2 < len(positions) else (line, line, None, None)
+    linecache.lazycache(code.co_filename, names)
+    return CallSite(
+        code.co_filename, line, known[1] or line, known[2], known[3], code.co_qualname, names.get("__name__", "")
+    )
+
+
+def test_source(finding: Finding, module: str, function: str, timeout: float | None) -> str:
+    """The source of a pytest file that fails as long as the function raises the exception.
+
+    Parameters
+    ----------
+    finding:
+        The finding.
+    module, function:
+        Where the function is imported from.
+    timeout:
+        The seconds that a run may take; None for no bound.
+    """
+    lines = [f'"""{type(finding.exception).__name__} at {_place(finding.callsite)}"""', ""]
+    slow = isinstance(finding.exception, TooSlow)
+    root, _, rest = function.partition(".")
+    lines += ["import faulthandler", ""] if slow else []
+    lines += [f"from {module} import {root}", "", f"INPUT = {_literal(finding.input)}", "", ""]
+    lines += [f"def test_{finding.name}():"]
+    call = f"{root}{f'.{rest}' if rest else ''}(INPUT)"
+    if slow:
+        lines += [f"    faulthandler.dump_traceback_later({timeout!r}, exit=True)  # it took longer"]
+        lines += [f"    {call}", "    faulthandler.cancel_dump_traceback_later()"]
+    else:
+        message = (str(finding.exception).splitlines() or [""])[0]
+        lines += [f"    {call}  # {type(finding.exception).__name__}: {_comment(message)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _comment(message: str) -> str:
+    return message.encode("ascii", "backslashreplace").decode()[:80].rstrip()
+
+
+def _place(site: CallSite) -> str:
+    return f"{site.module}, line {site.lineno}, in {site.function}".encode("ascii", "backslashreplace").decode()
+
+
+def _literal(value: Any) -> str:
+    """The source of a value; `nan` and `inf` are no names of Python."""
+    if type(value) is float and repr(value).strip("-") in ("nan", "inf"):
+        return f'float("{value!r}")'
+    if type(value) is list:
+        return f"[{', '.join(map(_literal, value))}]"
+    if type(value) is dict:
+        return f"{{{', '.join(f'{key!a}: {_literal(item)}' for key, item in value.items())}}}"
+    return _shortened(value)
+
+
+def _shortened(value: Any) -> str:
+    """The source of a text: one with a long run of a piece is written as a product."""
+    if type(value) in (str, bytes) and len(value) > 200:
+        for size in range(1, 5):
+            pattern: Any = f"(?s)(.{{{size}}})\\1{{40,}}"
+            match = re.search(pattern if type(value) is str else pattern.encode(), value)
+            if match is not None:
+                product = f"{match[1]!a} * {len(match[0]) // size}"
+                before, after = value[: match.start()], value[match.end() :]
+                parts = [_shortened(before)] * bool(before) + [product] + [_shortened(after)] * bool(after)
+                return " + ".join(parts)
+    return ascii(value)

@@ -1,0 +1,121 @@
+"""Runs of the function under test, bounded in time, in the depth of recursion and in memory.
+
+Knows exceptions, signals and limits of processes; must not know where inputs come from.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, ModuleType
+from typing import Any, Final, NoReturn
+
+resource: ModuleType | None
+try:
+    import resource
+except ModuleNotFoundError:  # pragma: no cover - not on Unix
+    resource = None
+
+__all__ = ["Limits", "TooSlow"]
+
+_TICKS: Final = 4
+"""How often the clock is looked at in the time that a run may take."""
+
+
+class TooSlow(BaseException):
+    """A run took longer than it may. It is no `Exception`, so that a program which handles those does not go on."""
+
+
+class Limits:
+    """Bounds of runs.
+
+    Parameters
+    ----------
+    timeout:
+        The seconds that a run may take, or None.
+    memory:
+        How many bytes of address space the process may use beyond what it uses now, or None.
+
+    Raises
+    ------
+    ValueError
+        If a bound makes no sense, or cannot be had here.
+    """
+
+    def __init__(self, timeout: float | None, memory: int | None) -> None:
+        for name, value in (("timeout", timeout), ("memory", memory)):
+            if value is not None and not (value > 0):
+                raise ValueError(f"{name} is a positive number or None, not {value!r}")
+        can_interrupt = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        if timeout is not None and not can_interrupt:
+            raise ValueError(
+                "a timeout needs signals: fuzz in the main thread of a process on Unix, or with timeout=None"
+            )
+        self.timeout = timeout
+        self.memory = memory
+        self._began: float | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the bounds, and restore what was before."""
+        with self._memory(), self._clock():
+            yield
+
+    @contextmanager
+    def _memory(self) -> Iterator[None]:
+        used = _address_space()
+        if self.memory is None or resource is None or used is None:
+            yield
+            return
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = used + int(self.memory)
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if soft < 0 else min(soft, wanted), hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+    @contextmanager
+    def _clock(self) -> Iterator[None]:
+        if self.timeout is None:
+            yield
+            return
+        old = signal.signal(signal.SIGALRM, self._tick)
+        before = signal.setitimer(signal.ITIMER_REAL, self.timeout / _TICKS, self.timeout / _TICKS)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, *before)
+            signal.signal(signal.SIGALRM, old)
+
+    def _tick(self, number: int, frame: FrameType | None) -> None:
+        if self._began is not None and self.timeout and time.monotonic() - self._began > self.timeout:
+            self._stop()
+
+    def _stop(self) -> NoReturn:
+        raise TooSlow(f"a run took longer than {self.timeout:g} seconds")
+
+    def error_of(self, call: Callable[[Any], Any], argument: Any) -> BaseException | None:
+        """The exception that a call raises, or None; Ctrl-C ends the fuzzing and not the run."""
+        self._began = time.monotonic()
+        try:
+            call(argument)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return error
+        finally:
+            self._began = None
+        return None
+
+
+def _address_space() -> int | None:
+    """How many bytes of addresses the process uses, where the system says so."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[0]) * (4096 if resource is None else resource.getpagesize())
+    except (OSError, ValueError):
+        return None

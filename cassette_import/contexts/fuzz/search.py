@@ -1,0 +1,395 @@
+"""The search: which input runs next, which are kept, and when the tagged run tells what to write where.
+
+Fast runs and tagged runs take turns by counts and not by the clock, so that a search can be repeated. Knows all parts
+of fuzzing; must not know how inputs are changed, run or kept in files.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, TextIO
+
+from cassette_import.contexts.fuzz.constants import Constants
+from cassette_import.contexts.fuzz.coverage import Coverage
+from cassette_import.contexts.fuzz.findings import Finding, Key, finding_key, test_source
+from cassette_import.contexts.fuzz.inputs import applied, copied, encoded
+from cassette_import.contexts.fuzz.milestones import Milestones
+from cassette_import.contexts.fuzz.minimising import minimised
+from cassette_import.contexts.fuzz.mutation import Mutator
+from cassette_import.contexts.fuzz.observer import Comparison, observed
+from cassette_import.contexts.fuzz.running import Limits, TooSlow
+from cassette_import.contexts.fuzz.slopes import extrapolated, number_at
+from cassette_import.contexts.fuzz.solving import edits, exact_edits, is_checksum
+from cassette_import.contexts.fuzz.storage import Folder
+
+__all__ = ["Entry", "Search"]
+
+_NEWEST: Final = 8
+_FAST_AT_FIRST: Final = 200
+_COST_OF_RUN: Final = 20
+_VALUES_OF_COST: Final = 4
+"""A tagged run is followed by so many fast ones, and one more for each so many values that it has tagged."""
+_MOST_CANDIDATES: Final = 600
+_MOST_CHECKS: Final = 24
+_COST_OF_CHECKS: Final = 800
+"""Bounds for one input: how many candidates run, and how many of them once more to see whether they come closer."""
+_MOST_SLOPES: Final = 4
+_MOST_SUMS: Final = 4
+_ROUNDS_OF_REPAIR: Final = 3
+_SHARE_OF_REPAIRS: Final = 0.25
+"""How many checksums an input may have, and which share of the inputs made of it is repaired."""
+_LATEST: Final = 1.2
+"""Minimising may go on until this many times the seconds of the search."""
+_MINIMISING: Final = 1500
+_MINIMISING_SLOW: Final = ((TooSlow, 12), ((RecursionError, MemoryError), 150))
+_MINIMISING_REPAIRED: Final = 150
+"""How many inputs are tried to make one smaller."""
+_LONGEST_TOKEN: Final = 40
+_MOST_REMEMBERED: Final = 200_000
+
+
+@dataclass
+class Entry:
+    """An input that reached something new.
+
+    Attributes
+    ----------
+    value:
+        The input.
+    repairs:
+        The places of comparisons between two parts of the input, as of a checksum: they were written anew on the way to
+        this input, and must be for inputs that are made of it.
+    size:
+        How long it is in a file.
+    """
+
+    value: Any
+    repairs: frozenset[Any] = field(default_factory=frozenset)
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.size = len(encoded(self.value))
+
+
+class Search:
+    """A search for findings.
+
+    Parameters
+    ----------
+    f, allowed, seed, longest, progress:
+        As for `fuzz`.
+    coverage:
+        The branches and lines of the packages.
+    limits:
+        The bounds of each run.
+    folder:
+        Where inputs and findings are kept.
+
+    Attributes
+    ----------
+    seconds, most:
+        When to end: after a time, after a number of executions. None for no bound.
+    corpus, findings:
+        The inputs that reached something new, and what was found.
+    executions, tagged:
+        How often the function ran, and how often with a tagged input.
+    """
+
+    def __init__(
+        self,
+        f: Callable[[Any], Any],
+        coverage: Coverage,
+        limits: Limits,
+        folder: Folder,
+        allowed: tuple[type[BaseException], ...],
+        seed: int,
+        longest: int,
+        progress: TextIO | None,
+    ) -> None:
+        self.f = f
+        self.coverage = coverage
+        self.limits = limits
+        self.folder = folder
+        self.allowed = allowed
+        self.seconds: float | None = None
+        self.most: int | None = None
+        self.chance = random.Random(seed)
+        self.mutator = Mutator(self.chance, longest)
+        self.corpus: list[Entry] = []
+        self.findings: dict[Key, Finding] = {}
+        self.executions = self.tagged = 0
+        self._waiting: list[Entry] = []
+        self._debt = _FAST_AT_FIRST
+        """How many fast runs are still to follow before the next tagged one."""
+        self._cost = 0
+        """How many fast runs the last tagged one is worth."""
+        self.milestones = Milestones()
+        self._tried: set[bytes] = set()
+        self._constants = Constants()
+        self._functions = 0
+        """The functions whose constants are tokens already: so many of those in `coverage`."""
+        self._progress = progress
+        self._shown = 0.0
+
+    def run(self, seeds: Iterable[Any], kept: Iterable[Any] = ()) -> bool:
+        """Search until the time or the executions are used up; whether Ctrl-C ended it.
+
+        Parameters
+        ----------
+        seeds:
+            Inputs to begin with.
+        kept:
+            The inputs that an earlier search has kept.
+        """
+        self._began = time.monotonic()
+        self.coverage.start()
+        try:
+            with self.limits.held():
+                self._search(seeds, kept)
+            return False
+        except _Over:
+            return False
+        except KeyboardInterrupt:
+            return True
+        finally:
+            self.coverage.stop()
+            self._show(at_end=True)
+
+    def _search(self, seeds: Iterable[Any], kept: Iterable[Any]) -> None:
+        for value in kept:
+            if not self._execute(value, frozenset()):
+                self.corpus.append(Entry(copied(value)))  # it came closer to a branch, which is not seen here
+        for seed in seeds:
+            if not self._execute(seed, frozenset()) and not self.corpus:
+                self._add(Entry(copied(seed)))
+        while True:
+            if self._debt <= 0:
+                self._tagged_round()
+            else:
+                self._fast_round()
+
+    # ---- the fast tier
+
+    def _fast_round(self) -> None:
+        entry = self._chosen()
+        child = self.mutator.mutated(entry.value, self.mutator.pick(self.corpus).value)
+        self._debt -= 1
+        if entry.repairs and self.chance.random() < _SHARE_OF_REPAIRS:
+            debt = self._debt
+            child = self._repaired(child, entry.repairs)
+            self._debt = debt  # it is part of this execution
+        self._execute(child, entry.repairs)
+
+    def _chosen(self) -> Entry:
+        """An entry of the corpus; every second time one of the newest, and rather a short one."""
+        among = self.corpus[-_NEWEST:] if self.chance.random() < 0.5 else self.corpus
+        return min(self.mutator.pick(among), self.mutator.pick(among), key=lambda entry: entry.size)
+
+    def _execute(self, value: Any, repairs: frozenset[Any]) -> bool:
+        """Run the function as it is; keep the input if it reached something new. Whether it did."""
+        if self._is_over():
+            raise _Over
+        self.executions += 1
+        before = self.coverage.reached
+        error = self._error_of(value)
+        if error is not None and not (self.allowed and isinstance(error, self.allowed)):
+            self._found(value, error, repairs)
+        self._show()
+        if self.coverage.reached == before:
+            return False
+        self._add(Entry(copied(value), repairs))
+        return True
+
+    def _error_of(self, value: Any) -> BaseException | None:
+        given = copied(value)
+        return self.limits.error_of(lambda argument: self.coverage.call(self.f, argument), given)
+
+    def _add(self, entry: Entry) -> None:
+        self.corpus.append(entry)
+        self._waiting.append(entry)
+        self.folder.keep(entry.value)
+        for function in list(self.coverage.functions)[self._functions :]:
+            self._functions += 1
+            for token in self._constants.of(*function):
+                self.mutator.add_token(token)
+
+    def _is_over(self) -> bool:
+        if self.most is not None and self.executions >= self.most:
+            return True
+        return self.seconds is not None and self._elapsed >= self.seconds
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    # ---- the tagged tier
+
+    def _tagged_round(self) -> None:
+        """Run the newest input that was not observed yet, tagged; without one, a new input."""
+        if self._waiting:
+            entry = self._waiting.pop()
+        else:
+            parent = self._chosen()
+            child = self.mutator.mutated(parent.value, self.mutator.pick(self.corpus).value)
+            entry = Entry(child, parent.repairs)
+        comparisons = self._observe(entry.value)
+        self._note(comparisons)
+        sums = {one.site for one in comparisons if one.holds and is_checksum(one, entry.value)}
+        entry.repairs = (entry.repairs | sums) if len(sums) < _MOST_SUMS else entry.repairs
+        self._try_candidates(entry, comparisons)
+        self._try_slopes(entry, comparisons)
+
+    def _observe(self, value: Any) -> list[Comparison]:
+        self.tagged += 1
+
+        def call(run: Callable[[Any], Any], argument: Any) -> None:
+            self.limits.error_of(run, argument)
+
+        observer = observed(self.f, copied(value), call)
+        self._cost = _COST_OF_RUN + observer.values // _VALUES_OF_COST
+        self._debt += self._cost
+        return list(observer.comparisons.values())
+
+    def _note(self, comparisons: list[Comparison]) -> bool:
+        """Remember comparisons and their operands; whether one was reached or true that had not been before."""
+        for one in comparisons:
+            for argument, origin in zip(one.arguments, one.origins, strict=True):
+                is_short = type(argument) in (str, bytes) and 0 < len(argument) <= _LONGEST_TOKEN
+                if not origin and (is_short or type(argument) is int):
+                    self.mutator.add_token(argument)
+        return self.milestones.note(comparisons)
+
+    def _try_candidates(self, entry: Entry, comparisons: list[Comparison]) -> None:
+        candidates = checks = 0
+        most_checks = max(1, min(_MOST_CHECKS, _COST_OF_CHECKS // self._cost))
+        news = self.milestones.not_yet_true(comparisons)
+        for comparison, is_news in sorted(zip(comparisons, news, strict=True), key=lambda pair: pair[0].holds):
+            repairs = entry.repairs
+            if is_checksum(comparison, entry.value):
+                repairs |= {comparison.site}
+            for edit in edits(comparison, entry.value):
+                if candidates >= _MOST_CANDIDATES:
+                    return
+                candidate = applied(entry.value, edit)
+                if not self._is_new(candidate):
+                    continue
+                candidates += 1
+                if entry.repairs:
+                    candidate = self._repaired(candidate, entry.repairs)
+                if self._execute(candidate, repairs):
+                    continue
+                if is_news and checks < most_checks:
+                    checks += 1
+                    is_news = not self._comes_closer(candidate, repairs)
+
+    def _try_slopes(self, entry: Entry, comparisons: list[Comparison]) -> None:
+        """Shift each number of the input that reaches a comparison after a computation, and follow the slope."""
+        numbers: dict[Any, list[tuple[Comparison, int]]] = {}
+        for one, is_news in zip(comparisons, self.milestones.not_yet_true(comparisons), strict=True):
+            for index, origin in enumerate(one.origins[:2]):
+                if is_news and len(origin) == 1 and _is_number(one.arguments[index]):
+                    numbers.setdefault(origin[0], []).append((one, index))
+        for span, reached in list(numbers.items())[:_MOST_SLOPES]:
+            number = number_at(entry.value, span)
+            if number is None or all(one.arguments[index] == number.value for one, index in reached):
+                continue
+            shifted = applied(entry.value, number.edit(number.value + 1))
+            after = {(one.site, one.function): one for one in reversed(self._observe(shifted))}
+            for one, index in reached:
+                again = after.get((one.site, one.function))
+                other = one.arguments[1 - index] if len(one.arguments) == 2 else None
+                if again is None or not _is_number(again.arguments[index]) or not _is_number(other):
+                    continue
+                pair = one.arguments[index], again.arguments[index]
+                for edit in extrapolated(number, number.value + 1, *pair, other):
+                    candidate = applied(entry.value, edit)
+                    if self._is_new(candidate):
+                        self._execute(candidate, entry.repairs)
+
+    def _comes_closer(self, candidate: Any, repairs: frozenset[Any]) -> bool:
+        """Keep a candidate that reached no new branch, if it reached a new milestone; whether it did."""
+        if not self._note(self._observe(candidate)):
+            return False
+        self._add(Entry(candidate, repairs))
+        return True
+
+    def _repaired(self, value: Any, places: frozenset[Any]) -> Any:
+        """The input with comparisons at some places, as of a checksum, made true."""
+        for _ in range(_ROUNDS_OF_REPAIR):
+            wrong = [one for one in self._observe(value) if one.site in places and not one.holds]
+            found = next((edit for one in wrong for edit in exact_edits(one, value)), None)
+            if found is None:
+                return value
+            value = applied(value, found)
+        return value
+
+    def _is_new(self, value: Any) -> bool:
+        key = encoded(value)
+        if key in self._tried:
+            return False
+        if len(self._tried) < _MOST_REMEMBERED:
+            self._tried.add(key)
+        return True
+
+    # ---- findings
+
+    def _found(self, value: Any, error: BaseException, repairs: frozenset[Any]) -> None:
+        key, site = finding_key(error, self.coverage.is_covered)
+        if key in self.findings:
+            return
+        if isinstance(error, TooSlow) and not isinstance(self._error_of(value), TooSlow):
+            return  # the machine was busy
+        finding = Finding(copied(value), error, site, self.executions)
+        self.findings[key] = finding
+        self._write(finding)
+        most = next((count for types, count in _MINIMISING_SLOW if isinstance(error, types)), _MINIMISING)
+        if repairs:
+            most = min(most, _MINIMISING_REPAIRED)
+
+        def shown(candidate: Any) -> Any:
+            if self.seconds is not None and self._elapsed > self.seconds * _LATEST:
+                return None
+            candidate = self._repaired(candidate, repairs) if repairs else candidate
+            raised = self._error_of(candidate)
+            if raised is None or finding_key(raised, self.coverage.is_covered)[0] != key:
+                return None
+            finding.exception = raised
+            return candidate
+
+        debt = self._debt
+        finding.input = minimised(finding.input, shown, most)
+        self._debt = debt
+        self._write(finding)
+
+    def _write(self, finding: Finding) -> None:
+        module, function = getattr(self.f, "__module__", None), getattr(self.f, "__qualname__", "")
+        importable = module and module != "__main__" and "<" not in function
+        test = test_source(finding, module, function, self.limits.timeout) if importable and module else None
+        self.folder.keep_finding(finding.name, finding.input, test)
+
+    # ---- progress
+
+    def _show(self, at_end: bool = False) -> None:
+        if self._progress is None or (not at_end and self.executions & 63):
+            return
+        now = time.monotonic()
+        if at_end or now - self._shown > 0.5:
+            self._shown = now
+            line = (
+                f"{now - self._began:.0f} s, {self.executions} executions, {self.tagged} tagged, "
+                f"{len(self.coverage.branches)} branches, {len(self.corpus)} inputs kept, {len(self.findings)} findings"
+            )
+            end = "\n" if at_end or not self._progress.isatty() else ""
+            self._progress.write(f"\r\x1b[K{line}{end}" if self._progress.isatty() else f"{line}{end}")
+            self._progress.flush()
+
+
+class _Over(Exception):
+    """The time or the executions are used up."""
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)

@@ -1,0 +1,11 @@
+"""Programs as data: the graph of what an unmodified function computes, and what is left of it for known arguments.
+
+Knows the public names; must not know how a graph is traced.
+"""
+
+from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
+from cassette_import.contexts.graph.graph import Graph, graph
+from cassette_import.contexts.graph.residual import Residual, inline, residual
+from cassette_import.contexts.graph.tracing import unknown
+
+__all__ = ["Graph", "GuardFailed", "NotRepresentable", "Residual", "graph", "inline", "residual", "unknown"]

@@ -1,0 +1,295 @@
+"""The context of a trace: the metadata of a value is the node that computes it.
+
+Knows nodes, and how a leaf becomes one; must not know how arguments and results are taken apart.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections import deque
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
+from typing import Any, ClassVar, Final
+
+from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
+from cassette_import.contexts.common.lost_numbers import LosesNothing, unshared
+from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.graph.errors import NotRepresentable, refusal
+from cassette_import.contexts.graph.known_functions import IN_PLACE, MUTATORS, is_pure, keeps_types
+from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template
+from cassette_import.contexts.graph.outside import Outside, stores_the_same
+from cassette_import.runtime.dispatch.call_sites import nearest_site
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
+from cassette_import.runtime.state import ACTIVE, Activation
+from cassette_import.runtime.tagging.held_metadata import holds_metadata
+from cassette_import.runtime.tagging.lost_metadata import leaf_name
+from cassette_import.runtime.tagging.overdubbed_calls import calls_overdubbed
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
+
+__all__ = ["LITERALS", "TraceContext"]
+
+LITERALS: Final = (int, float, complex, str, bytes, bool, type(None))
+_SEQUENCES: Final = (list, tuple)
+_IN_C: Final = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
+_FIXED_LENGTH: Final = frozenset({"divmod", "modf", "frexp", "as_integer_ratio", "partition", "rpartition", "polar"})
+_INSTALL: Final = "Install its package, so that its operations are seen, or call it outside of the function"
+_MOST_STEPS: Final = 200_000
+
+
+class TraceContext(LosesNothing, tagging=True):
+    """Records the leaves that compute from unknown values as nodes, and the decisions on them as guards.
+
+    Parameters
+    ----------
+    outside:
+        What the function must not change.
+    limit:
+        How many nodes and guards a trace may have.
+    """
+
+    exempt_leaves: ClassVar[frozenset[int]] = frozenset({id(object.__new__)})
+    parts_alike: ClassVar[bool] = False
+
+    def __init__(self, outside: Outside, limit: int = _MOST_STEPS) -> None:
+        super().__init__()
+        self.outside = outside
+        self.steps: list[Step] = []
+        self.inputs: list[Node] = []
+        self.known: dict[int, tuple[str, Any]] = {}
+        self._limit = limit
+        self._count = 0
+        self._judged: dict[int, tuple[Any, bool]] = {}
+        self._guarded: dict[tuple[str, int], Guard] = {}
+        self.caught: NotRepresentable | None = None
+        """The error if the program catches an exception that unknown values have raised."""
+
+    # ---- nodes and guards
+
+    def input(self, value: Any, name: str) -> Any:
+        """A value of the arguments, tagged with a new input."""
+        node = Node(self._count, None, (), {}, value, None, name)
+        self._count += 1
+        self.inputs.append(node)
+        return tag(unshared(value), self, node)
+
+    def node_of(self, value: Any) -> Node | None:
+        """The node of a value; None if it is known."""
+        found = metadata(value, self)
+        return found if isinstance(found, Node) else None
+
+    def operation(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any) -> Any:
+        """The result of a leaf, tagged with a new node for it."""
+        node = self._add(f, arguments, keywords, value)
+        found = self._metadata_of_result(node, value)
+        return value if found is NO_METADATA else tag(value, self, found)
+
+    def _add(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], value: Any) -> Node:
+        operands = tuple(map(self.template, arguments))
+        named = {name: self.template(one) for name, one in keywords.items()}
+        node = Node(self._count, IN_PLACE.get(f, f), operands, named, value, nearest_site())
+        node.fixed = keeps_types(f) and all(source.fixed for source in node.sources)
+        self._append(node)
+        return node
+
+    def _append(self, step: Step) -> None:
+        if isinstance(step, Node):
+            self._count += 1
+        self.steps.append(step)
+        if len(self.steps) > self._limit:
+            raise self.refuse(
+                refusal(f"it has more than {self._limit} operations", "Loops are unrolled: take a smaller example")
+            )
+
+    def guard(self, test: str, node: Node, expected: Any) -> None:
+        """Note a decision, unless it was made before."""
+        known = self._guarded.get((test, node.number))
+        if known is None:
+            found = Guard(test, node, expected, nearest_site())
+            self._guarded[test, node.number] = found
+            self._append(found)
+
+    def fix_type(self, node: Node) -> None:
+        """Note that the type of a value decides."""
+        if not node.fixed:
+            self.guard("type", node, type(node.value))
+            node.fixed = True
+
+    def decided(self, value: Any) -> Any:
+        """An unknown value that the program needs as a known one: its value is a guard."""
+        node = self.node_of(value)
+        bare = plain(value)
+        if node is None:
+            return bare
+        if not issubclass(type(bare), LITERALS):
+            raise self.refuse(
+                refusal(f"a decision depends on {type(bare).__name__} that is unknown", "Compare numbers instead")
+            )
+        self.guard("value", node, bare)
+        return bare
+
+    # ---- what a value is made of
+
+    def template(self, value: Any) -> Template:
+        """A value as an operand: a node, a constant, or a container that is built anew."""
+        node, bare = self.node_of(value), plain(value)
+        if node is not None:
+            return node
+        kind = type(bare)
+        if kind in _SEQUENCES:
+            items = self._store.wrapped_items(bare)
+            return Built(kind, tuple(map(self.template, items)))
+        if kind is dict:
+            slots = self._store.slots_by_key(bare)
+            parts = [Tagged(*slots[key]) if key in slots else one for key, one in bare.items()]
+            return Built(dict, tuple(map(self.template, parts)), tuple(bare))
+        if kind is slice:
+            return Built(slice, tuple(map(self.template, (bare.start, bare.stop, bare.step))))
+        if kind in (set, frozenset) and not allmetadata(self, bare):
+            return Constant(frozenset(bare) if kind is frozenset else set(bare))
+        if is_array(bare) and not holds_metadata((bare,), self._tag):
+            return Constant(bare.copy())
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            return Built(kind, tuple(map(self.template, self._store.wrapped_items(bare))))
+        if issubclass(kind, (GeneratorType, FunctionType)) or holds_metadata((bare,), self._tag):
+            raise self.refuse(
+                refusal(f"{kind.__name__} with unknown values is given to a function that is not traced", _INSTALL)
+            )
+        return Constant(bare)
+
+    @property
+    def _tag(self) -> Any:
+        return tag_of(self)
+
+    @property
+    def _store(self) -> Any:
+        return self._tag.store
+
+    def _metadata_of_result(self, node: Node, value: Any) -> Any:
+        """The node of a result; the items of containers have nodes of their own, and their number is a guard."""
+        kind = type(value)
+        if kind in _SEQUENCES:
+            if getattr(node.function, "__name__", "") not in _FIXED_LENGTH:
+                self.guard("length", node, len(value))
+            items = [self._item(node, number, one) for number, one in enumerate(value)]
+            self._store.set_item_metas(value, items)
+            return NO_METADATA
+        if kind in (dict, set, frozenset, deque):
+            raise self.refuse(
+                refusal(f"{leaf_name(node.function)} makes a {kind.__name__} of unknown values", _INSTALL)
+            )
+        return node
+
+    def _item(self, node: Node, number: int, value: Any) -> Any:
+        item = Node(self._count, operator.getitem, (node, Constant(number)), {}, value, node.site)
+        self._append(item)
+        found = self._metadata_of_result(item, value)
+        return None if found is NO_METADATA else {self._tag: found}
+
+    # ---- what tagging asks
+
+    def computed(self, value: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+        """The metadata of what a leaf without an overload has computed: a new node."""
+        if type(value) in (MethodType, *_IN_C) and f is getattr:
+            return NO_METADATA
+        for one in (*arguments, *keywords.values()):
+            if metas_of(one) is None and type(plain(one)) in (list, tuple, dict) and f in _SIZES:
+                return NO_METADATA
+        if not self._may_call(f) or value is None or id(f) in MUTATORS or "out" in keywords:
+            raise self.refuse(refusal(f"{leaf_name(f)} gets unknown values, and may change something", _INSTALL))
+        return self._metadata_of_result(self._add(f, arguments, keywords, value), value)
+
+    def compared(self, f: Any) -> None:
+        """A leaf is about to compare or to hash unknown values."""
+        raise self.refuse(refusal(f"unknown values are compared or hashed by {leaf_name(f)}", "Compare with operators"))
+
+    def tested(self, f: Any, value: Any) -> Any:
+        """A leaf is about to test the truth of an unknown value: a guard."""
+        node = self.node_of(value)
+        if node is None:
+            return plain(value)
+        self.guard("truth", node, bool(plain(value)))
+        return plain(value)
+
+    def raised(self, error: Exception, f: Any, *arguments: Any) -> None:
+        """A leaf has raised an exception because of unknown values. The program must not catch it."""
+        self.caught = refusal(
+            f"the program catches {error!r}, which unknown values have raised",
+            "Give an example for which nothing is raised",
+        )
+        self.caught.__cause__ = error
+
+    # ---- effects
+
+    def prehook(self, f: Any, *arguments: Any, **keywords: Any) -> None:
+        """Refuse what reaches out of the call."""
+        for one in map(plain, arguments):
+            if hasattr(type(one), "__next__") and self.outside.forbids(one):
+                raise self.refuse(
+                    refusal("an iterator that exists outside of the call is advanced", "Give a list as the argument")
+                )
+        if id(f) in MUTATORS and arguments:
+            self.check_change(f, arguments)
+        elif not self._may_call(f):
+            raise self.refuse(
+                refusal(
+                    f"{leaf_name(f)} is called, whose result or effect may depend on more than its arguments", _INSTALL
+                )
+            )
+
+    def check_change(self, f: Any, arguments: tuple[Any, ...]) -> None:
+        """Refuse to change an object that exists outside of the call."""
+        owner = plain(arguments[0])
+        if id(f) in MUTATORS and not self._changes_nothing(f, arguments) and self.outside.forbids(owner):
+            raise self.refuse(
+                refusal(
+                    f"an object that exists outside of the call is changed ({type(owner).__name__})",
+                    "Give it as a known argument, or copy it in the function",
+                )
+            )
+
+    def _changes_nothing(self, f: Any, arguments: tuple[Any, ...]) -> bool:
+        owner = plain(arguments[0])
+        if f in IN_PLACE and not isinstance(owner, (list, set, dict, deque, bytearray)) and not is_array(owner):
+            return True  # of an immutable value
+        if f is not setattr or metas_of(arguments[2]) is not None:
+            return False
+        return stores_the_same(owner, plain(arguments[1]), plain(arguments[2]))
+
+    def _may_call(self, f: Any) -> bool:
+        known = self._judged.get(id(f))
+        if known is None or known[0] is not f:
+            allowed = is_pure(f) or calls_overdubbed(self._program, f) or _is_class_of_program(self._program, f)
+            known = self._judged[id(f)] = f, allowed
+        return known[1]
+
+    @property
+    def _program(self) -> Any:
+        here = ACTIVE.get()
+        return here if here.suspended is None else here.suspended
+
+
+_SIZES: Final = (len, bool)
+
+
+def _is_class_of_program(activation: Activation, f: Any) -> bool:
+    """Whether it is an exception, or a class of the program without code of its own that runs when it is called."""
+    if not isinstance(f, type):
+        return False
+    if issubclass(f, BaseException):
+        return True
+    return all(_is_of_program(activation, kind) or is_pure(kind) for kind in f.__mro__)
+
+
+def _is_of_program(activation: Activation, kind: type) -> bool:
+    """Whether a class belongs to an overdubbed module."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    record = OVERDUBBED.files.get(file) if isinstance(file, str) else None
+    return record is not None and (record.installed or file in activation.roots)

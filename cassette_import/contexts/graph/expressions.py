@@ -1,0 +1,171 @@
+"""Operations, guards and constants as text of Python programs.
+
+Knows the syntax of functions; must not know how statements are arranged.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+import operator
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.graph.errors import NotRepresentable
+from cassette_import.contexts.graph.known_functions import module_of
+from cassette_import.contexts.graph.nodes import Constant, Guard, Node
+from cassette_import.rewriting import primitives
+
+__all__ = ["Names", "call", "condition"]
+
+_BINARY: Final[dict[Any, str]] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.matmul: "@", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.lshift: "<<", operator.rshift: ">>",
+    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.concat: "+",
+    operator.lt: "<", operator.le: "<=", operator.eq: "==", operator.ne: "!=", operator.gt: ">", operator.ge: ">=",
+    operator.is_: "is", operator.is_not: "is not",
+}  # fmt: skip
+_UNARY: Final[dict[Any, str]] = {
+    operator.neg: "-", operator.pos: "+", operator.invert: "~", operator.not_: "not ",
+}  # fmt: skip
+_OWN: Final = "cassette_import"
+
+
+class Names:
+    """The names of a program: what it imports, the tables that it has, and the names that are taken."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, None] = {}
+        self.tables: dict[str, str] = {}
+        self._taken = {*keyword.kwlist, *dir(builtins), "math", "numpy"}
+
+    def new(self, wanted: str) -> str:
+        """A name that is not taken yet."""
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._taken.add(name)
+        return name
+
+    def table(self, text: str) -> str:
+        """The name of a constant that is made once."""
+        if text not in self.tables:
+            self.tables[text] = self.new("TABLE")
+        return self.tables[text]
+
+    def constant(self, value: Any) -> str:
+        """A known value as an expression.
+
+        Raises
+        ------
+        NotRepresentable
+            If there is no expression for it.
+        """
+        kind = type(value)
+        if kind in (int, str, bytes, bool, type(None), type(Ellipsis)):
+            return repr(value) if kind is not int or value >= 0 else f"({value!r})"
+        if kind is float:
+            if not math.isfinite(value):
+                return f"float('{value!r}')"
+            return repr(value) if math.copysign(1.0, value) > 0 else f"({value!r})"
+        if kind is complex:
+            return f"complex({self.constant(value.real)}, {self.constant(value.imag)})"
+        if kind in (set, frozenset):
+            return f"{kind.__name__}(({''.join(f'{self.constant(one)}, ' for one in value)}))"
+        if kind is re.Pattern:
+            self.modules["re"] = None
+            return self.table(f"re.compile({value.pattern!r}, {value.flags})")
+        if is_array(value) and value.dtype.kind in "fiub" and value.dtype.isnative:
+            return self._array(value)
+        return self.function(value)
+
+    def _array(self, value: Any) -> str:
+        import numpy
+
+        if value.dtype.kind == "f" and not numpy.isfinite(value).all():
+            raise NotRepresentable("the program needs an array with NaN or infinity, which has no literal")
+        self.modules["numpy"] = None
+        if value.ndim == 0 and not isinstance(value, numpy.ndarray):
+            return f"numpy.{value.dtype.name}({value.item()!r})"
+        return self.table(f"numpy.array({value.tolist()!r}, dtype={value.dtype.name!r})")
+
+    def function(self, value: Any) -> str:
+        """The name of a function or class of `builtins`, the standard library or NumPy."""
+        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        module = module_of(value)
+        public = {"_operator": "operator"}.get(module, module)
+        for place in (public, "numpy", "math") if isinstance(name, str) else ():
+            if place.partition(".")[0] == _OWN or not _is_foundation(place):
+                continue
+            found = sys.modules.get(place)
+            for part in str(name).split("."):
+                found = getattr(found, part, None)
+            if found is value:
+                if place == "builtins":
+                    return str(name)
+                self.modules[place] = None
+                return f"{place}.{name}"
+        raise NotRepresentable(
+            f"the program needs {value!r}, which has no literal and is no part of the standard library or of NumPy\n"
+            "Use `graph`, whose `run` calls it, or compute with its numbers"
+        )
+
+
+def _is_foundation(module: str) -> bool:
+    root = module.partition(".")[0]
+    return root == "numpy" or root in sys.stdlib_module_names
+
+
+def call(node: Node, operands: Sequence[str], keywords: dict[str, str], names: Names) -> str:
+    """The expression of an operation; it has brackets where an operator is around."""
+    f: Any = node.function
+    if f in _BINARY and len(operands) == 2:
+        return f"({operands[0]} {_BINARY[f]} {operands[1]})"
+    if f in _UNARY:
+        return f"({_UNARY[f]}{operands[0]})"
+    known = _SYNTAX.get(f)
+    if known is not None:
+        return known(node, operands)
+    if isinstance(f, (type(str.upper), type(int.__add__))) and getattr(builtins, f.__name__, None) is not f:
+        receiver, *rest = operands
+        return f"({receiver}).{f.__name__}({_arguments(rest, keywords)})"
+    return f"{names.function(f)}({_arguments(operands, keywords)})"
+
+
+def _arguments(operands: Sequence[str], keywords: dict[str, str]) -> str:
+    return ", ".join([*operands, *(f"{name}={text}" for name, text in keywords.items())])
+
+
+def _attribute(node: Node, operands: Sequence[str]) -> str:
+    name = node.operands[1]
+    if len(operands) == 2 and isinstance(name, Constant) and str(name.value).isidentifier():
+        return f"({operands[0]}).{name.value}"
+    return f"getattr({', '.join(operands)})"
+
+
+_SYNTAX: Final[dict[Any, Callable[[Node, Sequence[str]], str]]] = {
+    operator.getitem: lambda node, operands: f"{operands[0]}[{operands[1]}]",
+    operator.contains: lambda node, operands: f"({operands[1]} in {operands[0]})",
+    primitives.build_string: lambda node, operands: f'"".join(({"".join(f"{one}, " for one in operands)}))',
+    getattr: _attribute,
+}
+
+
+def condition(guard: Guard, text: str, names: Names) -> str:
+    """The expression that is true where a guard holds."""
+    expected = guard.expected
+    if guard.test == "truth":
+        return text if expected else f"not {text}"
+    if guard.test == "length":
+        return f"len({text}) == {expected}"
+    if guard.test == "type":
+        return f"type({text}) is {names.function(expected)}"
+    kind = f"type({text}) is {type(expected).__name__} and "
+    if type(expected) in (float, complex) and (expected == 0 or expected != expected):
+        return f"{kind}repr({text}) == {expected!r}"
+    return f"{'' if guard.node.fixed else kind}{text} == {names.constant(expected)}"

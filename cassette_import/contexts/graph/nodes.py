@@ -1,0 +1,219 @@
+"""What a trace consists of: nodes, guards, and templates of values that contain results of nodes.
+
+Knows values and functions; must not know contexts, or how a trace is made.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from cassette_import.contexts.graph.errors import GuardFailed
+from cassette_import.runtime.dispatch.call_sites import CallSite
+from cassette_import.runtime.tagging.lost_metadata import leaf_name
+
+__all__ = ["Built", "Constant", "Guard", "Node", "Step", "Template", "evaluated", "nodes_in", "run_steps", "same"]
+
+
+class Node:
+    """An operation of a trace: the call of a leaf; or an input, which has no function.
+
+    Attributes
+    ----------
+    number:
+        The number in the graph, from 0.
+    function:
+        The function that is called, such as `operator.mul`; None for an input.
+    operands, keywords:
+        The templates of the arguments.
+    value:
+        The result in the traced run.
+    site:
+        The call site; None for an input.
+    name:
+        The name of an input, with its place in the argument: ``"xs[0]"``; empty for an operation.
+    fixed:
+        Whether the type of the result is the same whenever all guards hold.
+    """
+
+    __slots__ = ("fixed", "function", "keywords", "name", "number", "operands", "site", "value")
+
+    def __init__(
+        self,
+        number: int,
+        function: Callable[..., Any] | None,
+        operands: tuple[Template, ...],
+        keywords: Mapping[str, Template],
+        value: Any,
+        site: CallSite | None,
+        name: str = "",
+    ) -> None:
+        self.number = number
+        self.function = function
+        self.operands = operands
+        self.keywords = keywords
+        self.value = value
+        self.site = site
+        self.name = name
+        self.fixed = function is None
+
+    @property
+    def label(self) -> str:
+        """The name of the input, or of the function."""
+        return self.name or leaf_name(self.function).removeprefix("operator.")
+
+    @property
+    def type(self) -> builtins.type:
+        """The type of the result in the traced run."""
+        return type(self.value)
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """The shape of an array; None for other results."""
+        found = getattr(self.value, "shape", None)
+        return found if isinstance(found, tuple) else None
+
+    @property
+    def sources(self) -> list[Node]:
+        """The nodes whose results are among the operands, in order."""
+        return [node for part in (*self.operands, *self.keywords.values()) for node in nodes_in(part)]
+
+    def compute(self, results: Mapping[int, Any]) -> Any:
+        """Call the function with the results of other nodes."""
+        named = {name: evaluated(part, results) for name, part in self.keywords.items()}
+        return self.function(*[evaluated(part, results) for part in self.operands], **named)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return f"<Node {self.number} {self.label}>"
+
+
+class Constant:
+    """A known value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Built:
+    """A container or object that is made anew of its parts. `keys` are those of a dict, or the attributes' names."""
+
+    __slots__ = ("keys", "kind", "parts")
+
+    def __init__(self, kind: type, parts: tuple[Template, ...], keys: tuple[Any, ...] = ()) -> None:
+        self.kind = kind
+        self.parts = parts
+        self.keys = keys
+
+
+Template: TypeAlias = Node | Constant | Built
+
+
+class Guard:
+    """A decision of the traced run: `test` of a result was `expected`.
+
+    The tests: ``"truth"``, ``"value"`` (equal, and of the same type), ``"type"``, ``"length"``.
+    """
+
+    __slots__ = ("expected", "node", "site", "test")
+
+    def __init__(self, test: str, node: Node, expected: Any, site: CallSite | None) -> None:
+        self.test = test
+        self.node = node
+        self.expected = expected
+        self.site = site
+
+    def outcome(self, value: Any) -> Any:
+        """What the test gives for a result."""
+        return _OUTCOMES[self.test](value)
+
+    def holds(self, value: Any) -> bool:
+        """Whether a result passes the test."""
+        return same(self.outcome(value), self.expected)
+
+    def __repr__(self) -> str:
+        return f"<Guard {self.test} of {self.node.number} is {self.expected!r}>"
+
+    def __str__(self) -> str:
+        where = "" if self.site is None else f", at {self.site}: {self.site.source}"
+        return f"the {self.test} of {self.node.label} was {self.expected!r}{where}"
+
+
+_OUTCOMES: Final[dict[str, Callable[[Any], Any]]] = {
+    "truth": operator.truth,
+    "value": lambda value: value,
+    "type": type,
+    "length": len,
+}
+
+Step: TypeAlias = Node | Guard
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two plain values are the same for every program: equal, of one type, and zeros of one sign.
+
+    >>> same(1, True), same(0.0, -0.0), same(float("nan"), float("nan")), same((1, "a"), (1, "a"))
+    (False, False, True, True)
+    """
+    if type(one) is not type(other):
+        return False
+    if type(one) in (float, complex):
+        return repr(one) == repr(other)
+    if type(one) in (list, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if type(one) in (int, str, bytes, bool, type(None)):
+        return bool(one == other)
+    return one is other
+
+
+def nodes_in(template: Template) -> Iterator[Node]:
+    """The nodes of a template."""
+    if isinstance(template, Node):
+        yield template
+    elif isinstance(template, Built):
+        for part in template.parts:
+            yield from nodes_in(part)
+
+
+def evaluated(template: Template, results: Mapping[int, Any]) -> Any:
+    """The value of a template, from the results of nodes by number."""
+    if isinstance(template, Node):
+        return results[template.number]
+    if isinstance(template, Constant):
+        return template.value
+    return _made(template, [evaluated(part, results) for part in template.parts])
+
+
+def _made(built: Built, parts: list[Any]) -> Any:
+    kind = built.kind
+    if kind is dict:
+        return dict(zip(built.keys, parts, strict=True))
+    if kind is slice:
+        return slice(*parts)
+    if kind in (list, tuple, set, frozenset):
+        return kind(parts)
+    if issubclass(kind, tuple):  # a named tuple
+        return tuple.__new__(kind, parts)
+    made = object.__new__(kind)
+    for name, part in zip(built.keys, parts, strict=True):
+        object.__setattr__(made, name, part)
+    return made
+
+
+def run_steps(steps: list[Step], results: dict[int, Any]) -> None:
+    """Compute the results of all nodes. `results` has those of the inputs.
+
+    Raises
+    ------
+    GuardFailed
+        If a guard does not hold.
+    """
+    for step in steps:
+        if isinstance(step, Guard):
+            if not step.holds(results[step.node.number]):
+                raise GuardFailed(f"another path: {step}")
+        elif step.function is not None:
+            results[step.number] = step.compute(results)

@@ -1,0 +1,170 @@
+"""What exists outside of the traced call: objects that it must not change, and known arguments, which are restored.
+
+A graph computes results and has no effects. Every object that the program changes is noted with its former content.
+What outlives the call must not be changed, unless it belongs to a known argument: what the function writes there is
+undone after the trace, as if it had got a copy. Knows objects; must not know nodes.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable
+from types import CellType, MethodType
+from typing import Any, Final
+
+from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.outliving import CODE, OPAQUE, outliving
+from cassette_import.contexts.graph.nodes import same
+from cassette_import.interpreter.heap import functions_of
+from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
+
+__all__ = ["Outside", "stores_the_same"]
+
+_COPIED: Final = (list, set, deque, bytearray, dict)
+_MOST: Final = 200_000
+_NOTHING: Final = object()
+
+
+class Outside:
+    """The objects that a call changes.
+
+    Parameters
+    ----------
+    f:
+        The function.
+    known:
+        The known arguments.
+
+    Attributes
+    ----------
+    unknown:
+        Containers of the arguments that have unknown parts, by identity: the function must not change them.
+    """
+
+    def __init__(self, f: Callable[..., Any], known: list[Any]) -> None:
+        self._own = _reachable(known)
+        self._noted: dict[int, tuple[Any, list[Any]]] = {}
+        self._entries: dict[int, tuple[Any, list[Any], CallSite]] = {}
+        self.unknown: dict[int, Any] = {}
+        code = getattr(f, "__code__", None)
+        files = {*OVERDUBBED.files, *([] if code is None else [code.co_filename])}
+        self._cells = [
+            (one, cell, _cell_content(cell)) for one in functions_of(files) for cell in one.__closure__ or ()
+        ]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a known argument was changed."""
+        return bool(self._noted)
+
+    def forbids(self, owner: Any) -> bool:
+        """Whether an object that is about to change must not. Its former content is noted."""
+        while is_array(owner) and owner.base is not None:
+            owner = owner.base
+        if id(owner) in self.unknown or isinstance(owner, CODE):
+            return True
+        if id(owner) in self._own:
+            if id(owner) not in self._noted:
+                self._noted[id(owner)] = owner, _content(owner)
+            return hasattr(type(owner), "__next__")
+        if id(owner) not in self._entries:
+            self._entries[id(owner)] = owner, _content(owner), nearest_site()
+        return False
+
+    def changed_object(self) -> tuple[Any, CallSite] | None:
+        """An object that has outlived the call, and the place at which it was changed first.
+
+        It is called when nothing holds the result of the call any more.
+        """
+        for _ in range(2):
+            found = outliving(self._entries, None) if self._entries else ()
+            if not found and found is not None:
+                return None
+            gc.collect()  # cycles that nothing refers to
+        key = next(iter(self._entries if found is None else found))
+        return self._entries[key][0], self._entries[key][2]
+
+    def changed_variable(self) -> str | None:
+        """The module and name of a function that has a variable of a closure which the call has changed."""
+        for function, cell, content in self._cells:
+            if _cell_content(cell) is not content:
+                return f"{function.__module__}.{function.__qualname__}"
+        return None
+
+    def undo(self) -> None:
+        """Restore the former content of all objects, and forget them."""
+        for owner, content in reversed([*self._noted.values(), *(entry[:2] for entry in self._entries.values())]):
+            _restore(owner, content)
+        self._entries.clear()
+        self._cells.clear()
+
+
+def _cell_content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return _NOTHING
+
+
+def _reachable(known: list[Any]) -> dict[int, Any]:
+    """The known arguments and what they refer to, functions and classes excepted."""
+    found: dict[int, Any] = {}
+    work = [one.__self__ if isinstance(one, MethodType) else one for one in known]
+    while work and len(found) < _MOST:
+        one = work.pop()
+        if id(one) not in found and not issubclass(type(one), OPAQUE):
+            found[id(one)] = one
+            work += gc.get_referents(one)
+    return found
+
+
+def _slots(owner: Any) -> list[str]:
+    names: list[str] = []
+    for kind in type(owner).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        names += [slots] if isinstance(slots, str) else slots
+    return [name for name in names if name not in ("__dict__", "__weakref__")]
+
+
+def _content(owner: Any) -> list[Any]:
+    if hasattr(type(owner), "__next__"):
+        return []
+    if isinstance(owner, _COPIED) or is_array(owner):
+        return [owner.copy()]
+    slots = {name: getattr(owner, name, _NOTHING) for name in _slots(owner)}
+    return [dict(vars(owner)) if hasattr(owner, "__dict__") else None, slots]
+
+
+def _restore(owner: Any, content: list[Any]) -> None:
+    if not content:
+        return
+    if is_array(owner):
+        owner[...] = content[0]
+    elif isinstance(owner, (list, deque, bytearray)):
+        owner.clear()
+        owner.extend(content[0])
+    elif isinstance(owner, (dict, set)):
+        owner.clear()
+        owner.update(content[0])
+    else:
+        attributes, slots = content
+        if attributes is not None:
+            vars(owner).clear()
+            vars(owner).update(attributes)
+        for name, value in slots.items():
+            if value is not _NOTHING:
+                object.__setattr__(owner, name, value)
+            elif hasattr(owner, name):
+                object.__delattr__(owner, name)
+
+
+def stores_the_same(owner: Any, name: str, value: Any) -> bool:
+    """Whether an assignment to an attribute leaves it as it is.
+
+    >>> stores_the_same(ValueError("a"), "args", ("a",))
+    True
+    """
+    found = getattr(owner, name, _NOTHING)
+    return found is not _NOTHING and (found is value or same(found, value))

@@ -1,0 +1,354 @@
+"""The overloads of a trace: operators, decisions, subscripts, and functions that ask for types.
+
+Importing the module registers them. Knows the context; must not know how arguments and results are taken apart. The
+overloads are hidden frames, because the program may inspect its callers.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any, Final
+
+from cassette_import.activation.tagging import allmetadata
+from cassette_import.contexts.common.lost_numbers import unshared
+from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.own_operators import runs_own_method
+from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.graph.context import LITERALS, TraceContext
+from cassette_import.contexts.graph.errors import refusal
+from cassette_import.contexts.graph.known_functions import IN_PLACE, OPERATORS
+from cassette_import.contexts.graph.nodes import same
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting import primitives
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
+
+__all__ = ["TraceContext"]
+
+_CONTAINERS: Final = (list, tuple, dict, set, frozenset)
+_SUBSCRIPTED: Final = (str, bytes, range)
+_SINGLETONS: Final = (None, True, False, Ellipsis, NotImplemented)
+
+
+def _has_node(ctx: Any, values: Any) -> bool:
+    return any(type(one) is Tagged and ctx.node_of(one) is not None for one in values)
+
+
+# ---- operators and conversions
+
+
+@hidden
+def _operate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    if keywords or not _has_node(ctx, arguments) or runs_own_method(f, arguments):
+        return call_without_overload(f, arguments, keywords)
+    values = [plain(one) for one in arguments]
+    if f in IN_PLACE and is_array(values[0]):
+        raise ctx.refuse(
+            refusal("an array with unknown numbers is changed in place", "Make a new array: `a = a + b`, numpy.where")
+        )
+    has_container = any(isinstance(one, _CONTAINERS) for one in values)
+    if has_container and f not in _COMPARISONS and not (f is operator.mod and isinstance(values[0], (str, bytes))):
+        return call_without_overload(f, tuple(map(ctx.decided, arguments)), {})
+    return ctx.operation(f, arguments, {}, _called(ctx, f, values))
+
+
+_COMPARISONS: Final = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
+
+
+@hidden
+def _called(ctx: Any, f: Any, values: Any) -> Any:
+    try:
+        return f(*values)
+    except Exception as error:
+        ctx.raised(error, f)
+        raise
+
+
+@hidden
+def _convert(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    if not (_has_node(ctx, arguments) or allmetadata(ctx, *arguments)) or runs_own_method(f, arguments):
+        return call_without_overload(f, arguments, keywords)
+    values = [plain(one) for one in arguments]
+    if type(f) is type and type(values[0]) is f and len(values) == 1 and ctx.node_of(arguments[0]).fixed:
+        return arguments[0]  # the same object
+    named = {name: plain(one) for name, one in keywords.items()}
+    return ctx.operation(f, arguments, keywords, unshared(f(*values, **named)))
+
+
+@hidden
+def _fold(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    """`sum`, `max`, `sorted`, `str.join` and the like: the items of an iterable, or several arguments."""
+    place = 1 if f is str.join else 0
+    several = f in (min, max) and len(arguments) > 1
+    given = list(arguments)
+    if not several and f is not list.sort and len(given) > place and ctx.node_of(given[place]) is None:
+        given[place] = _listed(ctx, given[place])
+    values = given if several else [*given[place : place + 1], *given[:place], *given[place + 1 :]]
+    if not allmetadata(ctx, *values, *keywords.values()):
+        return call_without_overload(f, tuple(given), keywords)
+    if plain(keywords.get("key")) is not None:
+        return _chosen_by_key(ctx, f, list(values) if several else _items(ctx, given[0]), keywords)
+    if runs_own_method(f, values if several else _items(ctx, given[place])):
+        return call_without_overload(f, tuple(given), keywords)
+    if f is list.sort:
+        made = _fold(ctx, sorted, list(_bound(ctx, _items(ctx, given[0]))), **keywords)
+        run(operator.setitem, given[0], slice(None), made)
+        return call_without_overload(operator.setitem, (given[0], slice(None), made), {})
+    named = {name: plain(one) for name, one in keywords.items()}
+    return ctx.operation(
+        f, tuple(given), keywords, unshared(_called(ctx, functools.partial(f, **named), list(map(plain, given))))
+    )
+
+
+def _items(ctx: Any, source: Any) -> list[Any]:
+    bare = plain(source)
+    if isinstance(bare, (list, tuple)):
+        return list(tag_of(ctx).store.wrapped_items(bare))  # type: ignore[union-attr]
+    return items_outside(source)
+
+
+def _bound(ctx: Any, items: list[Any]) -> list[Any]:
+    made: list[Any] = tag_of(ctx).store.bind_items(list(map(plain, items)), items)  # type: ignore[union-attr]
+    return made
+
+
+def _listed(ctx: Any, source: Any) -> list[Any]:
+    return _bound(ctx, _items(ctx, source))
+
+
+@hidden
+def _chosen_by_key(ctx: Any, f: Any, items: list[Any], keywords: dict[str, Any]) -> Any:
+    """`sorted`, `min` and `max` with a key: each comparison of keys that is made is a guard."""
+    key = keywords["key"]
+    keys = {id(item): (item, run_event(key, item)) for item in items}
+    is_less = functools.partial(_is_less, ctx)
+    if f in (min, max):
+        best = items[0]
+        for item in items[1:]:
+            one, other = keys[id(item)][1], keys[id(best)][1]
+            if is_less(one, other) if f is min else is_less(other, one):
+                best = item
+        return best
+    if f is list.sort:
+        raise ctx.refuse(refusal("a list is sorted in place by an unknown key", "Use sorted(…, key=…)"))
+    order = functools.cmp_to_key(lambda one, other: _compared(is_less, keys[id(one)][1], keys[id(other)][1]))
+    return _bound(ctx, sorted(items, key=order, reverse=bool(plain(keywords.get("reverse", False)))))
+
+
+def _compared(is_less: Any, one: Any, other: Any) -> int:
+    return -1 if is_less(one, other) else 1 if is_less(other, one) else 0
+
+
+@hidden
+def run_event(function: Any, *arguments: Any) -> Any:
+    """Call a function of the program with values that may be wrapped."""
+    return call_without_overload(function, arguments, {})
+
+
+@hidden
+def _is_less(ctx: Any, one: Any, other: Any) -> bool:
+    return _truth(ctx, operator.truth, _operate(ctx, operator.lt, one, other))
+
+
+# ---- decisions
+
+
+@hidden
+def _truth(ctx: Any, f: Any, value: Any) -> bool:
+    node = ctx.node_of(value)
+    if node is None or runs_own_method(f, (value,)):
+        return call_without_overload(f, (value,), {})  # type: ignore[no-any-return]
+    found = bool(_called(ctx, f, (plain(value),)))
+    ctx.guard("truth", node, found)
+    return found
+
+
+@hidden
+def _not(ctx: Any, f: Any, value: Any) -> Any:
+    if ctx.node_of(value) is None or runs_own_method(f, (value,)):
+        return call_without_overload(f, (value,), {})
+    return ctx.operation(f, (value,), {}, not plain(value))
+
+
+@hidden
+def _identity(ctx: Any, f: Any, one: Any, other: Any) -> Any:
+    if not _has_node(ctx, (one, other)):
+        return f(plain(one), plain(other))
+    value = f(plain(one), plain(other))
+    for first, second in ((one, other), (other, one)):
+        node = ctx.node_of(first)
+        if node is not None and any(plain(second) is single for single in _SINGLETONS) and not _has_node(ctx, [second]):
+            if node.fixed and node.type is not bool:
+                return value
+            return ctx.operation(f, (one, other), {}, value)
+    raise ctx.refuse(refusal("the identity of an unknown value decides", "Compare with =="))
+
+
+@hidden
+def _of_type(ctx: Any, f: Any, value: Any, *more: Any) -> Any:
+    """`isinstance`, `type` and the like: the type of a value that may have another type is a guard."""
+    node = ctx.node_of(value)
+    if node is None:
+        return call_without_overload(f, (value, *more), {})
+    ctx.fix_type(node)
+    if f is type and more:
+        return call_without_overload(f, (value, *more), {})
+    return f(plain(value), *map(plain, more))
+
+
+@hidden
+def _known(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    """Functions that need all their numbers as known ones, such as `range`."""
+    named = {name: ctx.decided(one) for name, one in keywords.items()}
+    return call_without_overload(f, tuple(map(ctx.decided, arguments)), named)
+
+
+@hidden
+def _size(ctx: Any, f: Any, value: Any) -> Any:
+    if ctx.node_of(value) is None:
+        return call_without_overload(f, (value,), {})
+    return ctx.operation(f, (value,), {}, f(plain(value)))
+
+
+@hidden
+def _iterate(ctx: Any, f: Any, value: Any, *more: Any) -> Any:
+    node = ctx.node_of(value)
+    if node is None:
+        _check_iterator(ctx, value)
+        return call_without_overload(f, (value, *more), {})
+    if not (isinstance(plain(value), (str, bytes)) or is_array(plain(value))) or more:
+        raise ctx.refuse(refusal(f"an unknown {node.type.__name__} is iterated", "Give a list of unknown values"))
+    ctx.guard("length", node, len(plain(value)))
+    items = [_getitem(ctx, operator.getitem, value, number) for number in range(len(plain(value)))]
+    return call_without_overload(f, (_bound(ctx, items),), {})
+
+
+def _check_iterator(ctx: Any, value: Any) -> None:
+    if hasattr(type(plain(value)), "__next__") and ctx.outside.forbids(plain(value)):
+        raise ctx.refuse(
+            refusal("an iterator that exists outside of the call is advanced", "Give a list as the argument")
+        )
+
+
+@hidden
+def _next(ctx: Any, f: Any, iterator: Any, *default: Any) -> Any:
+    _check_iterator(ctx, iterator)
+    return call_without_overload(f, (iterator, *default), {})
+
+
+# ---- subscripts and attributes
+
+
+@hidden
+def _getitem(ctx: Any, f: Any, owner: Any, key: Any) -> Any:
+    bare = plain(owner)
+    is_unknown = bool(allmetadata(ctx, key)) or _has_unknown_bounds(ctx, key)
+    if ctx.node_of(owner) is not None and not runs_own_method(f, (owner,)):
+        return ctx.operation(f, (owner, key), {}, _called(ctx, f, (bare, _plain_key(key))))
+    if not is_unknown:
+        return call_without_overload(f, (owner, key), {})
+    if isinstance(bare, _SUBSCRIPTED) or is_array(bare) or _is_table(ctx, bare):
+        return ctx.operation(f, (owner, key), {}, unshared(_called(ctx, f, (bare, _plain_key(key)))))
+    return call_without_overload(f, (owner, _decided_key(ctx, key)), {})
+
+
+def _is_table(ctx: Any, owner: Any) -> bool:
+    """Whether it is a container of known numbers and texts: the key need not be known."""
+    if type(owner) not in (list, tuple, dict) or not owner or allmetadata(ctx, owner):
+        return False
+    values = list(owner.values()) if type(owner) is dict else owner
+    keys = list(owner) if type(owner) is dict else ()
+    return len(values) <= _LARGEST_TABLE and all(type(one) in LITERALS for one in (*values, *keys))
+
+
+_LARGEST_TABLE: Final = 1000
+
+
+def _has_unknown_bounds(ctx: Any, key: Any) -> bool:
+    bare = plain(key)
+    return type(bare) is slice and bool(allmetadata(ctx, bare.start, bare.stop, bare.step))
+
+
+def _plain_key(key: Any) -> Any:
+    bare = plain(key)
+    return tuple(map(plain, bare)) if type(bare) is tuple else bare
+
+
+@hidden
+def _decided_key(ctx: Any, key: Any) -> Any:
+    bare = plain(key)
+    if type(bare) is tuple and ctx.node_of(key) is None:
+        return tuple([_decided_key(ctx, part) for part in _items(ctx, bare)])
+    return ctx.decided(key)
+
+
+@hidden
+def _by_key(ctx: Any, f: Any, owner: Any, key: Any, *more: Any, **keywords: Any) -> Any:
+    """`dict.get`, `operator.setitem` and the like: the key has to be known."""
+    if ctx.node_of(owner) is not None or (is_array(plain(owner)) and allmetadata(ctx, key, *more)):
+        raise ctx.refuse(
+            refusal("an array with unknown numbers is changed in place", "Make a new array, or use a list")
+        )
+    ctx.check_change(f, (owner, key, *more))
+    return call_without_overload(f, (owner, _decided_key(ctx, key), *more), keywords)
+
+
+@hidden
+def _contains(ctx: Any, f: Any, owner: Any, item: Any) -> Any:
+    if not allmetadata(ctx, owner, item) or runs_own_method(f, (owner,)):
+        return call_without_overload(f, (owner, item), {})
+    bare = plain(owner)
+    if not isinstance(bare, (*_CONTAINERS, str, bytes, range)) or (type(bare) is dict and allmetadata(ctx, bare)):
+        return call_without_overload(f, (owner, ctx.decided(item)), {})
+    return ctx.operation(f, (owner, item), {}, _called(ctx, f, (bare, plain(item))))
+
+
+@hidden
+def _refuse(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    if not allmetadata(ctx, *arguments, *keywords.values()):
+        return call_without_overload(f, arguments, keywords)
+    raise ctx.refuse(refusal(f"{f.__name__} of an unknown value", "Its result differs from run to run"))
+
+
+@hidden
+def _setattr(ctx: Any, f: Any, owner: Any, name: Any, *value: Any) -> Any:
+    if ctx.node_of(owner) is not None:
+        raise ctx.refuse(refusal("an attribute of an unknown value is assigned", "Make a new object"))
+    ctx.check_change(f, (owner, name, *value))
+    return call_without_overload(f, (owner, name, *value), {})
+
+
+@hidden
+def _global(ctx: Any, f: Any, namespace: Any, name: str, *value: Any) -> Any:
+    found = namespace.get(name, ctx)
+    is_known = bool(value) and not allmetadata(ctx, *value)
+    if is_known and (found is plain(value[0]) or same(found, plain(value[0]))):
+        return None
+    raise ctx.refuse(refusal(f"the global name {name} is assigned", "Return the value, or keep it in an object"))
+
+
+_REGISTERED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
+    (_operate, (*OPERATORS, *IN_PLACE, abs, pow, divmod, round, math.floor, math.ceil, math.trunc)),
+    (_convert, (float, int, complex, bool, str, repr, format, ascii, bytes)),
+    (_fold, (sum, min, max, sorted, list.sort, str.join, math.fsum, math.prod)),
+    (_truth, (operator.truth, operator.truth)),
+    (_not, (operator.not_, operator.not_)),
+    (_identity, (operator.is_, operator.is_not)),
+    (_of_type, (isinstance, type, callable, hasattr)),
+    (_known, (range, slice)),
+    (_size, (len, len)),
+    (_iterate, (iter, reversed, enumerate)),
+    (_getitem, (operator.getitem, operator.getitem)),
+    (_by_key, (operator.setitem, operator.delitem, dict.get, dict.pop, dict.setdefault, dict.__getitem__,
+               dict.__setitem__, dict.__contains__, set.add, set.discard, set.remove, list.pop, list.insert)),
+    (_contains, (operator.contains, operator.contains)),
+    (_refuse, (id, hash)),
+    (_global, (primitives.store_global, primitives.delete_global)),
+    (_setattr, (setattr, delattr)),
+    (_next, (next, next)),
+)  # fmt: skip
+for _overload, _functions in _REGISTERED:
+    TraceContext.overdub.register(*_functions, _functions[-1])(_overload)

@@ -1,0 +1,281 @@
+"""Paths through a function as one readable program: straight-line code, and `if` for guards.
+
+Knows traces and expressions; must not know when a path is added.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import operator
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.graph.analyses import key_of
+from cassette_import.contexts.graph.errors import NotRepresentable
+from cassette_import.contexts.graph.expressions import Names, call, condition
+from cassette_import.contexts.graph.known_functions import keeps_types
+from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template, nodes_in, same
+from cassette_import.contexts.graph.tracing import Trace, parts_of
+from cassette_import.runtime.dispatch.call_sites import CallSite
+
+__all__ = ["DEEPEST", "aligned", "program"]
+
+DEEPEST: Final = 60
+"""How deeply blocks may be nested; Python's parser has a limit of 100."""
+_LONGEST: Final = 100
+_MAY_RAISE: Final = (operator.truediv, operator.floordiv, operator.mod, operator.pow)
+
+
+def aligned(one: Trace, other: Trace) -> bool:
+    """Whether two traces of a function do the same up to a guard at which they part."""
+    for first, second in zip(one.steps, other.steps, strict=False):
+        if isinstance(first, Guard) and isinstance(second, Guard):
+            if (first.test, first.node.number) != (second.test, second.node.number):
+                return False
+            if not same(first.expected, second.expected):
+                return True
+        elif isinstance(first, Node) and isinstance(second, Node):
+            if first.function is not second.function or key_of(first, {}) != key_of(second, {}):
+                return False
+        else:
+            return False
+    return False
+
+
+class _Path:
+    """A trace without common subexpressions, and how often each result is used."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.number: dict[int, int] = {}
+        seen: dict[Hashable, int] = {}
+        for step in trace.steps:
+            if isinstance(step, Node):
+                key = key_of(step, self.number)
+                self.number[step.number] = seen.setdefault(key, step.number)
+        self.uses: Counter[int] = Counter()
+        for step in trace.steps:
+            if isinstance(step, Guard):
+                self.uses[self.of(step.node)] += 2  # a guard is an expression of its own
+            elif self.of(step) == step.number:
+                self.uses.update(map(self.of, step.sources))
+        self.uses.update(map(self.of, nodes_in(trace.result)))
+
+    def of(self, node: Node) -> int:
+        """The number of the first node that computes the same."""
+        return self.number.get(node.number, node.number)
+
+
+def program(name: str, traces: Sequence[Trace]) -> str:
+    """The source of a function of the unknown arguments, which takes the traced paths.
+
+    Parameters
+    ----------
+    name:
+        The name of the function.
+    traces:
+        The traces, which do the same up to a guard at which they part.
+
+    Returns
+    -------
+    The text of a module. Its function raises `LookupError` where the arguments take another path.
+    """
+    return _Writer(name, traces).text()
+
+
+class _Writer:
+    def __init__(self, name: str, traces: Sequence[Trace]) -> None:
+        self._names = Names()
+        self._function = self._names.new(name if name.isidentifier() else "function")
+        self._paths = [_Path(trace) for trace in traces]
+        self._lines: list[str] = []
+
+    def text(self) -> str:
+        """The module."""
+        arguments = self._paths[0].trace.arguments
+        parameters = [self._names.new(argument.name) for argument in arguments]
+        known: dict[int, str] = {}
+        for parameter, argument in zip(parameters, arguments, strict=True):
+            self._read(parameter, argument.template, known)
+        self._block(self._paths, 0, 1, known)
+        head = [f"import {module}" for module in sorted(self._names.modules)]
+        tables = [f"{name} = {text}" for text, name in self._names.tables.items()]
+        parts = ["\n".join(head), "\n".join(tables), f"def {self._function}({', '.join(parameters)}):"]
+        return "\n\n".join(part for part in parts if part) + "\n" + "\n".join(self._lines) + "\n"
+
+    def _line(self, indent: int, text: str) -> None:
+        self._lines.append("    " * indent + text)
+
+    # ---- arguments
+
+    def _read(self, place: str, template: Template, known: dict[int, str]) -> None:
+        """The tests of an argument, and the names of its inputs."""
+        if isinstance(template, Node):
+            self._unless(1, f"type({place}) is {self._names.function(template.type)}", f"the type of {template.name}")
+            name = place if place.isidentifier() else self._names.new(_as_name(template.name))
+            if name != place:
+                self._line(1, f"{name} = {place}")
+            known[template.number] = name
+        elif isinstance(template, Constant):
+            self._unless(1, f"{place} is {self._names.constant(template.value)}", f"{place}, which was a known value")
+        else:
+            if template.kind not in (list, tuple, dict):
+                raise NotRepresentable(
+                    f"a program cannot name {template.kind.__qualname__}, the type of {place}\n"
+                    "Give its attributes as unknown values, or use `graph`"
+                )
+            size = f"len({place}) == {len(template.parts)}"
+            if template.kind is dict:
+                size = f"list({place}) == [{', '.join(map(self._names.constant, template.keys))}]"
+            self._unless(1, f"type({place}) is {template.kind.__name__} and {size}", f"the structure of {place}")
+            for key, part, _ in parts_of(place, template):
+                self._read(f"{place}[{self._names.constant(key)}]", part, known)
+
+    def _unless(self, indent: int, test: str, what: str) -> None:
+        negated = test[4:] if test.startswith("not ") else f"not {test}" if _has_brackets(test) else f"not ({test})"
+        self._line(indent, f"if {negated}:")
+        self._line(indent + 1, f"raise LookupError({what!r})")
+
+    # ---- steps
+
+    def _block(self, paths: Sequence[_Path], start: int, indent: int, known: dict[int, str]) -> None:
+        """The steps of some paths that have been the same so far. The block returns or raises."""
+        if indent > DEEPEST:
+            raise NotRepresentable("the paths are nested too deeply")
+        steps, shown = paths[0].trace.steps, None
+        for number in range(start, len(steps)):
+            step = steps[number]
+            if isinstance(step, Guard):
+                paths = self._branch(paths, number, step, indent, known)
+            elif step.number not in known and paths[0].of(step) == step.number:
+                if step.site is not None and step.site.function != shown:
+                    shown = step.site.function
+                    self._line(indent, f"# {step.site.module}.{shown}")
+                self._statement(paths, step, indent, known)
+            else:
+                known[step.number] = known[paths[0].of(step)]
+        self._line(indent, f"return {self._expression(paths[0].trace.result, known)}")
+
+    def _branch(
+        self, paths: Sequence[_Path], number: int, guard: Guard, indent: int, known: dict[int, str]
+    ) -> Sequence[_Path]:
+        """The other outcomes of a guard; returns the paths that go on."""
+        going_on = [path for path in paths if same(_guard(path, number).expected, guard.expected)]
+        left = [path for path in paths if path not in going_on]
+        text = known[paths[0].of(guard.node)]
+        while left:
+            other = _guard(left[0], number)
+            group = [path for path in left if same(_guard(path, number).expected, other.expected)]
+            left = [path for path in left if path not in group]
+            self._line(indent, f"if {condition(other, text, self._names)}:")
+            self._block(group, number + 1, indent + 1, dict(known))
+        if guard.test != "truth" or len(going_on) == len(paths):
+            self._unless(indent, condition(guard, text, self._names), str(guard).split(", at ")[0])
+        return going_on
+
+    def _statement(self, paths: Sequence[_Path], node: Node, indent: int, known: dict[int, str]) -> None:
+        text = self._call(node, known)
+        uses = max(path.uses[node.number] for path in paths)
+        name = _assigned_name(node.site)
+        if not uses:
+            if not (node.fixed and keeps_types(node.function) and node.function not in _MAY_RAISE):
+                self._line(indent, text)
+            known[node.number] = text
+        elif uses == 1 and len(text) < _LONGEST and (name is None or node.function in _COMPARISONS):
+            known[node.number] = text
+        elif node.function in _COMPARISONS and uses == 2 and len(text) < _LONGEST and name is None:
+            known[node.number] = text  # of a guard
+        else:
+            made = self._names.new(name or "x")
+            self._line(indent, f"{made} = {text[1:-1] if _has_brackets(text) else text}")
+            known[node.number] = made
+
+    def _call(self, node: Node, known: dict[int, str]) -> str:
+        operands = [self._expression(part, known) for part in node.operands]
+        holder = node.operands[0] if node.function in (operator.getitem, operator.contains) else None
+        if isinstance(holder, Built) and not list(nodes_in(holder)):
+            operands[0] = self._names.table(operands[0])
+        keywords = {name: self._expression(part, known) for name, part in node.keywords.items()}
+        return call(node, operands, keywords, self._names)
+
+    def _expression(self, template: Template, known: dict[int, str]) -> str:
+        if isinstance(template, Node):
+            return known[template.number]
+        if isinstance(template, Constant):
+            return self._names.constant(template.value)
+        parts = [self._expression(part, known) for part in template.parts]
+        if template.kind is list:
+            return f"[{', '.join(parts)}]"
+        if template.kind is tuple:
+            return f"({''.join(f'{part}, ' for part in parts)})" if len(parts) < 2 else f"({', '.join(parts)})"
+        if template.kind is dict:
+            keys = map(self._names.constant, template.keys)
+            return f"{{{', '.join(f'{key}: {part}' for key, part in zip(keys, parts, strict=True))}}}"
+        if template.kind is slice:
+            return f"slice({', '.join(parts)})"
+        raise NotRepresentable(
+            f"a program cannot name {template.kind.__qualname__}, of which the function makes an object\n"
+            "Return its parts, or use `graph`"
+        )
+
+
+_COMPARISONS: Final = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+
+
+def _guard(path: _Path, number: int) -> Guard:
+    step: Step = path.trace.steps[number]
+    assert isinstance(step, Guard)
+    return step
+
+
+def _has_brackets(text: str) -> bool:
+    """Whether the brackets at both ends belong together."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if not depth and place < len(text) - 1:
+            return False
+    return "'" not in text and '"' not in text
+
+
+def _as_name(place: str) -> str:
+    """The name of a part of an argument: ``xs[0]`` is ``xs_0``."""
+    return "_".join("".join(one if one.isalnum() or one == "_" else " " for one in place).split())
+
+
+# ---- the names of variables
+
+
+@functools.lru_cache(maxsize=64)
+def _assignments(filename: str) -> dict[tuple[int, int, int, int], str]:
+    """The names of the variables of a file, by the position of what is assigned to them."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError):
+        return {}
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target: Any = node.targets[0]
+            name = getattr(target, "id", None) or getattr(target, "attr", None)
+            if isinstance(name, str):
+                found[_position(node.value)] = name
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found[_position(node)] = node.target.id
+    return found
+
+
+def _position(node: Any) -> tuple[int, int, int, int]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _assigned_name(site: CallSite | None) -> str | None:
+    if site is None or site.column is None or site.end_column is None:
+        return None
+    place = site.lineno, site.column, site.end_lineno, site.end_column
+    return _assignments(site.filename).get(place)

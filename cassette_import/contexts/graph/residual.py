@@ -1,0 +1,177 @@
+"""`residual` and `inline`: partial evaluation. Knows traces and programs; must not know expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable
+from cassette_import.contexts.graph.program import aligned, program
+from cassette_import.contexts.graph.tracing import Trace, argument_names, is_unknown, trace, unknown
+from cassette_import.interpreter.callables import python_function
+
+__all__ = ["Residual", "inline", "residual"]
+
+_MODES: Final = ("trace", "call", "raise")
+_MOST_PATHS: Final = 50
+
+
+class Residual:
+    """A function of the unknown arguments, which computes what is left of another one. `residual` makes it.
+
+    Attributes
+    ----------
+    source:
+        The program as text: it imports the standard library and NumPy alone.
+
+    Example
+    -------
+    >>> def magnitude(x, scale):
+    ...     return x * scale if x > 0 else -x * scale
+    >>> scaled = residual(magnitude, unknown("x", 1.0), 3.0)
+    >>> scaled(-2.0), scaled.paths
+    (6.0, 2)
+    """
+
+    def __init__(self, f: Callable[..., Any], args: tuple[Any, ...], on_guard: str) -> None:
+        self._f = f
+        self._args = args
+        self._on_guard = on_guard
+        self._traces: list[Trace] = []
+        self.source = ""
+        self._program: Callable[..., Any] = len
+        self._add(trace(f, args))
+
+    def __call__(self, *values: Any) -> Any:
+        """The result for the unknown arguments."""
+        try:
+            return self._program(*values)
+        except Exception as error:
+            failed = error
+        return self._elsewhere(values, failed)  # outside of the handler: the function must not see the exception
+
+    @property
+    def paths(self) -> int:
+        """How many paths the program has."""
+        return len(self._traces)
+
+    @property
+    def traces(self) -> Sequence[Trace]:
+        """The paths, in the order in which they were added."""
+        return tuple(self._traces)
+
+    def _add(self, found: Trace) -> None:
+        function = python_function(self._f)
+        name = "residual" if function is None else function.__name__.strip("<>")
+        source = program(name, [*self._traces, found])
+        namespace: dict[str, Any] = {}
+        exec(compile(source, f"<residual of {name}>", "exec"), namespace)
+        definition: Any = ast.parse(source).body[-1]
+        self._traces.append(found)
+        self.source, self._program = source, namespace[definition.name]
+
+    def _elsewhere(self, values: tuple[Any, ...], error: Exception) -> Any:
+        """The result where the program has no path for the arguments, or has raised an exception."""
+        count = sum(map(is_unknown, self._args))
+        if len(values) != count:
+            raise TypeError(f"the function has {count} unknown arguments, not {len(values)}") from None
+        if self._on_guard == "raise":
+            raise GuardFailed(f"another path: {error}") from error
+        if self._on_guard == "call" or len(self._traces) >= _MOST_PATHS:
+            return self._original(values)
+        try:
+            found = self._traced(values)
+        except NotRepresentable:
+            return self._original(values)
+        if all(_is_alike(found, one) and aligned(one, found) for one in self._traces):
+            try:
+                self._add(found)
+            except NotRepresentable:
+                pass  # the program keeps the paths that it has
+        return found.value
+
+    def _traced(self, values: tuple[Any, ...]) -> Trace:
+        left = list(values)
+        return trace(self._f, tuple(unknown(one.name, left.pop(0)) if is_unknown(one) else one for one in self._args))
+
+    def _original(self, values: tuple[Any, ...]) -> Any:
+        """The result of the function itself. What it writes into its known arguments is undone."""
+        if any(one.is_changed for one in self._traces):
+            return self._traced(values).value
+        left = list(values)
+        return self._f(*[left.pop(0) if is_unknown(one) else one for one in self._args])
+
+    def __repr__(self) -> str:
+        return f"<Residual with {len(self._traces)} paths>"
+
+
+def _is_alike(one: Trace, other: Trace) -> bool:
+    """Whether the arguments of two traces have the same structure and types."""
+    return [(node.name, node.type) for node in one.inputs] == [(node.name, node.type) for node in other.inputs]
+
+
+def residual(f: Callable[..., Any], *args: Any, on_guard: str = "trace") -> Residual:
+    """What is left of an unmodified function where some of its arguments are known: a function of the others.
+
+    Parameters
+    ----------
+    f:
+        A function. Its own module and installed packages are overdubbed.
+    args:
+        The arguments. Those marked by `unknown` stay, the others are known.
+    on_guard:
+        What happens where a decision differs from those that were traced. ``"trace"``: the new path is traced, and
+        added to the program. ``"call"``: the function itself is called. ``"raise"``: `GuardFailed` is raised.
+
+    Returns
+    -------
+    The function of the unknown arguments. Its `source` is a program.
+
+    Raises
+    ------
+    NotRepresentable
+        If the function does something that a program cannot represent exactly.
+    NotOverdubbable
+        If the function has no Python source.
+    ValueError
+        If no argument is unknown, or `on_guard` is another text.
+
+    >>> def power(x, n):
+    ...     return 1.0 if n == 0 else x * power(x, n - 1)
+    >>> cube = residual(power, unknown("x", 2.0), 3)
+    >>> cube(5.0)
+    125.0
+    >>> print(cube.source.splitlines()[-1].strip())
+    return (x * (x * (x * 1.0)))
+    """
+    if on_guard not in _MODES:
+        raise ValueError(f"on_guard is one of {', '.join(_MODES)}, not {on_guard!r}")
+    if not any(map(is_unknown, args)):
+        raise ValueError("no argument is unknown: mark one by unknown(name, example)")
+    return Residual(f, args, on_guard)
+
+
+def inline(f: Callable[..., Any], *args: Any) -> Residual:
+    """One new function of an unmodified function and all functions that it calls: `residual` with everything unknown.
+
+    Parameters
+    ----------
+    f:
+        A function. Its own module and installed packages are overdubbed.
+    args:
+        Examples of all its arguments.
+
+    Returns
+    -------
+    The function. Its `source` is a program.
+
+    >>> def program(x, y):
+    ...     def double(number):
+    ...         return number + number
+    ...     return double(x) * double(y)
+    >>> inline(program, 1.0, 2.0)(3.0, 4.0)
+    48.0
+    """
+    pairs = zip(argument_names(f, len(args)), args, strict=True)
+    return residual(f, *[unknown(*pair) for pair in pairs])

@@ -1,0 +1,342 @@
+"""The trace of one call: arguments are taken apart into inputs, the function runs, the result becomes a template.
+
+Knows the context and its overloads; must not know what is done with a trace.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.activation.verbs import overdub
+from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.graph.context import TraceContext
+from cassette_import.contexts.graph.errors import GuardFailed, NotRepresentable, refusal
+from cassette_import.contexts.graph.nodes import Built, Constant, Node, Step, Template, evaluated, same
+from cassette_import.contexts.graph.outside import Outside
+from cassette_import.contexts.graph.overloads import TraceContext as _Traced
+from cassette_import.errors import NotOverdubbable
+from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.tagging.tag_scopes import tag_of
+from cassette_import.runtime.tagging.wrappers import metas_of, plain
+
+__all__ = ["Argument", "Trace", "argument_names", "is_unknown", "trace", "unknown"]
+
+_UNKNOWN_TYPES: Final = (int, float, complex, str, bytes)
+_MOST_OBJECTS: Final = 10_000
+
+
+class Unknown:
+    """The mark of an argument that stays unknown. `unknown` makes it."""
+
+    def __init__(self, name: str, example: Any) -> None:
+        self.name = name
+        self.example = example
+
+    def __repr__(self) -> str:
+        return f"unknown({self.name!r}, {self.example!r})"
+
+
+def unknown(name: str, example: Any) -> Any:
+    """Mark an argument of `graph` or `residual` as unknown.
+
+    Parameters
+    ----------
+    name:
+        The name that the argument has in the program. It is an identifier.
+    example:
+        A value, with which the function is run. Lists, tuples, dicts and simple objects have unknown parts.
+
+    Returns
+    -------
+    The mark, which stands for the argument.
+
+    Raises
+    ------
+    ValueError
+        If the name is no identifier.
+
+    >>> unknown("x", 2.5)
+    unknown('x', 2.5)
+    """
+    if not (type(name) is str and name.isidentifier()):
+        raise ValueError(f"the name of an unknown is an identifier, not {name!r}")
+    return Unknown(name, example)
+
+
+def is_unknown(value: Any) -> bool:
+    """Whether an argument is marked."""
+    return isinstance(value, Unknown)
+
+
+class Argument:
+    """An unknown argument: how inputs are read from a value that is given for it.
+
+    `template` is the argument as it was in the trace: its nodes are inputs, and everything else has to be the same.
+    """
+
+    def __init__(self, name: str, template: Template) -> None:
+        self.name = name
+        self.template = template
+
+    def read(self, value: Any, results: dict[int, Any]) -> None:
+        """Put the inputs into `results`.
+
+        Raises
+        ------
+        GuardFailed
+            If the value has another structure or other types.
+        """
+        _read(self.name, self.template, value, results)
+
+
+def _read(name: str, template: Template, value: Any, results: dict[int, Any]) -> None:
+    if isinstance(template, Node):
+        if type(value) is not template.type:
+            raise GuardFailed(f"another path: {name} was {template.type.__name__}, and is {type(value).__name__}")
+        results[template.number] = value
+    elif isinstance(template, Constant):
+        if not same(value, template.value):
+            raise GuardFailed(f"another path: {name} was {template.value!r}, and is {value!r}")
+    else:
+        for key, part, place in parts_of(name, template):
+            found = _part(template, value, key)
+            if found is _MISSING:
+                raise GuardFailed(f"another path: {name} has another structure")
+            _read(place, part, found, results)
+
+
+_MISSING: Final = object()
+
+
+def _part(template: Built, value: Any, key: Any) -> Any:
+    """A part of a value with the structure of a template; `_MISSING` if it has another one."""
+    kind: Any = type(value)
+    if kind is not template.kind:
+        return _MISSING
+    if template.kind in (list, tuple):
+        return value[key] if len(value) == len(template.parts) else _MISSING
+    if template.kind is dict:
+        return value[key] if list(value) == list(template.keys) else _MISSING
+    return vars(value)[key] if tuple(vars(value)) == template.keys else _MISSING
+
+
+def parts_of(name: str, template: Built) -> list[tuple[Any, Template, str]]:
+    """The key, the template and the name of each part."""
+    if template.kind in (list, tuple):
+        return [(number, part, f"{name}[{number}]") for number, part in enumerate(template.parts)]
+    if template.kind is dict:
+        return [(key, part, f"{name}[{key!r}]") for key, part in zip(template.keys, template.parts, strict=True)]
+    return [(key, part, f"{name}.{key}") for key, part in zip(template.keys, template.parts, strict=True)]
+
+
+class Trace:
+    """What one call has done: its inputs, steps and result."""
+
+    def __init__(
+        self, arguments: list[Argument], inputs: list[Node], steps: list[Step], result: Template, value: Any
+    ) -> None:
+        self.arguments = arguments
+        self.inputs = inputs
+        self.steps = steps
+        self.result = result
+        self.value = value
+        self.is_changed = False
+        """Whether the function has changed a known argument."""
+
+
+def argument_names(f: Callable[..., Any], count: int) -> list[str]:
+    """The names of the first parameters of a function; ``x0`` and so on where it has none."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names: list[str] = []
+    for number in range(count):
+        parameter = parameters[number] if number < len(parameters) else None
+        star = parameter is None or parameter.kind is parameter.VAR_POSITIONAL
+        if star and parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+            parameters.append(parameters[-1])
+        names.append(f"x{number}" if star or parameter is None else parameter.name)
+    return names
+
+
+def trace(f: Callable[..., Any], args: tuple[Any, ...]) -> Trace:
+    """Run a function, with the marked arguments as unknown ones.
+
+    Parameters
+    ----------
+    f:
+        A function of a package that is installed, or of the module that calls.
+    args:
+        The arguments, the unknown ones marked.
+
+    Returns
+    -------
+    The trace.
+
+    Raises
+    ------
+    NotOverdubbable
+        If the function has no Python source.
+    NotRepresentable
+        If it does something that a graph cannot represent exactly.
+    """
+    if not callable(f):
+        raise TypeError(f"the function must be callable, not {f!r}")
+    if python_function(f) is None:
+        raise NotOverdubbable(f"there is no graph of {f!r}: it has no Python source")
+    known = [f, *(one for one in args if not is_unknown(one))]
+    ctx = _Traced(Outside(f, known))
+    arguments: list[Argument] = []
+    given: list[Any] = []
+    for one in args:
+        if is_unknown(one):
+            value, template = _given(ctx, one.example, one.name, [0])
+            arguments.append(Argument(one.name, template))
+            given.append(value)
+        else:
+            given.append(one)
+    return _run(ctx, f, given, arguments)
+
+
+def _run(ctx: TraceContext, f: Callable[..., Any], given: list[Any], arguments: list[Argument]) -> Trace:
+    try:
+        with ctx.checked():
+            value = overdub(ctx, f, *given)
+        if ctx.caught is not None:
+            raise ctx.caught
+        result = _result(ctx, value, set())
+        found = Trace(arguments, ctx.inputs, ctx.steps, result, None)
+        found.value = evaluated(result, {node.number: node.value for node in _all_nodes(found)})
+        del value
+        _check_effects(ctx)
+    finally:
+        ctx.outside.undo()
+    found.is_changed = ctx.outside.is_changed
+    return found
+
+
+def _check_effects(ctx: TraceContext) -> None:
+    """Refuse changes that outlive the call. Nothing holds the result any more."""
+    changed = ctx.outside.changed_variable()
+    if changed is not None:
+        raise NotRepresentable(
+            f"a graph cannot represent this: a variable outside of the call is assigned, in {changed}\n"
+            "Return the value, or keep it in an object"
+        )
+    tag_of(ctx).store.keep_parts_of(None)  # type: ignore[union-attr]
+    outliving = ctx.outside.changed_object()
+    if outliving is not None:
+        owner, site = outliving
+        what = (
+            "an iterator that exists outside of the call is advanced"
+            if hasattr(type(owner), "__next__")
+            else (f"an object that exists outside of the call is changed ({type(owner).__name__})")
+        )
+        raise NotRepresentable(
+            f"a graph cannot represent this: {what}, at {site}: {site.source}\n"
+            "Give it as a known argument, or copy it in the function"
+        )
+
+
+def _all_nodes(found: Trace) -> list[Node]:
+    return [*found.inputs, *(step for step in found.steps if isinstance(step, Node))]
+
+
+def _given(ctx: TraceContext, value: Any, name: str, count: list[int]) -> tuple[Any, Template]:
+    """An argument for the run, and its template."""
+    count[0] += 1
+    kind = type(value)
+    if count[0] > _MOST_OBJECTS:
+        raise NotRepresentable(f"the argument {name} has more than {_MOST_OBJECTS} parts")
+    if (isinstance(value, _UNKNOWN_TYPES) and kind.__module__ == "builtins") or is_array(value):
+        made = ctx.input(value.copy() if is_array(value) else value, name)
+        return made, ctx.inputs[-1]
+    if kind in (list, tuple):
+        pairs = [_given(ctx, part, f"{name}[{number}]", count) for number, part in enumerate(value)]
+        items, parts = [pair[0] for pair in pairs], tuple(pair[1] for pair in pairs)
+        made = _store(ctx).bind_items(kind(map(plain, items)), items)
+        built = Built(kind, parts)
+    elif kind is dict:
+        found = {key: _given(ctx, part, f"{name}[{key!r}]", count) for key, part in value.items()}
+        made = {key: plain(pair[0]) for key, pair in found.items()}
+        _store(ctx).bind_pairs(made, [(key, pair[0]) for key, pair in found.items()])
+        built = Built(dict, tuple(pair[1] for pair in found.values()), tuple(found))
+    elif _is_plain_object(value):
+        found = {key: _given(ctx, part, f"{name}.{key}", count) for key, part in vars(value).items()}
+        made = object.__new__(kind)
+        for key, (part, _) in found.items():
+            object.__setattr__(made, key, plain(part))
+            _store(ctx).store_part(_store(ctx).attributes, made, key, part)
+        built = Built(kind, tuple(pair[1] for pair in found.values()), tuple(found))
+    else:
+        return value, Constant(value)
+    ctx.outside.unknown[id(made)] = made
+    return made, built
+
+
+def _is_plain_object(value: Any) -> bool:
+    """Whether an object has attributes only, and a class of the program."""
+    kind: Any = type(value)
+    is_heap_type = bool(kind.__flags__ & 1 << 9)
+    new: Any = kind.__new__
+    return is_heap_type and new is object.__new__ and hasattr(value, "__dict__") and not _slots_of(kind)
+
+
+def _slots_of(kind: type) -> list[str]:
+    return [name for base in kind.__mro__ for name in vars(base).get("__slots__", ()) if name != "__dict__"]
+
+
+def _store(ctx: TraceContext) -> Any:
+    return tag_of(ctx, create=True).store  # type: ignore[union-attr]
+
+
+def _result(ctx: TraceContext, value: Any, around: set[int]) -> Template:
+    """The template of the result."""
+    node, bare = ctx.node_of(value), plain(value)
+    if node is not None:
+        return node
+    kind = type(bare)
+    if id(bare) in around:
+        raise NotRepresentable("a graph cannot represent this: the result contains itself\nReturn its parts")
+    around = {*around, id(bare)}
+    store: Any = tag_of(ctx).store  # type: ignore[union-attr]
+    if isinstance(bare, (list, tuple)) and (kind in (list, tuple) or hasattr(kind, "_fields")):
+        return Built(kind, tuple(_result(ctx, item, around) for item in store.wrapped_items(bare)))
+    if kind is dict:
+        slots = store.slots_by_key(bare)
+        values = [store.load_part(store.items, bare, key, part) if key in slots else part for key, part in bare.items()]
+        return Built(dict, tuple(_result(ctx, part, around) for part in values), tuple(bare))
+    if kind in (set, frozenset) and not metas_of(value):
+        if store.slots_by_key(bare):
+            raise NotRepresentable("a graph cannot represent this: the result is a set of unknown values")
+        return Constant(bare)
+    entry = store.attributes.of(bare)
+    if entry is not None and not _is_plain_object(bare):
+        raise refusal(f"the result is a {kind.__name__} with unknown parts", "Return its parts")
+    if _is_plain_object(bare) and (entry is not None or _has_parts(store, bare)):
+        names = tuple(vars(bare))
+        parts = [store.load_part(store.attributes, bare, name, vars(bare)[name]) for name in names]
+        return Built(kind, tuple(_result(ctx, part, around) for part in parts), names)
+    return Constant(bare)
+
+
+def _has_parts(store: Any, value: Any) -> bool:
+    """Whether something that an object refers to has metadata."""
+    work, seen = list(vars(value).values()), set()
+    while work:
+        one = work.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if store.items.of(one) is not None or store.attributes.of(one) is not None:
+            return True
+        if isinstance(one, (list, tuple)):
+            work += one
+        elif isinstance(one, dict):
+            work += one.values()
+        elif _is_plain_object(one):
+            work += vars(one).values()
+    return False

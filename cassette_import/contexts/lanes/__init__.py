@@ -1,0 +1,10 @@
+"""Lanes: scalar code of unmodified packages, on whole arrays.
+
+`vectorize(f)` calls a function once for many values. NumPy is the only dependency (extra `lanes`). Knows
+the public names; must not know how lanes are computed.
+"""
+
+from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths
+from cassette_import.contexts.lanes.vectorizing import vectorize
+
+__all__ = ["EffectError", "TooManyPaths", "vectorize"]

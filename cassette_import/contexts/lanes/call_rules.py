@@ -1,0 +1,293 @@
+"""Calls of functions outside of the program that have lanes as arguments: the rules for some builtins.
+
+Knows lanes and known functions; must not know how code is converted.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.contexts.lanes.columns import is_immutable, kind_of, packed
+from cassette_import.contexts.lanes.elementwise import compute, lane_of
+from cassette_import.contexts.lanes.errors import EffectError, place
+from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, agreed
+from cassette_import.contexts.lanes.lane_sets import Lanes
+from cassette_import.contexts.lanes.masks import choice_of
+from cassette_import.contexts.lanes.merging import merged
+from cassette_import.contexts.lanes.ranges import LaneRange
+
+__all__ = ["RULES", "contains_lane", "contents", "identical", "looked_up", "sequence_call"]
+
+_SORTED_BY_NETWORK: Final = 16
+
+
+def contains_lane(value: Any, depth: int = 6) -> bool:
+    """Whether a value is one of lanes, or an object or container that holds one."""
+    kind = type(value)
+    if kind is Lane or kind is LaneRange:
+        return True
+    if depth == 0 or (is_immutable(value) and kind not in (tuple, frozenset)):
+        return False
+    if isinstance(value, dict):
+        return any(contains_lane(part, depth - 1) for part in value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(contains_lane(part, depth - 1) for part in value)
+    inside = getattr(value, "__dict__", None)
+    return type(inside) is dict and any(contains_lane(part, depth - 1) for part in inside.values())
+
+
+def _chosen(test: Any, one: Any, other: Any) -> Any:
+    """One of two values, by a test that may differ between lanes."""
+    choice = choice_of(test, ())
+    if not choice.both:
+        return one if choice.one() else other
+    choice.one()
+    choice.two()
+    return choice.value(one, other)
+
+
+def _extreme(function: Any, compare: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def rule(*arguments: Any, **keywords: Any) -> Any:
+        items = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+        if keywords.get("key") is not None or not any(type(one) is Lane for one in items):
+            return function(items, **keywords)
+        best = items[0]
+        for item in items[1:]:
+            best = _chosen(compare(item, best), item, best)
+        return best
+
+    return rule
+
+
+def _has_nan(values: Sequence[Any]) -> bool:
+    for value in values:
+        if type(value) is Lane:
+            truth = compute(operator.ne, value, value)
+            if type(truth) is Lane or truth:
+                return True
+        elif value != value:
+            return True
+    return False
+
+
+def _sorted(items: Any, /, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    values = list(items)
+    if key is not None or len(values) > _SORTED_BY_NETWORK or _has_nan(values):
+        return sorted(values, key=key, reverse=reverse)
+    reverse = bool(reverse)
+    for last in range(len(values) - 1, 0, -1):
+        for number in range(last):
+            one, other = values[number], values[number + 1]
+            swap = one < other if reverse else other < one
+            if type(swap) is Lane:
+                values[number : number + 2] = _chosen(swap, other, one), _chosen(swap, one, other)
+            elif swap:
+                values[number : number + 2] = other, one
+    return values
+
+
+def _sum(items: Any, /, start: Any = 0) -> Any:
+    values = list(items)
+    lanes = next((one.lanes for one in (*values, start) if type(one) is Lane), None)
+    if lanes is None:
+        return sum(values, start)
+    if sys.version_info >= (3, 12) and any(_is_float(one) for one in (*values, start)):
+        return _compensated(lanes, values, start)
+    for value in values:
+        start = start + value
+    return start
+
+
+def _is_float(value: Any) -> bool:
+    return type(value) is float or (type(value) is Lane and kind_of(value.now()) in "fM")
+
+
+def _compensated(lanes: Lanes, values: list[Any], start: Any) -> Any:
+    """The sum of floats as Python computes it from 3.12 on: with the errors of the additions."""
+    active = lanes.active
+    columns = [value.at(active) if type(value) is Lane else value for value in values]
+    is_zero = type(start) is int and start == 0
+    if lanes.active is not active or not is_zero or any(kind_of(column) != "f" for column in columns):
+        return compute(lambda *parts: sum(parts[1:], parts[0]), start, *values)
+    with np.errstate(all="ignore"):
+        total = 0.0 + columns[0]
+        error = np.zeros(active.size)
+        for column in columns[1:]:
+            added = total + column
+            error = error + np.where(
+                np.abs(total) >= np.abs(column), (total - added) + column, (column - added) + total
+            )
+            total = added
+        total = np.where((error != 0) & np.isfinite(error), total + error, total) + np.zeros(active.size)
+    return lane_of(lanes, active, total)
+
+
+def sequence_call(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A function of sequences of numbers, lane by lane."""
+    sequences = [list(one) if type(one) is not Lane and hasattr(one, "__iter__") else one for one in arguments]
+    sizes = [len(one) if type(one) is list else -1 for one in sequences]
+    flat = [part for one in sequences for part in (one if type(one) is list else [one])]
+
+    def rebuilt(*parts: Any) -> Any:
+        given, rest = [], list(parts)
+        for size in sizes:
+            count = 1 if size < 0 else size
+            given.append(rest[0] if size < 0 else rest[:count])
+            rest = rest[count:]
+        return function(*given, **keywords)
+
+    return compute(rebuilt, *flat) if any(type(part) is Lane for part in flat) else function(*sequences, **keywords)
+
+
+def identical(one: Any, other: Any) -> Any:
+    """`one is other`, where a lane is compared with a singleton."""
+    if one is other:
+        return True
+    if type(one) is not Lane:
+        one, other = other, one
+    if type(one) is not Lane:
+        return False
+    if type(other) is Lane or type(other) in (int, float, str, bytes, complex, tuple):
+        raise one.lanes.refuse(
+            EffectError(
+                f"the identity of a value that differs between lanes is asked for, at {place()}: compare with =="
+            )
+        )
+    kind = kind_of(one.now())
+    if kind in "fic" or (kind == "b" and type(other) is not bool):
+        return False
+    return compute(operator.is_, one, other)
+
+
+def contents(container: Any, item: Any) -> Any:
+    """`item in container`, where one of them has values of lanes."""
+    if type(container) in (list, tuple):
+        found: Any = False
+        for part in container:
+            equal = True if part is item else part == item
+            if type(equal) is Lane:
+                equal = compute(bool, equal)
+            if type(found) is Lane or type(equal) is Lane:
+                found = _chosen(found, True, equal)
+            else:
+                found = bool(found) or bool(equal)
+        return found
+    if type(container) is Lane:
+        return compute(operator.contains, container, item)
+    if type(item) is Lane and type(container) in (set, frozenset, dict, range, str, bytes):
+        return compute(_Contains(container), item)
+    return item in container
+
+
+class _Contains:
+    """Whether an item is in a container that all lanes share."""
+
+    def __init__(self, container: Any) -> None:
+        self.container = container
+
+    def __call__(self, item: Any) -> bool:
+        return item in self.container
+
+
+class _Lookup:
+    """The item of a table that all lanes share."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def __call__(self, key: Any) -> Any:
+        return self.table[key]
+
+
+def looked_up(table: Any, key: Lane) -> Any:
+    """`table[key]`, where the key differs between lanes."""
+    if type(table) is Lane:
+        return compute(operator.getitem, table, key)
+    kind = type(table)
+    if kind not in (list, tuple, dict, str, bytes, range):
+        return table[agreed(key, "is the key of an object")]
+    values = list(table.values()) if kind is dict else table if kind in (list, tuple) else ()
+    if all(map(is_immutable, values)):
+        column = key.now()
+        if kind in (list, tuple) and kind_of(column) == "i" and _within(column, len(table)):
+            found = packed(list(table))[column]
+            return lane_of(key.lanes, key.lanes.active, found)
+        return compute(_Lookup(table), key)
+    return _by_key(table, key)
+
+
+def _within(column: Any, length: int) -> bool:
+    return length > 0 and bool(-length <= column.min()) and bool(column.max() < length)
+
+
+def _by_key(table: Any, key: Lane) -> Any:
+    lanes = key.lanes
+    column = key.now()
+    values = column.tolist()
+    distinct = dict.fromkeys(values)
+    if len(distinct) > MOST_VALUES:
+        raise lanes.refuse(
+            EffectError(f"a table of {type(table).__name__} has more than {MOST_VALUES} keys, at {place()}")
+        )
+    active = lanes.active
+    pieces = []
+    for one in distinct:
+        members = active.part(np.array([value == one for value in values]))
+        try:
+            pieces.append((members, table[one]))
+        except (LookupError, TypeError):
+            if len(distinct) == 1:
+                raise
+            lanes.drop(members.ids)
+    if not pieces:
+        return table[values[0]]
+    return merged(lanes, lanes.active, pieces)
+
+
+def _type(*arguments: Any) -> Any:
+    return arguments[0].__class__ if len(arguments) == 1 and type(arguments[0]) is Lane else type(*arguments)
+
+
+def _class(value: Any) -> Any:
+    """The class that the program sees. The type checker takes `Lane` for it."""
+    return value.__class__
+
+
+def _isinstance(value: Any, kinds: Any) -> bool:
+    """Abstract base classes would find the methods of `Lane`."""
+    return issubclass(_class(value), kinds) if type(value) is Lane else isinstance(value, kinds)
+
+
+def _hasattr(value: Any, name: str) -> bool:
+    return hasattr(_class(value) if type(value) is Lane else value, name)
+
+
+def _getattr(value: Any, name: str, *default: Any) -> Any:
+    kind = _class(value)
+    if type(value) is Lane and not hasattr(kind, name):
+        return getattr(kind(), name, *default)  # the default, or the error of a number
+    return getattr(value, name, *default)
+
+
+RULES: Final[dict[Any, Callable[..., Any]]] = {
+    min: _extreme(min, operator.lt),
+    max: _extreme(max, operator.gt),
+    sorted: _sorted,
+    sum: _sum,
+    range: LaneRange.of,
+    type: _type,
+    isinstance: _isinstance,
+    hasattr: _hasattr,
+    getattr: _getattr,
+    operator.is_: identical,
+    operator.contains: contents,
+    operator.is_not: lambda one, other: (
+        compute(operator.not_, test) if type(test := identical(one, other)) is Lane else not test
+    ),
+}
+"""By function: what is called in its place if an argument, or an item of one, differs between lanes."""

@@ -1,0 +1,267 @@
+"""Calls in the program: what is called when a function is, and which calls are refused.
+
+Knows which functions are overdubbed, and the rules of the others; must not know how code is converted.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, Final
+
+from cassette_import.contexts.lanes.call_rules import RULES, contains_lane, sequence_call
+from cassette_import.contexts.lanes.columns import is_immutable
+from cassette_import.contexts.lanes.elementwise import compute
+from cassette_import.contexts.lanes.errors import EffectError, name_of, place
+from cassette_import.contexts.lanes.known_functions import (
+    CHANGING,
+    EFFECTS,
+    EFFECTS_BY_NAME,
+    ELEMENTWISE,
+    MOVING,
+    PURE_MODULES,
+    SEQUENCE_FUNCTIONS,
+    TAKES_ITERATORS,
+)
+from cassette_import.contexts.lanes.lane import Lane, LaneMethod, agreed
+from cassette_import.contexts.lanes.objects import Objects
+from cassette_import.interpreter.callables import python_function
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
+
+__all__ = ["Calls"]
+
+_METHODS: Final = (BuiltinFunctionType, MethodWrapperType)
+_DESCRIPTORS: Final = (MethodDescriptorType, WrapperDescriptorType)
+_CACHED: Final = type(functools.lru_cache(lambda: None))
+_FRESH_REFERENCES: Final = 3
+"""The references to an argument that the caller has not stored: the tuple of arguments, a variable, `getrefcount`."""
+
+
+class Calls(Objects):
+    """The part of the context that makes calls."""
+
+    def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Make a call of the program."""
+        kind = type(f)
+        if kind is FunctionType:
+            if self._runs(f):
+                return self._kept(f(*arguments, **keywords))
+        elif kind is MethodType:
+            if type(f.__func__) is FunctionType and self._runs(f.__func__):
+                return self._kept(f(*arguments, **keywords))
+        elif kind is Lane:
+            return self.call(agreed(f, "is called"), *arguments, **keywords)
+        elif kind is LaneMethod:
+            return f(*arguments, **keywords)
+        elif kind is _CACHED:
+            return self._cached(f, arguments, keywords)
+        elif issubclass(kind, type):
+            return self._construct(f, arguments, keywords)
+        return self._leaf(f, arguments, keywords)
+
+    def _runs(self, function: FunctionType) -> bool:
+        """Whether a function is converted when it runs."""
+        code = function.__code__
+        key = code.co_filename, code.co_firstlineno, code.co_name
+        known = self._converted.get(key)
+        if known is None:
+            file = OVERDUBBED.files.get(code.co_filename)
+            known = (
+                file is not None
+                and (file.installed or code.co_filename in self.roots)
+                and OVERDUBBED.overdubbable(function)
+            )
+            self._converted[key] = known
+        return known
+
+    def _kept(self, result: Any) -> Any:
+        return self.made(result) if type(result) is GeneratorType else result
+
+    def _cached(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A function with `lru_cache`: the cache holds plain values for plain arguments only."""
+        plain = all(map(_is_plain, (*arguments, *keywords.values())))
+        if plain and not self.lanes.masked:
+            result = f(*arguments, **keywords)
+            if not contains_lane(result):
+                return result
+            f.cache_clear()
+        return self.call(f.__wrapped__, *arguments, **keywords)
+
+    def _construct(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a class."""
+        if f in ELEMENTWISE or f in RULES or f in MOVING or f in EFFECTS:
+            return self._leaf(f, arguments, keywords)
+        if issubclass(f, BaseException):
+            return f(*arguments, **keywords)
+        init: Any = python_function(f)
+        if _is_made_by(f, init) and (self._runs(init) or init.__code__.co_filename == "<string>"):
+            made = object.__new__(f)
+            self.made(made)
+            init(made, *arguments, **keywords)
+            return made
+        if init is not None and (self._runs(init) or init.__code__.co_filename.startswith("<")):
+            return self.made(f(*arguments, **keywords))
+        if f.__init__ is object.__init__ and f.__new__ is object.__new__:
+            return self.made(f(*arguments, **keywords))
+        return self._leaf(f, arguments, keywords)
+
+    # ---- leaves
+
+    def _leaf(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a function that is not converted."""
+        try:
+            hash(f)
+        except TypeError:
+            return self._unknown(f, arguments, keywords)
+        direct = any(type(one) is Lane for one in arguments) or any(type(one) is Lane for one in keywords.values())
+        if direct and f in ELEMENTWISE:
+            return self._elementwise(f, arguments, keywords)
+        if f in TAKES_ITERATORS:
+            self._advance(arguments)
+        if f in RULES:
+            inside = direct or any(contains_lane(one) for one in arguments)
+            return RULES[f](*arguments, **keywords) if inside else f(*arguments, **keywords)
+        if f in SEQUENCE_FUNCTIONS:
+            return sequence_call(f, arguments, keywords)
+        if f in MOVING:
+            return self.made(f(*arguments, **keywords))
+        if f is setattr and len(arguments) == 3 and type(arguments[1]) is str:
+            return self.store_attribute(*arguments)
+        if f is delattr:
+            return self.delete_attribute(*arguments)
+        if f is hash and not direct:
+            return hash(*arguments)
+        if f in EFFECTS or (getattr(f, "__module__", None), getattr(f, "__name__", None)) in EFFECTS_BY_NAME:
+            raise self.effect(f"{name_of(f)} is called", "take the call out of the vectorized function")
+        return self._method(f, arguments, keywords)
+
+    def _elementwise(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if not keywords:
+            return compute(f, *arguments)
+        names = list(keywords)
+        count = len(arguments)
+
+        def call(*given: Any) -> Any:
+            return f(*given[:count], **dict(zip(names, given[count:], strict=True)))
+
+        return compute(call, *arguments, *keywords.values())
+
+    def _advance(self, arguments: tuple[Any, ...]) -> None:
+        """An iterator that other lanes use, too, cannot be advanced for some of them."""
+        for argument in arguments:
+            if sys.getrefcount(argument) > _FRESH_REFERENCES:
+                self.advances(argument)
+
+    def advances(self, iterable: Any) -> None:
+        """Note that something is iterated. If it is an iterator that other lanes may use, they are dropped."""
+        if type(iterable) is not Lane and hasattr(type(iterable), "__next__"):
+            self.changes(iterable)
+
+    def _method(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A method in C, of an object or with the object as its first argument; or a function without a rule."""
+        if type(f) in _METHODS and f.__self__ is not None and type(f.__self__) is not ModuleType:
+            receiver: Any = f.__self__
+            given = arguments
+        elif type(f) in _DESCRIPTORS and arguments:
+            receiver, given = arguments[0], arguments[1:]
+        else:
+            return self._unknown(f, arguments, keywords)
+        name = f.__name__
+        if type(receiver) is Lane:
+            return getattr(receiver, name)(*given, **keywords)
+        if name == "__setattr__" and len(given) == 2:
+            return self.store_plain_attribute(receiver, *given)
+        if name in ("__init__", "__new__", "__init_subclass__", "__getattribute__", "__enter__", "__exit__"):
+            return f(*arguments, **keywords)
+        if type(receiver) is type and receiver in (dict, int, float, bytes, str, list):
+            if receiver is not dict and contains_lane(arguments):
+                return compute(f, *arguments)
+            return f(*arguments, **keywords)
+        kind = next((kind for kind in CHANGING if isinstance(receiver, kind)), None)
+        if kind is not None:
+            return self._container_method(receiver, name, f, arguments, given, keywords)
+        if any(type(one) is Lane for one in given) and is_immutable(receiver):
+            return self._elementwise(f, arguments, keywords)
+        if type(receiver) is str and name == "join" and given:
+            return sequence_call(lambda parts: receiver.join(parts), (list(given[0]),), {})
+        if is_immutable(receiver) or isinstance(receiver, (tuple, frozenset)):
+            return f(*arguments, **keywords)
+        if type(receiver) is GeneratorType or hasattr(type(receiver), "__next__"):
+            self._advance((receiver, receiver))
+            return f(*arguments, **keywords)
+        return self._unknown(f, arguments, keywords)
+
+    def _container_method(
+        self,
+        receiver: Any,
+        name: str,
+        f: Any,
+        arguments: tuple[Any, ...],
+        given: tuple[Any, ...],
+        keywords: dict[str, Any],
+    ) -> Any:
+        self._advance(given)
+        if any(isinstance(receiver, kind) and name in names for kind, names in CHANGING.items()):
+            self.changes(receiver)
+        if name == "sort" and type(receiver) is list and contains_lane(receiver):
+            receiver[:] = RULES[sorted](receiver, **keywords)
+            return None
+        if name == "get" and type(receiver) is dict and given and type(given[0]) is Lane:
+            return self._dict_get(receiver, *given)
+        return f(*arguments, **keywords)
+
+    def _dict_get(self, table: dict[Any, Any], key: Lane, default: Any = None) -> Any:
+        if all(map(is_immutable, table.values())) and type(default) is not Lane and is_immutable(default):
+            return compute(lambda one: table.get(one, default), key)
+        return table.get(agreed(key, "is the key of a dict"), default)
+
+    def _unknown(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A function without a rule: it may be called if it is known to have no effects, and no lane is involved."""
+        module = getattr(f, "__module__", None) or getattr(type(getattr(f, "__self__", None)), "__module__", "")
+        function = python_function(f)
+        if function is not None and function is not f and self._runs(function):
+            return f(*arguments, **keywords)
+        if isinstance(f, functools.partial):
+            return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
+            raise self.effect(f"{name_of(f)} is called", "call it outside of the vectorized function")
+        involved = contains_lane(arguments) or contains_lane(keywords) or contains_lane(getattr(f, "__self__", None))
+        if module == "statistics":
+            return sequence_call(f, arguments, keywords)
+        receiver = getattr(f, "__self__", None)
+        if receiver is not None and type(receiver) is not ModuleType and str(module).startswith("collections"):
+            self.changes(receiver)  # a class in Python, whose methods change its objects
+        if not involved and str(module).partition(".")[0] in PURE_MODULES:
+            return f(*arguments, **keywords)
+        if code is not None:
+            advice = f"add its package to the argument packages ({module!r} is not installed)"
+        else:
+            advice = "take the call out of the vectorized function"
+        what = "gets a value that differs between lanes" if involved else "may have effects"
+        if involved:
+            raise self.lanes.refuse(
+                EffectError(f"{name_of(f)} {what}, and there is no rule for it, at {place()}: {advice}")
+            )
+        raise self.effect(f"{name_of(f)} {what}", advice)
+
+
+def _is_made_by(kind: Any, init: Any) -> bool:
+    """Whether the instances of a class are made by `object`, and initialised by a Python function."""
+    own = type(kind) is type and type(init) is FunctionType
+    return own and kind.__new__ is object.__new__ and kind.__init__ is init
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) is not Lane and is_immutable(value)

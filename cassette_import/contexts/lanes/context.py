@@ -1,0 +1,189 @@
+"""The context of a run: what converted code calls.
+
+Knows all parts of lanes; must not know how runs are scheduled.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from typing import Any
+
+from cassette_import.activation.context import Context
+from cassette_import.contexts.lanes.call_rules import contains_lane, contents, identical, looked_up
+from cassette_import.contexts.lanes.calls import Calls
+from cassette_import.contexts.lanes.columns import kind_of
+from cassette_import.contexts.lanes.elementwise import compute
+from cassette_import.contexts.lanes.errors import EffectError, place
+from cassette_import.contexts.lanes.lane import Lane, agreed
+from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
+from cassette_import.contexts.lanes.masks import Choice, Frame, Loop, choice_of
+from cassette_import.contexts.lanes.merging import UNBOUND, Partial
+from cassette_import.contexts.lanes.pattern_classes import PatternClasses
+from cassette_import.passes.if_conversion import if_conversion
+from cassette_import.rewriting.events import Events
+
+__all__ = ["LanesContext"]
+
+_CONVERSIONS: dict[int, Any] = {-1: lambda value: value, 115: str, 114: repr, 97: ascii}
+
+
+class LanesContext(Context, Calls, PatternClasses, events=Events.NONE):
+    """Runs a function once for many lanes. `vectorize` is its interface."""
+
+    passes: Any = [if_conversion]
+
+    def __init__(self, lanes: Lanes, roots: frozenset[str], shared: Any) -> None:
+        Context.__init__(self)
+        Calls.__init__(self, lanes, roots, shared)
+
+    # ---- branches
+
+    def choice(self, test: Any, *saved: Any) -> Any:
+        """A branch."""
+        return choice_of(test, saved)
+
+    def unless(self, test: Any) -> bool:
+        """Whether to run a block that raises: only if all lanes do. Otherwise those that do are dropped."""
+        choice = choice_of(test, ())
+        if isinstance(choice, Choice):
+            choice.one()
+            ids = self.lanes.active.ids
+            self.lanes.active = self.lanes.current(choice.parent)
+            self.lanes.drop(ids)
+            return False
+        return bool(choice.one())
+
+    def loop(self) -> Loop:
+        """A loop."""
+        return Loop(self.lanes, self)
+
+    def frame(self) -> Frame:
+        """A function that is left in several places."""
+        return Frame(self.lanes)
+
+    def alive(self) -> bool:
+        """Whether some lanes have not left."""
+        return self.lanes.active.size > 0
+
+    def iterated(self, iterable: Any) -> Any:
+        """The iterable of a loop that is not converted."""
+        self._advance((iterable, iterable))
+        return iterable
+
+    # ---- expressions
+
+    def not_(self, value: Any) -> Any:
+        """`not value`."""
+        if type(value) is not Lane:
+            return not value
+        truth = compute(bool, value)
+        if type(truth) is not Lane:
+            return not truth
+        return Lane(self.lanes, self.lanes.active, ~truth.now())
+
+    def is_(self, one: Any, other: Any) -> Any:
+        """`one is other`."""
+        return one is other if type(one) is not Lane and type(other) is not Lane else identical(one, other)
+
+    def is_not(self, one: Any, other: Any) -> Any:
+        """`one is not other`."""
+        return self.not_(self.is_(one, other))
+
+    def contains(self, item: Any, container: Any) -> Any:
+        """`item in container`."""
+        if (
+            type(item) is Lane
+            or type(container) is Lane
+            or (type(container) in (list, tuple) and contains_lane(container))
+        ):
+            return contents(container, item)
+        return item in container
+
+    def lacks(self, item: Any, container: Any) -> Any:
+        """`item not in container`."""
+        return self.not_(self.contains(item, container))
+
+    def item(self, holder: Any, key: Any) -> Any:
+        """`holder[key]`."""
+        if type(key) is Lane:
+            return looked_up(holder, key)
+        if type(holder) is defaultdict and key not in holder:
+            self.changes(holder)
+        return holder[key]
+
+    def mod(self, one: Any, other: Any) -> Any:
+        """`one % other`: a remainder, or text."""
+        if type(one) is str and type(other) is tuple and contains_lane(other):
+            return compute(lambda *parts: one % parts, *other)
+        if type(one) is str and type(other) is Lane:
+            return compute(lambda part: one % part, other)
+        return one % other
+
+    def matmul(self, one: Any, other: Any) -> Any:
+        """`one @ other`."""
+        return one @ other
+
+    def text(self, *parts: Any) -> Any:
+        """An f-string."""
+        return self._joined([part if type(part) is str else self._formatted(*part) for part in parts])
+
+    def _formatted(self, value: Any, conversion: int, spec: Any) -> Any:
+        convert = _CONVERSIONS[conversion]
+        if type(value) is Lane or type(spec) is Lane:
+            return compute(lambda one, how: format(convert(one), how), value, spec)
+        return format(convert(value), spec)
+
+    def _joined(self, parts: list[Any]) -> Any:
+        if any(type(part) is Lane for part in parts):
+            return compute(lambda *texts: "".join(texts), *parts)
+        return "".join(parts)
+
+    def subject(self, value: Any) -> Any:
+        """The subject of `match`: patterns compare it by identity, too."""
+        if type(value) is Lane and kind_of(value.now()) not in "fi":
+            return agreed(value, "is the subject of match")
+        return value
+
+    # ---- variables, exceptions, scopes
+
+    def unbound_mark(self) -> Any:
+        """The value of a variable that is not bound."""
+        return UNBOUND
+
+    def bound(self, value: Any, name: str) -> Any:
+        """The value of a variable that may be unbound in some lanes."""
+        if value is not UNBOUND and type(value) is not Partial:
+            return value
+        if type(value) is Partial:
+            inside = self.lanes.inside(self.lanes.active, self.lanes.current(value.members))
+            if inside.any():
+                self.lanes.drop(self.lanes.active.ids[~inside])
+                return value.value
+        raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
+
+    def caught(self) -> None:
+        """Begin a handler: what was raised, was raised for the active lanes."""
+        if self.lanes.failure is not None:
+            raise self.lanes.failure
+        self.lanes.commit()
+
+    def leaving(self) -> None:
+        """Begin a `finally` clause."""
+        if sys.exc_info()[0] is not None:
+            self.lanes.commit()
+
+    def here(self) -> LaneSet:
+        """The active lanes, before a `with` statement."""
+        return self.lanes.active
+
+    def still(self, before: LaneSet) -> None:
+        """End a `with` statement, which may have caught an exception of some lanes."""
+        if self.lanes.failure is not None:
+            raise self.lanes.failure
+        if self.lanes.active is not self.lanes.current(before):
+            self.lanes.commit()
+
+    def refuses(self, what: str) -> None:
+        """Refuse a construct."""
+        raise self.lanes.refuse(EffectError(f"{what} cannot run for many lanes, at {place()}"))

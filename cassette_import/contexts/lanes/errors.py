@@ -1,0 +1,41 @@
+"""The errors of lanes, and the place in the program that their messages name.
+
+Knows frames; must not know lanes.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from cassette_import.errors import CassetteError
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+
+__all__ = ["EffectError", "TooManyPaths", "name_of", "place"]
+
+
+class EffectError(CassetteError):
+    """The function does something that cannot be done for many lanes at once.
+
+    The message names the call site, and what to do.
+    """
+
+
+class TooManyPaths(CassetteError):
+    """The lanes take more paths through the function than `max_paths`."""
+
+
+def place() -> str:
+    """The line of the program that runs now, as text."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+        frame = frame.f_back
+    return "an unknown place" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def name_of(f: Any) -> str:
+    """A function's name for messages."""
+    module = getattr(f, "__module__", None)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    return f"{module}.{name}" if isinstance(module, str) and module != "builtins" else str(name)

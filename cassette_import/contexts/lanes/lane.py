@@ -1,0 +1,262 @@
+"""`Lane`: what the program has in the place of a number that differs between lanes.
+
+A lane value belongs to the set of lanes for which it was computed. Operators compute for the lanes that are active. A
+truth test, where the program is not converted, drops the lanes that disagree. Knows how to compute element by element;
+must not know how code is converted.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.contexts.lanes.columns import is_immutable, kind_of
+from cassette_import.contexts.lanes.errors import EffectError, place
+from cassette_import.contexts.lanes.known_functions import ARITHMETIC, COMPARISONS
+from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet, NotInSet
+
+__all__ = ["MOST_VALUES", "PORT", "Lane", "LaneMethod", "agreed"]
+
+MOST_VALUES: Final = 64
+"""Into how many groups lanes are split where C code needs one value."""
+
+_CLASSES: Final[dict[str, type]] = {"f": float, "i": int, "b": bool, "c": complex}
+
+
+class Lane:
+    """The values of one variable in many lanes."""
+
+    __slots__ = ("_late", "_late_data", "data", "lanes", "set")
+
+    def __init__(self, lanes: Lanes, members: LaneSet, data: Any) -> None:
+        self.lanes = lanes
+        self.set = members
+        self.data = data
+        self._late: LaneSet | None = None
+        self._late_data: Any = None
+
+    def at(self, members: LaneSet) -> Any:
+        """The column for some lanes. Lanes for which there is no value are dropped: the active set may change."""
+        if members is self.set:
+            return self.data
+        if members is self._late:
+            return self._late_data
+        try:
+            data = self.data[members.positions_in(self.set)]
+        except NotInSet as error:
+            if len(error.args[0]) == members.size:
+                raise EffectError(f"a value is used that no lane has computed, at {place()}") from None
+            self.lanes.drop(error.args[0])
+            return self.at(self.lanes.current(members))
+        self._late, self._late_data = members, data
+        return data
+
+    def fixed(self, members: LaneSet) -> Any:
+        """The column for lanes that all have a value, after the run."""
+        return self.data if members is self.set else self.data[members.positions_in(self.set)]
+
+    def now(self) -> Any:
+        """The column for the active lanes."""
+        return self.at(self.lanes.active)
+
+    @property
+    def agreed(self) -> Any:
+        """What a sequence or mapping pattern is matched with; a number is no sequence in any lane."""
+        return None if kind_of(self.now()) in _CLASSES else agreed(self, "is the subject of a pattern")
+
+    # ---- what code that does not know lanes asks
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The class that all active lanes have: `isinstance` asks for it."""
+        data = self.now()
+        kind = kind_of(data)
+        if kind in _CLASSES:
+            return _CLASSES[kind]
+        classes = [type(value) for value in data.tolist()]
+        most = max(set(classes), key=classes.count)
+        return _split(self, [one is most for one in classes], most)  # type: ignore[no-any-return]
+
+    def __bool__(self) -> bool:
+        truths = _truths(self)
+        count = int(np.count_nonzero(truths))
+        if count in (0, len(truths)):
+            return count > 0
+        chosen = count * 2 >= len(truths)
+        return bool(_split(self, truths == chosen, chosen))
+
+    def __hash__(self) -> int:
+        return hash(agreed(self, "is hashed"))
+
+    def __index__(self) -> int:
+        return operator.index(agreed(self, "is an index or a size"))
+
+    def __int__(self) -> int:
+        return int(agreed(self, "is converted by C code"))
+
+    def __float__(self) -> float:
+        return float(agreed(self, "is converted by C code"))
+
+    def __complex__(self) -> complex:
+        return complex(agreed(self, "is converted by C code"))
+
+    def __repr__(self) -> str:
+        return repr(agreed(self, "is shown"))
+
+    def __str__(self) -> str:
+        return str(agreed(self, "is shown"))
+
+    def __format__(self, spec: str) -> str:
+        return format(agreed(self, "is shown"), spec)
+
+    def __iter__(self) -> Any:
+        return iter(agreed(self, "is iterated"))
+
+    def __len__(self) -> int:
+        return len(agreed(self, "has its length taken"))
+
+    def __getitem__(self, key: Any) -> Any:
+        return _compute(operator.getitem, self, key)
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(_compute(operator.contains, self, item))
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__" and name not in ("__floor__", "__ceil__", "__trunc__", "__name__", "__qualname__"):
+            raise AttributeError(f"a value that differs between lanes has no attribute {name!r} for C code")
+        return _attribute(self, name)
+
+    def __copy__(self) -> Lane:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Lane:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise EffectError(f"a value that differs between lanes is pickled, at {place()}: return it instead")
+
+    def __array__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise EffectError(
+            f"a value that differs between lanes is given to NumPy, at {place()}: "
+            "vectorize code that computes with numbers"
+        )
+
+    __array_ufunc__ = None
+
+
+def _split(lane: Lane, agreeing: Any, value: Any) -> Any:
+    """A value that some lanes have; the other ones are dropped."""
+    keep = np.asarray(agreeing, bool)
+    if not keep.all():
+        lane.lanes.drop(lane.lanes.active.ids[~keep])
+    return value
+
+
+def _truths(lane: Lane) -> Any:
+    data = _compute(bool, lane)
+    return data.now() if type(data) is Lane else np.full(lane.lanes.active.size, bool(data))
+
+
+def agreed(lane: Any, what: str = "is needed as one value") -> Any:
+    """The value that most active lanes have; the other ones are dropped.
+
+    Raises
+    ------
+    EffectError
+        If the lanes have more than `MOST_VALUES` values: a split by value would be a slow loop.
+    """
+    if type(lane) is not Lane:
+        return lane
+    data = lane.now()
+    values = data.tolist()
+    keys = [(type(value), repr(value)) for value in values]
+    counts: dict[Any, int] = {}
+    for key in keys:
+        counts[key] = counts.get(key, 0) + 1
+    if len(counts) > MOST_VALUES:
+        raise lane.lanes.refuse(
+            EffectError(
+                f"a value that differs between lanes {what}, at {place()}: it has {len(counts)} values, and C code "
+                "takes one; convert it to a number that the code computes with, or take this part out of the "
+                "vectorized function"
+            )
+        )
+    most = max(counts, key=counts.__getitem__)
+    first = keys.index(most)
+    return _split(lane, [key == most for key in keys], values[first])
+
+
+class _Port:
+    """The module above that computes element by element."""
+
+    compute: Any = None
+
+
+PORT: Final = _Port()
+
+
+def _compute(function: Any, *operands: Any) -> Any:
+    return PORT.compute(function, *operands)
+
+
+def _attribute(lane: Lane, name: str) -> Any:
+    """An attribute of a number or text: a method that computes element by element, or a value."""
+    kinds = {type(value) for value in lane.now().tolist()} if kind_of(lane.now()) in "OM" else {lane.__class__}
+    if all(callable(getattr(kind, name, None)) for kind in kinds):
+        return LaneMethod(lane, name)
+    return _compute(_Method(name, None), lane)
+
+
+class LaneMethod:
+    """A method of a number or text that differs between lanes."""
+
+    def __init__(self, lane: Lane, name: str) -> None:
+        self._lane = lane
+        self._name = name
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return _compute(_Method(self._name, keywords), self._lane, *arguments)
+
+
+class _Method:
+    """Reads an attribute of a value, and calls it."""
+
+    def __init__(self, name: str, keywords: dict[str, Any] | None) -> None:
+        self.name = name
+        self.keywords = keywords
+
+    def __call__(self, value: Any, *arguments: Any) -> Any:
+        found = getattr(value, self.name)
+        return found if self.keywords is None else found(*arguments, **self.keywords)
+
+
+def _binary(function: Any, swapped: bool) -> Any:
+    def method(self: Lane, other: Any) -> Any:
+        if type(other) is not Lane and not is_immutable(other):
+            return NotImplemented
+        return _compute(function, other, self) if swapped else _compute(function, self, other)
+
+    return method
+
+
+def _unary(function: Any) -> Any:
+    return lambda self: _compute(function, self)
+
+
+for _name in (*ARITHMETIC, "and", "or", "xor", "divmod"):
+    _function = divmod if _name == "divmod" else getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
+    setattr(Lane, f"__{_name}__", _binary(_function, False))
+    setattr(Lane, f"__r{_name}__", _binary(_function, True))
+for _name in COMPARISONS:
+    setattr(Lane, f"__{_name}__", _binary(getattr(operator, _name), False))
+for _name, _function in {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": abs}.items():
+    setattr(Lane, f"__{_name}__", _unary(_function))
+
+
+def _round(self: Lane, digits: Any = None) -> Any:
+    return _compute(round, self) if digits is None else _compute(round, self, digits)
+
+
+Lane.__round__ = _round  # type: ignore[attr-defined]

@@ -1,0 +1,167 @@
+"""Sets of lanes, and the run that they belong to: which lanes are active, which have been dropped.
+
+A run calls the function once for a group of lanes. All lanes that are active take the same path. Where they cannot,
+some are dropped: the run goes on without them, and they are run again by themselves, from the start. No decision is
+ever remembered, so none can be used for the wrong lane.
+
+Knows indices of lanes; must not know values, or how code is converted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["LaneSet", "Lanes", "NotInSet"]
+
+
+class NotInSet(Exception):
+    """Some lanes of a set are not in another one. The argument is the array of their numbers."""
+
+
+class LaneSet:
+    """Lanes of a run, by number, in ascending order.
+
+    Parameters
+    ----------
+    ids:
+        The numbers.
+    version:
+        How many times lanes had been dropped when this set was right.
+    parent, index:
+        A set that has all these lanes, and where they are in it, if that is known.
+    """
+
+    __slots__ = ("_index", "_parent", "_positions", "ids", "later", "size", "version")
+
+    def __init__(self, ids: Any, version: int, parent: LaneSet | None = None, index: Any = None) -> None:
+        self.ids = ids
+        self.size = len(ids)
+        self.version = version
+        self.later: LaneSet | None = None
+        """This set without the lanes that have been dropped since."""
+        self._parent = parent
+        self._index = index
+        self._positions: dict[int, tuple[LaneSet, Any]] = {}
+
+    def positions_in(self, other: LaneSet) -> Any:
+        """Where the lanes of this set are in another one.
+
+        Raises
+        ------
+        NotInSet
+            If some are not there.
+        """
+        if other is self._parent:
+            return self._index
+        known = self._positions.get(id(other))
+        if known is not None:
+            return known[1]
+        found = self._found_in(other)
+        self._positions[id(other)] = other, found
+        return found
+
+    def _found_in(self, other: LaneSet) -> Any:
+        if self._parent is not None:
+            try:
+                return self._parent.positions_in(other)[self._index]
+            except NotInSet:  # lanes of the parent that this set does not have
+                pass
+        if not other.size:
+            raise NotInSet(self.ids)
+        found = np.minimum(np.searchsorted(other.ids, self.ids), other.size - 1)
+        inside = other.ids[found] == self.ids
+        if not inside.all():
+            raise NotInSet(self.ids[~inside])
+        return found
+
+    def part(self, which: Any) -> LaneSet:
+        """The lanes for which a boolean array is true."""
+        index = np.flatnonzero(which)
+        return LaneSet(self.ids[index], self.version, self, index)
+
+
+class Lanes:
+    """The lanes of one run."""
+
+    def __init__(self, size: int) -> None:
+        self.version = 0
+        self.whole = self.active = LaneSet(np.arange(size), 0)
+        """The lanes that execute the present code. They agree on everything that has been decided on the way."""
+        self.alive = size
+        """How many lanes have not been dropped."""
+        self.dropped: Any = np.zeros(size, bool)
+        self.groups: list[Any] = []
+        """The groups of lanes that were dropped, as arrays of numbers."""
+        self.failure: Exception | None = None
+        """Why the run cannot go on. It is raised again if the program catches it."""
+
+    def refuse(self, error: Exception) -> Exception:
+        """Note that the run cannot go on; return the error, to be raised."""
+        if self.failure is None:
+            self.failure = error
+        return error
+
+    @property
+    def masked(self) -> bool:
+        """Whether some lanes of the run do not execute the present code, because it is one side of a branch."""
+        return self.active.size < self.alive
+
+    def current(self, lanes: LaneSet) -> LaneSet:
+        """A set without the lanes that have been dropped since it was made."""
+        while lanes.version != self.version:
+            if lanes.later is not None:
+                lanes = lanes.later
+                continue
+            gone = self.dropped[lanes.ids]
+            if gone.any():
+                lanes.later = lanes.part(~gone)
+                lanes.later.version = self.version
+                lanes = lanes.later
+            else:
+                lanes.version = self.version
+        return lanes
+
+    def drop(self, ids: Any) -> None:
+        """Go on without some lanes, which will be run by themselves."""
+        ids = ids[~self.dropped[ids]]
+        if not len(ids):
+            return
+        self.dropped[ids] = True
+        self.alive -= len(ids)
+        self.version += 1
+        self.groups.append(ids)
+        self.active = self.current(self.active)
+        self.whole = self.current(self.whole)
+
+    def commit(self) -> None:
+        """Go on with the active lanes alone: whatever happens now, happens to all lanes of the run."""
+        if self.masked:
+            self.drop(self.whole.ids[~self.inside(self.whole, self.active)])
+
+    def keep_only(self, lanes: LaneSet) -> None:
+        """Drop the lanes of a set that are not active."""
+        here = self.current(lanes)
+        self.drop(here.ids[~self.inside(here, self.active)])
+
+    def inside(self, lanes: LaneSet, other: LaneSet) -> Any:
+        """For each lane of a set, whether it is in another one."""
+        marks: Any = np.zeros(len(self.dropped), bool)
+        marks[other.ids] = True
+        return marks[lanes.ids]
+
+    def union(self, sets: list[LaneSet], among: LaneSet) -> LaneSet:
+        """The union of disjoint sets; the set `among` itself if they are all of it."""
+        among = self.current(among)
+        sets = [one for one in map(self.current, sets) if one.size]
+        if sum(one.size for one in sets) == among.size:
+            return among
+        if len(sets) == 1:
+            return sets[0]
+        if not sets:
+            return LaneSet(np.arange(0), self.version)
+        which: Any = np.zeros(among.size, bool)
+        for one in sets:
+            which[one.positions_in(among)] = True
+        return among.part(which)

@@ -1,0 +1,258 @@
+"""What converted code calls at its branches, loops and returns: the sets of lanes on each side, and their joins.
+
+Each construct has an object: `Choice`, `Loop`, `Frame`. It notes which lanes have left, with the values of the
+variables that they had then, and merges these at the join. Nothing is kept that an exception could leave in a wrong
+state: the objects are in local variables of the converted function. Knows sets and merging; must not know trees.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.contexts.common.uniform_branches import UNIFORM
+from cassette_import.contexts.lanes.elementwise import compute
+from cassette_import.contexts.lanes.lane import Lane
+from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
+from cassette_import.contexts.lanes.merging import merged
+from cassette_import.contexts.lanes.ranges import LaneRange
+
+__all__ = ["NOTHING", "Choice", "Frame", "Loop", "choice_of"]
+
+NOTHING: Final = object()
+"""The operand of a side that no lane has taken."""
+
+_UNSHARED: Final = 2
+"""The references to an iterator that nothing else has: a variable, and the argument of `getrefcount`."""
+
+_Values = tuple[Any, ...]
+
+
+def _empty(lanes: Lanes) -> LaneSet:
+    return LaneSet(np.arange(0), lanes.version)
+
+
+class Choice:
+    """A branch whose two sides run one after the other, each for its lanes."""
+
+    __slots__ = ("_after_one", "_lanes", "_no", "_saved", "_swapped", "_values", "_yes", "parent")
+    both: Final = True
+
+    def __init__(self, lanes: Lanes, truths: Any, saved: _Values) -> None:
+        self._lanes = lanes
+        self.parent = lanes.active
+        self._yes = lanes.active.part(truths)
+        self._no = lanes.active.part(~truths)
+        self._saved = saved
+        self._values: _Values = ()
+        self._after_one: LaneSet | None = None
+        self._swapped = False
+
+    def one(self) -> bool:
+        """Begin the first side."""
+        self._lanes.active = self._yes
+        return True
+
+    def two(self) -> bool:
+        """Begin the second side, unless its lanes have been dropped."""
+        self._after_one = self._lanes.active
+        self._lanes.active = self._lanes.current(self._no)
+        return self._lanes.active.size > 0
+
+    def swap(self, *values: Any) -> _Values:
+        """Keep the values of the variables after the first side; return those before."""
+        self._values = values
+        self._swapped = True
+        return self._saved
+
+    def join(self, *values: Any) -> _Values:
+        """End the second side; return the variables for the lanes of both."""
+        lanes = self._lanes
+        after_one = lanes.current(self._after_one)  # type: ignore[arg-type]
+        pieces = [(after_one, self._values if self._swapped else values), (lanes.active, values)]
+        return _joined(lanes, [piece for piece in pieces if piece[0].size], self.parent, values)
+
+    def value(self, one: Any, other: Any) -> Any:
+        """The value of an expression of which both sides have run."""
+        after_one = self._lanes.current(self._after_one)  # type: ignore[arg-type]
+        pieces = [(after_one, (one,)), (self._lanes.active, (other,))]
+        return _joined(self._lanes, [piece for piece in pieces if piece[0].size], self.parent, (one,))[0]
+
+
+def _joined(lanes: Lanes, pieces: list[tuple[LaneSet, _Values]], parent: LaneSet, values: _Values) -> _Values:
+    """Make the union of the pieces active, and return the merged variables."""
+    lanes.active = lanes.union([members for members, _ in pieces], parent)
+    pieces = [(current, kept) for members, kept in pieces if (current := lanes.current(members)).size]
+    if len(pieces) < 2:
+        return pieces[0][1][: len(values)] if pieces else values
+    made = []
+    for number in range(len(values)):
+        made.append(merged(lanes, lanes.active, [(lanes.current(members), kept[number]) for members, kept in pieces]))
+        pieces = [piece for piece in pieces if lanes.current(piece[0]).size]
+    return tuple(made)
+
+
+def choice_of(test: Any, saved: _Values) -> Any:
+    """The choice for a test."""
+    if type(test) is not Lane:
+        return UNIFORM[bool(test)]
+    truths = compute(bool, test)
+    if type(truths) is not Lane:
+        return UNIFORM[truths]
+    column = truths.now()
+    count = int(np.count_nonzero(column))
+    if count in (0, len(column)):
+        return UNIFORM[count > 0]
+    return Choice(test.lanes, column, saved)
+
+
+class Loop:
+    """A loop that lanes leave at different times."""
+
+    __slots__ = ("_again", "_context", "_lanes", "_left", "_stopped", "_turn", "counter", "start")
+
+    def __init__(self, lanes: Lanes, context: Any) -> None:
+        self._lanes = lanes
+        self._context = context
+        self.start = self._turn = lanes.active
+        self._left: list[tuple[LaneSet, _Values]] = []
+        """The lanes that have left by `break`."""
+        self._stopped: list[tuple[LaneSet, _Values]] = []
+        """The lanes for which the loop has ended."""
+        self._again: list[tuple[LaneSet, _Values]] = []
+        """The lanes that have met `continue` in this turn."""
+        self.counter: tuple[Any, Any] | None = None
+
+    def more(self) -> bool:
+        """Whether some lanes are in the loop."""
+        return self._lanes.active.size > 0
+
+    def goes(self, test: Any, *values: Any) -> bool:
+        """Whether some lanes go on, by the test of a `while` loop; the other ones leave."""
+        choice = choice_of(test, ())
+        if not choice.both:
+            going: bool = choice.one()
+            if not going:
+                self.ends(*values)
+        else:
+            choice.one()
+            self._stopped.append((choice._no, values))
+            going = True
+        self._turn = self._lanes.active
+        return going
+
+    def ends(self, *values: Any) -> None:
+        """Note that the loop has ended for the active lanes."""
+        if self._lanes.active.size:
+            self._stopped.append((self._lanes.active, values))
+        self._lanes.active = _empty(self._lanes)
+
+    def items(self, iterable: Any) -> Iterator[Any]:
+        """The items of a `for` loop, while some lanes are in it."""
+        if type(iterable) is LaneRange:
+            iterable = iterable.steps(self)
+        elif sys.getrefcount(iterable) > _UNSHARED:
+            self._context.advances(iterable)
+        for item in iterable:
+            yield item
+            if not self._lanes.active.size:
+                return
+
+    def turn(self, *values: Any) -> None:
+        """Begin a turn of a `for` loop. The lanes that have no further item leave."""
+        if self.counter is not None:
+            self.goes(self.counter[0], *values)
+        self._turn = self._lanes.active
+
+    def breaks(self, *values: Any) -> bool:
+        """Whether to leave the loop now: all lanes do. Otherwise the active lanes are noted as having left."""
+        lanes = self._lanes
+        if not (self._left or self._stopped or self._again) and lanes.active is lanes.current(self.start):
+            self._left.append((lanes.active, values))
+            return True
+        self._left.append((lanes.active, values))
+        lanes.active = _empty(lanes)
+        return False
+
+    def continues(self, *values: Any) -> bool:
+        """Whether to go on with the next turn now: all lanes in the loop do."""
+        lanes = self._lanes
+        if not self._again and lanes.active is lanes.current(self._turn):
+            return True
+        self._again.append((lanes.active, values))
+        lanes.active = _empty(lanes)
+        return False
+
+    def again(self, *values: Any) -> _Values:
+        """End a turn: the lanes that have met `continue` come back."""
+        if not self._again:
+            return values
+        pieces, self._again = [*self._again, (self._lanes.active, values)], []
+        return self._come_back(pieces, values)
+
+    def alone(self) -> None:
+        """Drop the lanes that are elsewhere in the loop, or have left it."""
+        self._lanes.keep_only(self.start)
+
+    def ended(self) -> bool:
+        """Whether the loop has ended for some lanes, so that the `else` clause runs for them."""
+        return any(self._lanes.current(members).size for members, _ in self._stopped)
+
+    def otherwise(self, *values: Any) -> _Values:
+        """Begin the `else` clause: the lanes for which the loop has ended."""
+        pieces, self._stopped = self._stopped, []
+        return self._come_back(pieces, values)
+
+    def over(self, *values: Any) -> _Values:
+        """End the loop: all lanes that have left it come back."""
+        lanes = self._lanes
+        if lanes.active.size and not self._left and not self._stopped:
+            return values
+        pieces = [*self._stopped, *self._left]
+        if lanes.active.size and not (pieces and pieces[-1][0] is lanes.active):
+            pieces.append((lanes.active, values))
+        return self._come_back(pieces, values)
+
+    def _come_back(self, pieces: list[tuple[LaneSet, _Values]], values: _Values) -> _Values:
+        pieces = [(current, kept) for members, kept in pieces if (current := self._lanes.current(members)).size]
+        return _joined(self._lanes, pieces, self.start, values)
+
+
+class Frame:
+    """A function from which lanes return at different times."""
+
+    __slots__ = ("_entry", "_lanes", "_returned", "value")
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+        self._entry = lanes.active
+        self._returned: list[tuple[LaneSet, _Values]] = []
+        self.value: Any = None
+
+    def returns(self, value: Any) -> bool:
+        """Whether to return now: all lanes do. Otherwise the active lanes are noted as having returned."""
+        lanes = self._lanes
+        if not self._returned and lanes.active is lanes.current(self._entry):
+            self.value = value
+            return True
+        self._returned.append((lanes.active, (value,)))
+        lanes.active = _empty(lanes)
+        return False
+
+    def alone(self) -> None:
+        """Drop the lanes that are elsewhere in the function, or have returned from it."""
+        self._lanes.keep_only(self._entry)
+
+    def result(self) -> Any:
+        """The value of the function, at its end."""
+        lanes = self._lanes
+        if lanes.active.size:
+            if not self._returned:
+                return None
+            self._returned.append((lanes.active, (None,)))
+        pieces = [(current, kept) for members, kept in self._returned if (current := lanes.current(members)).size]
+        lanes.active = lanes.union([members for members, _ in pieces], self._entry)
+        return merged(lanes, lanes.active, [(members, kept[0]) for members, kept in pieces])

@@ -1,0 +1,214 @@
+"""Objects that the program changes: a store under a mask changes the parts of the active lanes only.
+
+Knows lanes, merging and effects; must not know calls, or how code is converted.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections import deque
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.contexts.lanes.columns import is_immutable
+from cassette_import.contexts.lanes.effects import Changes
+from cassette_import.contexts.lanes.errors import EffectError, place
+from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, agreed
+from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
+from cassette_import.contexts.lanes.merging import scattered
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
+
+__all__ = ["Objects"]
+
+_MISSING: Final = object()
+_WITHOUT_METHODS: Final = (SimpleNamespace,)
+
+
+class Objects:
+    """The part of the context that knows which objects the program changes."""
+
+    def __init__(self, lanes: Lanes, roots: frozenset[str], shared: Any) -> None:
+        self.lanes = lanes
+        self.roots = roots
+        self.log = Changes(shared)
+        self._kinds: dict[type, bool] = {}
+        self._converted: dict[Any, bool] = {}
+        self._fresh: dict[int, tuple[Any, LaneSet]] = {}
+
+    def effect(self, what: str, advice: str) -> Exception:
+        """The error for an effect."""
+        return self.lanes.refuse(
+            EffectError(f"{what} at {place()}, which outlives the call or is seen outside: {advice}")
+        )
+
+    def is_converted(self, kind: type) -> bool:
+        """Whether the methods of a class are converted when they run, or are none of the program's."""
+        known = self._kinds.get(kind)
+        if known is None:
+            module = sys.modules.get(kind.__module__)
+            filename = getattr(module, "__file__", None)
+            file = OVERDUBBED.files.get(filename) if filename else None
+            known = filename in self.roots or (file is not None and file.installed)
+            known = known or issubclass(kind, BaseException) or kind in _WITHOUT_METHODS
+            self._kinds[kind] = known
+        return known
+
+    def made(self, value: Any) -> Any:
+        """Note an object that the active lanes have made: no other lane knows it."""
+        if self.lanes.masked:
+            if not is_immutable(value) and type(value) is not Lane:
+                self._fresh[id(value)] = value, self.lanes.active
+        elif self._fresh:
+            self._fresh.clear()
+        return value
+
+    def is_fresh(self, value: Any) -> bool:
+        """Whether no lane but the active ones knows an object."""
+        known = self._fresh.get(id(value))
+        return known is not None and self.lanes.current(known[1]).size == self.lanes.active.size
+
+    def forget(self) -> None:
+        """Release the objects that have been noted."""
+        self._fresh.clear()
+
+    def changes(self, holder: Any) -> None:
+        """Note that an object changes as a whole. If other lanes know it, they are dropped."""
+        why = self.log.note(holder)
+        if why is not None:
+            raise self.effect(why, "change a copy that the function makes itself, or return the value")
+        if self.lanes.masked and not self.is_fresh(holder):
+            self.lanes.commit()
+
+    def _changes_part(self, holder: Any, old: Any, value: Any) -> Any:
+        """Note that a part of an object changes; return what to store, so that other lanes keep the old part."""
+        why = self.log.note(holder)
+        if why is not None:
+            raise self.effect(why, "change a copy that the function makes itself, or return the value")
+        if not self.lanes.masked or self.is_fresh(holder):
+            return value
+        made = None if old is _MISSING else scattered(self.lanes, old, value)
+        if made is None:
+            self.lanes.commit()
+            return value
+        return made[0]
+
+    # ---- attributes
+
+    def store_attribute(self, holder: Any, name: str, value: Any) -> None:
+        """`holder.name = value`."""
+        holder = agreed(holder, "has an attribute set")
+        kind = type(holder)
+        if type(kind.__setattr__) is FunctionType:
+            setattr(holder, name, value)  # a method of the program, which is converted, too
+            return
+        self.store_plain_attribute(holder, name, value)
+
+    def store_plain_attribute(self, holder: Any, name: str, value: Any) -> None:
+        """A store as `object.__setattr__` makes it."""
+        described = getattr(type(holder), name, None)
+        if hasattr(type(described), "__set__") and not isinstance(described, MemberDescriptorType):
+            setattr(holder, name, value)  # the code of a property is converted, too
+            return
+        old = _MISSING
+        if isinstance(described, MemberDescriptorType):
+            old = getattr(holder, name, _MISSING)
+        elif hasattr(holder, "__dict__"):
+            old = vars(holder).get(name, _MISSING)
+        if type(value) is Lane and not self.is_converted(type(holder)):
+            raise self.lanes.refuse(
+                EffectError(
+                    f"a value that differs between lanes is stored in a {type(holder).__qualname__}, whose methods are "
+                    f"not converted, at {place()}: add its package to the argument packages "
+                    f"({type(holder).__module__!r} is not installed)"
+                )
+            )
+        value = self._changes_part(holder, old, value)
+        if type(type(holder).__setattr__) is FunctionType:
+            object.__setattr__(holder, name, value)
+        else:
+            setattr(holder, name, value)
+
+    def delete_attribute(self, holder: Any, name: str) -> None:
+        """`del holder.name`."""
+        self.changes(holder)
+        delattr(holder, name)
+
+    def stores_global(self, name: str) -> None:
+        """Refuse the assignment to a name of the module."""
+        raise self.effect(f"the global name {name} is assigned", "return the value")
+
+    def stores_nonlocal(self, reader: Any) -> None:
+        """Note that a variable of an enclosing function is about to be bound."""
+        self.changes(reader.__closure__[0])
+
+    # ---- items
+
+    def store_item(self, holder: Any, key: Any, value: Any) -> None:
+        """`holder[key] = value`."""
+        kind = type(holder)
+        if kind not in (list, dict):
+            if kind in (deque, bytearray) or kind.__module__ in ("collections", "array", "numpy", "builtins"):
+                if kind.__module__ == "numpy" and (type(value) is Lane or type(key) is Lane):
+                    operator.setitem(holder, key, value)  # NumPy asks the value for an array, which is refused
+                self.changes(holder)
+            holder[key] = value
+            return
+        if type(key) is Lane:
+            self._store_by_key(holder, key, value)
+            return
+        if type(key) is slice or (type(key) is tuple and kind is list):
+            self.changes(holder)
+            holder[key] = value
+            return
+        try:
+            old = holder[key]
+        except (LookupError, TypeError):
+            old = _MISSING
+        if old is _MISSING and kind is list:
+            holder[key] = value  # it raises
+            return
+        holder[key] = self._changes_part(holder, old, value)
+
+    def _store_by_key(self, holder: Any, key: Lane, value: Any) -> None:
+        """Each lane has its own key: one masked store for each."""
+        lanes = self.lanes
+        values = key.now().tolist()
+        distinct = dict.fromkeys(values)
+        if len(distinct) > MOST_VALUES:
+            raise lanes.refuse(
+                EffectError(
+                    f"lanes store under more than {MOST_VALUES} keys of a {type(holder).__name__}, at {place()}"
+                )
+            )
+        active = lanes.active
+        for one in distinct:
+            lanes.active = lanes.current(active.part(np.array([value == one for value in values])))
+            if lanes.active.size:
+                try:
+                    self.store_item(holder, one, value)
+                except LookupError:
+                    if lanes.active.size == lanes.current(active).size:
+                        raise
+                    lanes.drop(lanes.active.ids)
+        lanes.active = lanes.current(active)
+
+    def delete_item(self, holder: Any, key: Any) -> None:
+        """`del holder[key]`."""
+        if type(holder) in (list, dict, deque, bytearray):
+            self.changes(holder)
+        del holder[agreed(key, "is the key of a deletion") if type(key) is Lane else key]
+
+    def augmented(self, name: str, old: Any, value: Any) -> Any:
+        """`old += value` and the like: an operation on numbers, or a change in place."""
+        if type(old) is not Lane and not is_immutable(old) and hasattr(type(old), f"__{name}__"):
+            self._changes_in_place(old)
+        function: Any = getattr(operator, name)
+        return function(old, value)
+
+    def _changes_in_place(self, holder: Any) -> None:
+        """Note the change of an object in C; that of a method of the program is noted where it is made."""
+        if isinstance(holder, (list, dict, set, deque, bytearray)) or type(holder).__module__ == "numpy":
+            self.changes(holder)

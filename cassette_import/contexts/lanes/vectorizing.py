@@ -1,0 +1,381 @@
+"""The function `vectorize`: scalar code of unmodified packages, on whole arrays.
+
+>>> import numpy as np
+>>> def clipped(x):
+...     if x < 0:
+...         return 0.0
+...     return x * x
+>>> vectorize(clipped)(np.array([-1.0, 2.0, 3.0]))
+array([0., 4., 9.])
+
+Knows how lanes are scheduled in runs; must not know how code is converted.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.activation.verbs import overdub
+from cassette_import.contexts.lanes.columns import is_immutable, packed
+from cassette_import.contexts.lanes.context import LanesContext
+from cassette_import.contexts.lanes.elementwise import lane_of
+from cassette_import.contexts.lanes.errors import EffectError, TooManyPaths, name_of
+from cassette_import.contexts.lanes.lane import Lane
+from cassette_import.contexts.lanes.lane_sets import Lanes
+from cassette_import.contexts.lanes.parts import parts_of
+from cassette_import.contexts.lanes.structures import UnknownStructure, assembled, exception_of
+from cassette_import.errors import CassetteError, CassetteWarning, NotOverdubbable
+from cassette_import.importing.installation import install
+from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.state import ACTIVE
+
+__all__ = ["vectorize"]
+
+_BLOCK: Final = 2**15
+"""So many lanes are run together by default: their arrays fit into the caches of processors."""
+
+_FEW: Final = 4
+"""So many lanes are run one by one: that is as quick as a run for all of them."""
+
+Progress = Callable[[int, int], None]
+
+
+def vectorize(
+    f: Callable[..., Any] | None = None,
+    *,
+    packages: Any = (),
+    errors: str = "raise",
+    effects: str = "refuse",
+    max_paths: int | None = 1000,
+    chunk: int | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    """A function that computes for whole arrays what an unmodified function computes for numbers.
+
+    Parameters
+    ----------
+    f:
+        The function. Its own module and the installed packages are converted. Without it, the result is a decorator.
+    packages:
+        Packages to install.
+    errors:
+        What happens if the function raises an exception for some lanes. `"raise"`: the exception of the first one is
+        raised, with an attribute `lanes`, the indices of all lanes that fail. `"mask"`: these lanes have NaN.
+        `"return"`: the result is a tuple of the results and a dict from the index to the exception.
+    effects:
+        What happens if the function changes something that outlives the call, or writes output. `"refuse"`: an
+        `EffectError`. `"split"`: the lanes that do are run one by one, in their order, with a `CassetteWarning`.
+    max_paths:
+        How many paths through the function may be run one after the other, for each chunk; None for any number.
+    chunk:
+        How many lanes are computed together: it bounds the memory. None chooses a number for the caches of
+        processors.
+    progress:
+        Called with the number of lanes that are done, and of all lanes.
+
+    Returns
+    -------
+    A function with the arguments of `f`. Arguments that are arrays are lanes; they broadcast. All other arguments are
+    the same for all lanes. The result has the structure of `f`'s, with arrays of the broadcast shape in place of
+    numbers.
+
+    Raises
+    ------
+    EffectError
+        If the function has effects, or gives a value of lanes to code that cannot compute with it.
+    TooManyPaths
+        If the lanes take more than `max_paths` paths.
+    NotOverdubbable
+        If the function has no Python source.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> vectorize(lambda x, y: divmod(x, y))(np.array([7, 8]), 3)
+    (array([2, 2]), array([1, 2]))
+    """
+    for name, value, known in [
+        ("errors", errors, ("raise", "mask", "return")),
+        ("effects", effects, ("refuse", "split")),
+    ]:
+        if value not in known:
+            raise ValueError(f"{name} is one of {', '.join(map(repr, known))}, not {value!r}")
+    for name, number in [("max_paths", max_paths), ("chunk", chunk)]:
+        if number is not None and (type(number) is not int or number < 1):
+            raise ValueError(f"{name} is a positive number or None, not {number!r}")
+    options = _Options(errors, effects, max_paths, chunk, progress)
+    if packages:
+        install(packages)
+    if f is None:
+        return lambda function: _vectorized(function, options)
+    return _vectorized(f, options)
+
+
+class _Options:
+    """The options of `vectorize`."""
+
+    def __init__(
+        self, errors: str, effects: str, max_paths: int | None, chunk: int | None, progress: Progress | None
+    ) -> None:
+        self.errors = errors
+        self.effects = effects
+        self.max_paths = max_paths
+        self.chunk = chunk
+        self.progress = progress
+
+
+def _vectorized(f: Any, options: _Options) -> Callable[..., Any]:
+    if not callable(f):
+        raise TypeError(f"the function must be callable, not {f!r}")
+    function = python_function(f)
+    if function is None:
+        raise NotOverdubbable(f"{f!r} cannot be vectorized: it has no Python source")
+
+    def vectorized(*arguments: Any, **keywords: Any) -> Any:
+        return _Call(f, function.__code__.co_filename, arguments, keywords, options).result()
+
+    try:
+        functools.update_wrapper(vectorized, f)
+    except AttributeError:
+        pass
+    return vectorized
+
+
+class _Call:
+    """One call of a vectorized function."""
+
+    def __init__(
+        self, f: Any, filename: str, arguments: tuple[Any, ...], keywords: dict[str, Any], options: _Options
+    ) -> None:
+        self.f = f
+        self.roots = frozenset({filename})
+        self.options = options
+        self.names = list(keywords)
+        self.given = [*arguments, *keywords.values()]
+        self.positional = len(arguments)
+        _refuse_subclasses(self.given)
+        arrays = [value for value in self.given if type(value) is np.ndarray]
+        self.shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        self.size = int(np.prod(self.shape, dtype=np.int64)) if arrays else 1
+        self.has_arrays = bool(arrays)
+        self.columns = [_column(value, self.shape) if type(value) is np.ndarray else None for value in self.given]
+        self.shared = [value for value in self.given if type(value) is not np.ndarray and not is_immutable(value)]
+        self.pieces: list[Any] = []
+        self.failures: dict[int, BaseException] = {}
+        self.ordered: list[tuple[Any, EffectError]] = []
+        self.paths = 0
+        self.done = 0
+
+    def result(self) -> Any:
+        """Run all lanes, and put the results together."""
+        if any(context._tagging for context in ACTIVE.get().contexts):
+            raise NotOverdubbable(
+                f"{name_of(self.f)} is vectorized within a context that tags values: their metadata would be lost"
+            )
+        start = 0
+        size = self.options.chunk or _BLOCK
+        while start < self.size:
+            self.paths = 0
+            end = min(start + size, self.size)
+            self._run_all(np.arange(start, end))
+            if self.options.chunk is None and self.paths > _FEW:
+                size = self.size  # every block would run all these paths again
+            start = end
+        self._run_in_order()
+        if not self.has_arrays:
+            if self.failures:
+                raise self.failures[0]
+            return self.pieces[0][1]
+        if self.failures and self.options.errors == "raise":
+            first = min(self.failures)
+            error = self.failures[first]
+            error.lanes = [self._index(number) for number in sorted(self.failures)]  # type: ignore[attr-defined]
+            raise error
+        failed = np.array(sorted(self.failures), np.intp)
+        made = _shaped(self._checked(assembled, self.size, self.pieces, failed), self.size, self.shape, 0)
+        if self.options.errors == "return":
+            return made, {self._index(number): error for number, error in sorted(self.failures.items())}
+        return made
+
+    def _checked(self, make: Callable[..., Any], *arguments: Any) -> Any:
+        """A result or exception, taken apart for the lanes."""
+        try:
+            return make(*arguments)
+        except UnknownStructure as error:
+            raise EffectError(
+                f"{name_of(self.f)} has as its result {error}: return the values in a list, a dict or an object of a "
+                "class in Python"
+            ) from None
+
+    def _index(self, number: int) -> Any:
+        if len(self.shape) == 1:
+            return number
+        return tuple(int(part) for part in np.unravel_index(number, self.shape)) if self.shape else ()
+
+    def _run_all(self, ids: Any) -> None:
+        work: deque[Any] = deque([ids])
+        start = self.done
+        while work:
+            group = work.popleft()
+            if len(group) <= _FEW:
+                for number in group.tolist():
+                    self._run(np.array([number]))
+            else:
+                self.paths += 1
+                if self.options.max_paths is not None and self.paths > self.options.max_paths:
+                    rest = len(group) + sum(map(len, work))
+                    raise TooManyPaths(
+                        f"the lanes take more than {self.options.max_paths} paths through {name_of(self.f)}: {rest} of "
+                        f"{self.size} lanes are left; max_paths=None has no limit"
+                    )
+                work.extend(self._run(group))
+            if self.options.progress is not None:
+                self.done = start + len(ids) - sum(map(len, work))
+                self.options.progress(self.done, self.size)
+        self.done = start + len(ids)
+
+    def _values(self, lanes: Lanes, ids: Any) -> list[Any]:
+        return [
+            value if column is None else lane_of(lanes, lanes.whole, column[ids])
+            for value, column in zip(self.given, self.columns, strict=True)
+        ]
+
+    def _run(self, ids: Any) -> list[Any]:
+        """Run the function for some lanes; return the groups of those that have to be run by themselves."""
+        lanes = Lanes(len(ids))
+        context = LanesContext(lanes, self.roots, self.shared)
+        given = self._values(lanes, ids)
+        keywords = dict(zip(self.names, given[self.positional :], strict=True))
+        outcome: list[Any] = []
+        error: Exception | None = None
+        try:
+            outcome.append(overdub(context, self.f, *given[: self.positional], **keywords))
+        except Exception as raised:
+            error = raised
+        del given, keywords
+        if lanes.failure is not None or isinstance(error, CassetteError):
+            context.forget()
+            context.log.undo()
+            failure = lanes.failure or error
+            assert failure is not None
+            if isinstance(failure, EffectError) and self.options.effects == "split":
+                return self._in_order(lanes, ids, failure)
+            raise failure
+        if error is not None:
+            lanes.commit()
+            _without_frames(error)
+        context.forget()
+        where = context.log.outliving(outcome if error is None else [error])
+        if where is not None:
+            context.log.undo()
+            effect = EffectError(
+                f"an object that outlives the call is changed at {where}: change a copy that the function makes "
+                "itself, or return the value"
+            )
+            if not context.log.is_undone:
+                raise EffectError(
+                    f"an iterator that outlives the call is advanced at {where}, and cannot be put back: give each "
+                    "lane its item as an argument"
+                )
+            if self.options.effects == "split":
+                return self._in_order(lanes, ids, effect)
+            raise effect
+        here = ids[lanes.whole.ids]
+        if error is not None:
+            for position, number in enumerate(here.tolist()):
+                self.failures[number] = self._checked(exception_of, error, lanes.whole, position)
+        else:
+            self.pieces.append((here, outcome[0], lanes.whole))
+        return [ids[group] for group in lanes.groups]
+
+    def _in_order(self, lanes: Lanes, ids: Any, effect: EffectError) -> list[Any]:
+        """Note that the active lanes have an effect; return the groups of all others."""
+        lanes.commit()
+        self.ordered.append((ids[lanes.whole.ids], effect))
+        return [ids[group] for group in lanes.groups]
+
+    def _run_in_order(self) -> None:
+        """Run the lanes with effects one by one, as a loop does."""
+        if not self.ordered:
+            return
+        import warnings
+
+        numbers = np.sort(np.concatenate([ids for ids, _ in self.ordered]))
+        warnings.warn(
+            f"{len(numbers)} of {self.size} lanes were run one by one: {self.ordered[0][1]}",
+            CassetteWarning,
+            stacklevel=4,
+        )
+        for number in numbers.tolist():
+            given = [
+                value if column is None else column[number : number + 1].tolist()[0]
+                for value, column in zip(self.given, self.columns, strict=True)
+            ]
+            keywords = dict(zip(self.names, given[self.positional :], strict=True))
+            try:
+                value = self.f(*given[: self.positional], **keywords)
+            except Exception as error:
+                self.failures[number] = error
+            else:
+                self.pieces.append((np.array([number]), value, None))
+
+
+def _refuse_subclasses(values: list[Any]) -> None:
+    """Raise a `TypeError` for an array of a subclass, whose elements may mean something else."""
+    for value in values:
+        if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+            raise TypeError(f"lanes are arrays of type numpy.ndarray, not {type(value).__qualname__}: convert it first")
+
+
+def _column(array: Any, shape: tuple[int, ...]) -> Any:
+    """The values of an argument as a column, for all lanes."""
+    flat = np.broadcast_to(array, shape).reshape(-1)
+    kind = flat.dtype.kind
+    if kind == "f" and flat.dtype.itemsize <= 8:
+        return flat.astype(np.float64)
+    if kind == "c" and flat.dtype.itemsize <= 16:
+        return flat.astype(np.complex128)
+    if kind == "b":
+        return flat.copy()
+    if kind == "i" or (kind == "u" and (flat.size == 0 or flat.max() <= np.iinfo(np.int64).max)):
+        return flat.astype(np.int64)
+    if kind not in "uOUS":
+        raise TypeError(f"lanes are arrays of numbers, texts or immutable objects, not of type {flat.dtype}")
+    values = flat.tolist()
+    if not all(type(value) is not Lane and is_immutable(value) for value in values):
+        raise TypeError("lanes are arrays of numbers, texts or other immutable objects")
+    return packed(values) if values else flat.astype(object)
+
+
+def _shaped(value: Any, size: int, shape: tuple[int, ...], depth: int) -> Any:
+    """A result whose arrays have the broadcast shape."""
+    if len(shape) == 1 or depth > 20:
+        return value
+    if type(value) is np.ndarray and value.shape == (size,):
+        return value.reshape(shape)
+    parts = parts_of(value)
+    if parts is None or parts.shape is None or not _holds_arrays(value, size):
+        return value
+    return parts.rebuilt([_shaped(part, size, shape, depth + 1) for part in parts.items])
+
+
+def _holds_arrays(value: Any, size: int, depth: int = 8) -> bool:
+    """Whether a result has arrays of lanes: other ones stay the objects that they are."""
+    if type(value) is np.ndarray:
+        return bool(value.shape == (size,))
+    parts = parts_of(value) if depth else None
+    return parts is not None and any(_holds_arrays(part, size, depth - 1) for part in parts.items)
+
+
+def _without_frames(error: BaseException | None) -> None:
+    """Release the frames of an exception: their variables refer to objects that the function has made."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__

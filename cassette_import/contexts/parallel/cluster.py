@@ -1,0 +1,111 @@
+"""The workers: those of the user's client, of a scheduler, or processes that are started for this context.
+
+Knows dask's clients; must not know tasks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["NEEDS_DISTRIBUTED", "Cluster", "local_processes"]
+
+NEEDS_DISTRIBUTED: Final = "parallel needs dask.distributed: install cassette_import[distributed]"
+
+
+class Cluster:
+    """Where tasks run. Workers are started, and schedulers connected to, when the first task is submitted.
+
+    Parameters
+    ----------
+    client:
+        A `distributed.Client`, which stays open; or None.
+    scheduler:
+        The address of a scheduler; or None for processes on this machine.
+    workers:
+        How many processes; None for one for each processor.
+    """
+
+    def __init__(self, client: Any, scheduler: str | None, workers: int | None) -> None:
+        self._client = client
+        self._scheduler = scheduler
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._close: list[Callable[[], None]] = []
+        self._process = os.getpid()
+        self.problem = ""
+        """Why there are no workers; or empty."""
+
+    def client(self) -> Any:
+        """The client; None if there are no workers, for the reason in `problem`."""
+        if os.getpid() != self._process:
+            self.problem = "a forked process cannot use the connection of the other one"
+            return None
+        if self._client is None and not self.problem:
+            with self._lock:
+                if self._client is None:
+                    self._start()
+        client = self._client
+        if client is not None and client.status not in ("running", "newly-created"):
+            self.problem = f"the connection to the scheduler is {client.status}"
+            return None
+        return client
+
+    def _start(self) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise ImportError(NEEDS_DISTRIBUTED) from error
+        try:
+            if self._scheduler is not None:
+                self._client = distributed.Client(self._scheduler, set_as_default=False)
+                self._close = [self._client.close]
+            else:
+                cluster = local_processes(self._workers or os.cpu_count() or 1)
+                self._close = [cluster.close]
+                self._client = distributed.Client(cluster, set_as_default=False)
+                self._close.insert(0, self._client.close)
+        except Exception as error:
+            self.problem = f"there are no workers: {type(error).__name__}: {error}"
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """End what was started here."""
+        closing, self._close = self._close, []
+        if os.getpid() != self._process:
+            return
+        for close in closing:
+            try:
+                close()
+            except Exception:  # the scheduler may be gone
+                pass
+        if closing:
+            atexit.unregister(self.close)
+            self._client = None
+
+
+def local_processes(count: int) -> Any:
+    """Workers on this machine, one thread each.
+
+    They are restarted if they die. They are programs of their own, because processes that multiprocessing spawns would
+    execute the main module.
+    """
+    from distributed import Scheduler
+    from distributed.deploy.spec import SpecCluster
+    from distributed.deploy.subprocess import SubprocessWorker
+
+    options = {"nthreads": 1, "host": "127.0.0.1", "dashboard": False, "memory_limit": 0, "silence_logs": logging.WARN}
+    worker = {"cls": SubprocessWorker, "options": {"worker_class": "distributed.Nanny", "worker_kwargs": options}}
+    scheduler = {
+        "cls": Scheduler,
+        "options": {"host": "127.0.0.1", "port": 0, "dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    }
+    return SpecCluster(
+        workers=dict.fromkeys(range(count), worker), scheduler=scheduler, silence_logs=logging.WARN, name="parallel"
+    )

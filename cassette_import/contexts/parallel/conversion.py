@@ -1,0 +1,298 @@
+"""The pass of `parallel`: it converts the statements around calls of targets.
+
+A *region* is a run of statements of one block that submits tasks. All tasks of a region end before the region does, so
+nothing outside of it meets a placeholder. Where an exception would be handled in the same function (`try`, `with`),
+only comprehensions are converted, which change no variable. Knows trees; must not know tasks.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.parallel.expressions import (
+    FRAME_READERS,
+    Candidates,
+    Expressions,
+    NotConvertible,
+    context_call,
+    is_simple_target,
+    names_in,
+)
+from cassette_import.specialization.passes.reflection import Reflection
+
+__all__ = ["Conversion"]
+
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.GeneratorExp)
+_SUSPENDING: Final = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
+_DECLARATIONS: Final = (ast.Global, ast.Nonlocal)
+_SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+
+
+class Conversion:
+    """A pass for functions and module levels.
+
+    Parameters
+    ----------
+    targets:
+        The functions whose calls become tasks.
+    """
+
+    def __init__(self, targets: Iterable[Any]) -> None:
+        self._targets = {id(target): target for target in targets}
+        self._names = frozenset(target.__name__ for target in self._targets.values())
+
+    def __call__(self, context_type: type, reflection: Reflection) -> Any:
+        """Convert a function. Generators, coroutines and lambdas stay as they are written."""
+        tree: Any = reflection.tree
+        if not isinstance(tree, ast.FunctionDef):
+            return tree
+        nodes = list(_own_nodes(tree.body))
+        if any(isinstance(node, _SUSPENDING) for node in nodes) or _reads_frame(nodes):
+            return tree
+        known = reflection.function.__globals__.items()
+        aliases = {name for name, value in known if id(value) in self._targets and callable(value)}
+        statements = _Statements(Candidates(self._names | aliases), captured=_captured(tree.body), in_function=True)
+        only_comprehensions = any(isinstance(node, _DECLARATIONS) for node in nodes)
+        tree.body = statements.block(tree.body, only_comprehensions)
+        return tree
+
+    def on_module_level(self, tree: ast.Module) -> None:
+        """Convert a module level in place. Its variables are found by name, so functions may use them."""
+        nodes = list(_own_nodes(tree.body))
+        if _reads_frame(nodes):
+            return
+        names = set(self._names)
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom):
+                names |= {one.asname for one in node.names if one.asname and one.name in self._names}
+        statements = _Statements(Candidates(names), captured=frozenset(), in_function=False)
+        tree.body = statements.block(tree.body, only_comprehensions=False)
+
+
+def _own_nodes(body: Sequence[ast.AST]) -> Iterable[ast.AST]:
+    """The nodes of a scope, without those of the scopes in it."""
+    work = list(body)
+    while work:
+        node = work.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            work.extend(ast.iter_child_nodes(node))
+
+
+def _reads_frame(nodes: Iterable[ast.AST]) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in FRAME_READERS - {"super"} for node in nodes)
+
+
+def _captured(body: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that scopes inside use: a placeholder in such a variable could be met at any time."""
+    return frozenset(names_in(*[node for node in _own_nodes(body) if isinstance(node, _SCOPES)]))
+
+
+class _Statements:
+    """Converts the statements of one scope."""
+
+    def __init__(self, candidates: Candidates, captured: frozenset[str], in_function: bool) -> None:
+        self._candidates = candidates
+        self._captured = captured
+        self._in_function = in_function
+
+    def block(self, body: list[ast.stmt], only_comprehensions: bool) -> list[ast.stmt]:
+        """A block with its regions converted."""
+        if not self._candidates.are_in(*body):
+            return body
+        made: list[ast.stmt] = []
+        run: list[ast.stmt] = []
+        for statement in body:
+            if not only_comprehensions and self._is_convertible(statement):
+                run.append(statement)
+                continue
+            made += self._run(run)
+            run = []
+            made += self._other(statement, only_comprehensions)
+        return made + self._run(run)
+
+    def _is_convertible(self, statement: ast.stmt) -> bool:
+        try:
+            _Region(self._candidates, frozenset(), self._in_function).converted(copy.deepcopy(statement), False)
+        except NotConvertible:
+            return False
+        return True
+
+    def _run(self, run: list[ast.stmt]) -> list[ast.stmt]:
+        """Make a region of the part of a run that submits tasks."""
+        submitting = [number for number, statement in enumerate(run) if self._candidates.are_in(statement)]
+        if not submitting:
+            return run
+        first, last = submitting[0], submitting[-1] + 1
+        chosen = run[first:last]
+        pending = _pending(chosen, self._candidates) - self._captured
+        try:
+            made = self._converted(copy.deepcopy(chosen), pending)
+        except NotConvertible:
+            pending = frozenset()
+            made = self._converted(chosen, pending)
+        region = _guarded(made, chosen[0])
+        return [*run[:first], region, *(_known(name, chosen[-1]) for name in sorted(pending)), *run[last:]]
+
+    def _converted(self, statements: list[ast.stmt], pending: frozenset[str]) -> list[ast.stmt]:
+        region = _Region(self._candidates, pending, self._in_function)
+        return [made for statement in statements for made in region.converted(statement, False)]
+
+    def _other(self, statement: ast.stmt, only_comprehensions: bool) -> list[ast.stmt]:
+        """A statement that is in no region; its blocks may have some."""
+        if isinstance(statement, _SCOPES) or not self._candidates.are_in(statement):
+            return [statement]
+        if isinstance(statement, _SIMPLE):
+            comprehensions = _Comprehensions(Expressions(self._candidates), self._candidates)
+            made: Any = comprehensions.visit(statement)
+            return [_guarded([made], made)] if comprehensions.found else [made]
+        handles = isinstance(statement, (ast.Try, ast.With)) or type(statement).__name__ == "TryStar"
+        inner = only_comprehensions or handles
+        for field in ("body", "orelse", "finalbody"):
+            part = getattr(statement, field, None)
+            if part:
+                setattr(statement, field, self.block(part, inner))
+        for handler in [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]:
+            handler.body = self.block(handler.body, inner)
+        return [statement]
+
+
+class _Comprehensions(ast.NodeTransformer):
+    """Converts the comprehensions in a statement that stays as it is otherwise."""
+
+    def __init__(self, expressions: Expressions, candidates: Candidates) -> None:
+        self._expressions = expressions
+        self._candidates = candidates
+        self.found = False
+
+    def _comprehension(self, node: Any) -> Any:
+        if not self._candidates.are_in(node):
+            return node
+        try:
+            made = self._expressions.value(copy.deepcopy(node))
+        except NotConvertible:
+            return node
+        self.found = True
+        return made
+
+    visit_ListComp = visit_DictComp = _comprehension
+
+    def _scope(self, node: Any) -> Any:
+        return node
+
+    visit_Lambda = visit_GeneratorExp = visit_SetComp = _scope
+
+
+class _Region:
+    """Converts the statements of one region."""
+
+    def __init__(self, candidates: Candidates, pending: frozenset[str], in_function: bool) -> None:
+        self._expressions = Expressions(candidates, pending)
+        self._pending = pending
+        self._in_function = in_function
+
+    def converted(self, statement: ast.stmt, in_loop: bool) -> list[ast.stmt]:
+        """What a statement becomes."""
+        convert = getattr(self, f"_{type(statement).__name__.lower()}", None)
+        if convert is None:
+            raise NotConvertible
+        made: list[ast.stmt] = convert(statement, in_loop)
+        return [ast.fix_missing_locations(ast.copy_location(one, statement)) for one in made]
+
+    def _block(self, body: Sequence[ast.stmt], in_loop: bool) -> list[ast.stmt]:
+        return [made for statement in body for made in self.converted(statement, in_loop)]
+
+    def _assign(self, node: ast.Assign, in_loop: bool) -> list[ast.stmt]:
+        if len(node.targets) != 1:
+            raise NotConvertible
+        (target,) = node.targets
+        expressions = self._expressions
+        if isinstance(target, ast.Name):
+            may_wait = target.id in self._pending
+            return [ast.Assign([target], (expressions.raw if may_wait else expressions.value)(node.value))]
+        if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+            parts = map(expressions.raw, (node.value, target.value, target.slice))
+            return [ast.Expr(context_call(node, "setitem", *parts))]
+        if is_simple_target(target) and not names_in(target) & self._pending:
+            return [ast.Assign([target], context_call(node, "iterable", expressions.raw(node.value)))]
+        raise NotConvertible
+
+    def _augassign(self, node: ast.AugAssign, in_loop: bool) -> list[ast.stmt]:
+        if not isinstance(node.target, ast.Name) or node.target.id in self._pending:
+            raise NotConvertible
+        name = ast.Name(node.target.id, ast.Load())
+        checked = ast.Expr(context_call(node, "plain", name))
+        return [checked, ast.AugAssign(node.target, node.op, self._expressions.operand(node.value))]
+
+    def _expr(self, node: ast.Expr, in_loop: bool) -> list[ast.stmt]:
+        return [ast.Expr(self._expressions.raw(node.value))]
+
+    def _return(self, node: ast.Return, in_loop: bool) -> list[ast.stmt]:
+        if not self._in_function:
+            raise NotConvertible
+        value = ast.Constant(None) if node.value is None else self._expressions.raw(node.value)
+        return [ast.Return(context_call(node, "leave", value))]
+
+    def _for(self, node: ast.For, in_loop: bool) -> list[ast.stmt]:
+        if node.orelse or not is_simple_target(node.target) or names_in(node.target) & self._pending:
+            raise NotConvertible
+        steps = context_call(node.iter, "iterable", self._expressions.raw(node.iter))
+        return [ast.For(node.target, steps, self._block(node.body, True), [])]
+
+    def _while(self, node: ast.While, in_loop: bool) -> list[ast.stmt]:
+        if node.orelse:
+            raise NotConvertible
+        return [ast.While(self._expressions.operand(node.test), self._block(node.body, True), [])]
+
+    def _if(self, node: ast.If, in_loop: bool) -> list[ast.stmt]:
+        test = self._expressions.operand(node.test)
+        return [ast.If(test, self._block(node.body, in_loop), self._block(node.orelse, in_loop))]
+
+    def _pass(self, node: ast.stmt, in_loop: bool) -> list[ast.stmt]:
+        return [node]
+
+    def _break(self, node: ast.stmt, in_loop: bool) -> list[ast.stmt]:
+        if not in_loop:
+            raise NotConvertible
+        return [node]
+
+    _continue = _break
+
+
+def _pending(statements: Sequence[ast.stmt], candidates: Candidates) -> frozenset[str]:
+    """The variables that are bound to the results of tasks."""
+    bindings = [
+        (node.targets[0].id, node.value)
+        for statement in statements
+        for node in _own_nodes([statement])
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    ]
+    found: set[str] = set()
+    count = -1
+    while count != len(found):
+        count = len(found)
+        found |= {
+            name
+            for name, value in bindings
+            if candidates.is_call(value) or (isinstance(value, ast.Name) and value.id in found)
+        }
+    return frozenset(found)
+
+
+def _guarded(body: list[ast.stmt], place: ast.stmt) -> ast.stmt:
+    """A region: its tasks end with it, and their exceptions leave it as the calls would have raised them."""
+    ending = ast.Try(body, [], [], [ast.Expr(context_call(place, "settle"))])
+    handler = ast.ExceptHandler(None, None, [ast.Expr(context_call(place, "failing")), ast.Raise(None, None)])
+    return ast.fix_missing_locations(ast.copy_location(ast.Try([ending], [handler], [], []), place))
+
+
+def _known(name: str, place: ast.stmt) -> ast.stmt:
+    """After a region, a variable has its value; unless no statement has bound it."""
+    value = context_call(place, "value", ast.Name(name, ast.Load()))
+    unbound = context_call(place, "unbound").func
+    handler = ast.ExceptHandler(unbound, None, [ast.Pass()])
+    bound = ast.Assign([ast.Name(name, ast.Store())], value)
+    return ast.fix_missing_locations(ast.copy_location(ast.Try([bound], [handler], [], []), place))

@@ -1,0 +1,380 @@
+"""What converted code calls: it submits tasks, keeps their placeholders, and waits for them where values are needed.
+
+Placeholders are in variables of a converted region, in arguments of tasks, and in lists and dicts that it fills.
+Whatever else happens waits for all tasks first, so no other code meets a placeholder. If a task fails, what the region
+stored after its call is taken back. Knows tasks; must not know how code is converted.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os.path
+import pathlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, FrameType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from typing import Any, ClassVar, Final
+
+from cassette_import.contexts.parallel.tasks import HasPlaceholder, NotTransferable, Placeholder, Site, Task, pickled
+from cassette_import.interpreter.hidden_frames import hidden
+
+__all__ = ["Regions"]
+
+_SCALARS: Final = frozenset(
+    {str, int, float, bool, bytes, complex, type(None), range, slice, type(pathlib.Path()), pathlib.PurePosixPath}
+)
+"""Types whose operators and methods have no effects, and hold no placeholders."""
+_SEQUENCES: Final = frozenset({list, tuple, dict, set, frozenset, str, bytes, range, type({}.items()), type({}.keys())})
+_PURE: Final = frozenset(
+    {
+        *(abs, bool, bytes, chr, divmod, float, format, hash, hex, int, isinstance, len, max, min, oct, ord, pow),
+        *(range, repr, round, str, sum, type, pathlib.Path, pathlib.PurePath),
+        *(os.path.join, os.path.basename, os.path.dirname, os.path.splitext, os.path.split),
+        *(function for function in vars(math).values() if callable(function)),
+    }
+)
+"""Functions that have no effects where all arguments are scalars."""
+_OF_SEQUENCES: Final = frozenset({enumerate, zip, reversed, len})
+_PLAIN_MEMBERS: Final = (FunctionType, BuiltinFunctionType, MemberDescriptorType, GetSetDescriptorType)
+_MISSING: Final = object()
+
+
+class _Stored:
+    """A placeholder in a list or a dict, or what a region stored beside it."""
+
+    __slots__ = ("after", "before", "holder", "key")
+
+    def __init__(self, holder: Any, key: Any, before: Any, after: int) -> None:
+        self.holder = holder
+        self.key = key
+        self.before = before
+        self.after = after
+
+    def fill(self) -> None:
+        """Put the value in the place of the placeholder."""
+        value = self.holder[self.key]
+        if type(value) is Placeholder and value.is_known:
+            self.holder[self.key] = value.value
+
+    def undo(self) -> None:
+        """Take back that something was stored."""
+        if self.before is _MISSING:
+            del self.holder[self.key]
+        else:
+            self.holder[self.key] = self.before
+
+
+class _State(threading.local):
+    """The tasks of a thread."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+        self.stored: list[_Stored] = []
+        self.count = 0
+        self.failed: Task | None = None
+        self.fresh: Any = None
+
+
+class Regions:
+    """The part of the context that converted code calls."""
+
+    unbound: ClassVar[type[Exception]] = NameError
+    """What a variable raises that is not bound."""
+
+    def __init__(self) -> None:
+        self._state = _State()
+
+    def is_target(self, function: Any) -> bool:
+        """Whether calls of a function become tasks."""
+        raise NotImplementedError
+
+    def start(self, task: Task) -> None:
+        """Submit a task."""
+        raise NotImplementedError
+
+    def finished(self, task: Task) -> Any:
+        """Wait for a task; return its outcome, after its output was written."""
+        raise NotImplementedError
+
+    def ran_here(self, function: Any, reason: str, site: Site) -> None:
+        """Note that a call of a target was no task."""
+
+    # ---- calls
+
+    @hidden
+    def submit(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """A call of what may be a target: its placeholder, or the value of any other call."""
+        if not self.is_target(function):
+            return self.call(function, *arguments, **keywords)
+        site = Site(_program_frame())
+        try:
+            try:
+                payload, earlier = pickled(function, arguments, keywords)
+            except HasPlaceholder:
+                self.settle()
+                payload, earlier = pickled(function, arguments, keywords)
+        except NotTransferable as reason:
+            self.ran_here(function, str(reason), site)
+            return self.call(function, *arguments, **keywords)
+        state = self._state
+        task = Task(state.count, function, payload, earlier, site)
+        self.start(task)
+        state.count += 1
+        state.tasks.append(task)
+        return task.placeholder
+
+    @hidden
+    def call(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Any other call: all tasks end before it, unless it has no effects."""
+        if self._state.tasks or self._state.stored:
+            if not keywords and self._is_pure(function, arguments):
+                made = function(*arguments)
+                self._state.fresh = made
+                return made
+            self.settle()
+        if any(type(one) is Placeholder for one in (*arguments, *keywords.values())):
+            arguments = tuple(map(self.value, arguments))
+            keywords = {name: self.value(one) for name, one in keywords.items()}
+        return function(*arguments, **keywords)
+
+    def _is_pure(self, function: Any, arguments: tuple[Any, ...]) -> bool:
+        try:
+            if function in _OF_SEQUENCES:
+                return all(type(one) in _SEQUENCES and not self._holds(one) for one in arguments)
+            owner = getattr(function, "__self__", None)
+            is_method = type(function) is BuiltinFunctionType and type(owner) in _SCALARS and owner is not None
+            return (is_method or function in _PURE) and all(type(one) in _SCALARS for one in arguments)
+        except TypeError:  # it has no hash
+            return False
+
+    def _holds(self, value: Any) -> bool:
+        """Whether a container may have placeholders in it."""
+        return bool(self._state.stored) and type(value) not in (str, bytes, range)
+
+    # ---- values
+
+    @hidden
+    def value(self, value: Any) -> Any:
+        """A value that is needed now."""
+        if type(value) is not Placeholder:
+            return value
+        if not value.is_known:
+            self._settle(value.task)
+        return value.value
+
+    @hidden
+    def plain(self, value: Any) -> Any:
+        """An operand: what the operator does must not meet placeholders, nor come before the end of tasks."""
+        if type(value) is Placeholder:
+            value = self.value(value)
+        if type(value) not in _SCALARS:
+            self.settle()
+        return value
+
+    @hidden
+    def owner(self, value: Any, name: str) -> Any:
+        """An object whose attribute is read. Only attributes that are stored have no effects."""
+        value = self.value(value)
+        if self._state.tasks and not _is_stored_attribute(value, name):
+            self.settle()
+        return value
+
+    @hidden
+    def indexed(self, value: Any) -> Any:
+        """What is subscripted: lists, tuples and dicts are read without effects."""
+        value = self.value(value)
+        if type(value) not in _SEQUENCES:
+            self.settle()
+        return value
+
+    @hidden
+    def iterable(self, value: Any) -> Any:
+        """What a loop iterates. Steps with effects wait for the tasks."""
+        value = self.value(value)
+        if value is self._state.fresh and type(value) in (enumerate, zip):
+            return value
+        if type(value) in _SEQUENCES:
+            if self._holds(value):
+                self.settle()
+            return value
+        self.settle()
+        return _Steps(self, value)
+
+    # ---- stores
+
+    @hidden
+    def appendable(self, holder: Any, name: str) -> Any:
+        """The list to which a placeholder may be appended; of any other object, its method."""
+        holder = self.value(holder)
+        if type(holder) is list:
+            return holder
+        self.settle()
+        return getattr(holder, name)
+
+    @hidden
+    def append(self, holder: Any, value: Any) -> Any:
+        """`holder.append(value)`."""
+        if type(holder) is not list:
+            return self.call(holder, value)
+        holder.append(value)
+        self._note(holder, len(holder) - 1, _MISSING)
+        return None
+
+    @hidden
+    def setitem(self, value: Any, holder: Any, key: Any) -> None:
+        """`holder[key] = value`."""
+        holder, key = self.value(holder), self.plain(key)
+        if type(holder) is dict and type(key) in _SCALARS:
+            before = holder.get(key, _MISSING)
+        elif type(holder) is list and type(key) is int and -len(holder) <= key < len(holder):
+            before = holder[key]
+        else:
+            self.settle()
+            operator.setitem(holder, key, self.value(value))
+            return
+        holder[key] = value
+        self._note(holder, key, before)
+
+    def _note(self, holder: Any, key: Any, before: Any) -> None:
+        state = self._state
+        if state.tasks:
+            state.stored.append(_Stored(holder, key, before, state.count))
+        else:
+            holder[key] = self.value(holder[key])
+
+    @hidden
+    def together(self, *values: Any) -> tuple[Any, ...]:
+        """A tuple."""
+        self.settle()
+        return tuple(map(self.value, values))
+
+    @hidden
+    def gather(self, made: Any) -> Any:
+        """The list or dict of a comprehension, with values in the place of placeholders."""
+        self.settle()
+        items = enumerate(made) if type(made) is list else list(made.items())
+        for key, value in items:
+            if type(value) is Placeholder:
+                made[key] = value.value
+        return made
+
+    # ---- waiting
+
+    @hidden
+    def leave(self, value: Any) -> Any:
+        """The value that a function returns."""
+        self.settle()
+        return self.value(value)
+
+    @hidden
+    def settle(self) -> None:
+        """Wait for all tasks of this thread."""
+        state = self._state
+        if state.tasks:
+            self._settle(state.tasks[-1])
+        if state.stored:
+            state.stored.clear()
+
+    @hidden
+    def _settle(self, last: Task) -> None:
+        """Wait for the tasks up to one, in the order of their calls."""
+        state = self._state
+        names = _module_names()
+        while state.tasks:
+            task = state.tasks[0]
+            try:
+                outcome = self.finished(task)
+            except BaseException:
+                self._take_back(task)
+                raise
+            if outcome.error is not None:
+                self._take_back(task)
+                state.failed = task
+                raise outcome.error.with_traceback(None)
+            task.placeholder.value = outcome.value
+            del state.tasks[0]
+            if task is last:
+                break
+        for stored in state.stored:
+            stored.fill()
+        if names is not None:
+            for name, value in names.items():
+                if type(value) is Placeholder and value.is_known:
+                    names[name] = value.value
+
+    def _take_back(self, failed: Task) -> None:
+        """Undo what was stored after a call, and give up the tasks that were submitted after it."""
+        state = self._state
+        for stored in reversed(state.stored):
+            if stored.after > failed.number:
+                stored.undo()
+            else:
+                stored.fill()
+        for task in state.tasks:
+            if task.future is not None:
+                task.future.cancel()
+        state.tasks.clear()
+        state.stored.clear()
+
+    @hidden
+    def failing(self) -> None:
+        """Give the exception of a task, which is leaving a region, the traceback that the call would have given it."""
+        state, error = self._state, sys.exc_info()[1]
+        failed = state.failed
+        if failed is None or failed.outcome is None or failed.outcome.error is not error or error is None:
+            return
+        state.failed = None
+        if failed.site.frame is not _program_frame():
+            return
+        error.__traceback__ = failed.traceback()
+        error.__context__ = failed.outcome.context
+
+
+class _Steps:
+    """An iterator whose steps wait for all tasks."""
+
+    def __init__(self, regions: Regions, iterable: Any) -> None:
+        self._settle: Callable[[], None] = regions.settle
+        self._iterator: Iterator[Any] = iter(iterable)
+
+    def __iter__(self) -> _Steps:
+        return self
+
+    @hidden
+    def __next__(self) -> Any:
+        self._settle()
+        return next(self._iterator)
+
+
+def _is_stored_attribute(value: Any, name: str) -> bool:
+    kind = type(value)
+    if kind is ModuleType:
+        return name in vars(value)
+    if kind in _SCALARS:
+        return True
+    reads: Any = kind.__getattribute__
+    if reads is not object.__getattribute__:
+        return False
+    found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _MISSING)
+    if found is _MISSING:
+        return name in getattr(value, "__dict__", ())
+    return isinstance(found, _PLAIN_MEMBERS) or not hasattr(type(found), "__get__")
+
+
+def _program_frame() -> FrameType:
+    """The frame of converted code: frames of this file are hidden, or are its methods'."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    assert frame is not None
+    return frame
+
+
+def _module_names() -> dict[str, Any] | None:
+    """The names of the module whose level is being executed; None in a function."""
+    frame = _program_frame()
+    if frame.f_code.co_name != "<module>":
+        return None
+    return frame.f_globals

@@ -1,0 +1,182 @@
+"""Tasks: calls that were submitted to workers, the placeholders of their results, and what came of them.
+
+Tasks of a thread end in the order of their calls. A task that a worker could not run is run in this process. Knows
+dask's client; must not know the code of the program.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from types import FrameType, TracebackType
+from typing import Any, Final
+
+from cassette_import.contexts.parallel.tracebacks import rebuilt
+from cassette_import.contexts.parallel.worker import Dependency, Outcome, execute
+from cassette_import.errors import CassetteError
+
+__all__ = ["HasPlaceholder", "NotTransferable", "ParallelError", "Placeholder", "Site", "Task", "pickled"]
+
+_UNSET: Final = object()
+
+
+class ParallelError(CassetteError):
+    """A function cannot be a task. The message names the call site, and what to do."""
+
+
+class HasPlaceholder(Exception):
+    """An argument contains a placeholder, which has to be waited for."""
+
+
+class NotTransferable(Exception):
+    """A call cannot be sent to a worker. The message says why."""
+
+
+class Placeholder:
+    """The result of a task, until it is needed."""
+
+    __slots__ = ("task", "value")
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.value: Any = _UNSET
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the value is there."""
+        return self.value is not _UNSET
+
+    def __reduce__(self) -> Any:
+        raise HasPlaceholder
+
+
+class Site:
+    """The line of a call."""
+
+    __slots__ = ("frame", "frames", "line")
+
+    def __init__(self, frame: FrameType) -> None:
+        self.line = frame.f_lineno
+        self.frames = [(frame, frame.f_lasti, frame.f_lineno)]
+        while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:  # frames of their own before 3.12
+            frame = frame.f_back
+            self.frames.append((frame, frame.f_lasti, frame.f_lineno))
+        self.frame = frame
+
+    def __str__(self) -> str:
+        return f"{self.frame.f_code.co_filename}:{self.line}"
+
+    def traceback(self, below: TracebackType | None) -> TracebackType:
+        """The traceback of an exception that was raised in the call."""
+        for frame, lasti, line in self.frames:
+            below = TracebackType(below, frame, lasti, line)
+        assert below is not None
+        return below
+
+
+_COMPREHENSIONS: Final = ("<listcomp>", "<dictcomp>")
+
+
+class Task:
+    """One call.
+
+    Attributes
+    ----------
+    number:
+        How many calls were submitted before it in this region of the program.
+    site:
+        Where it was called.
+    reason:
+        Why it ran in this process; or empty.
+    """
+
+    __slots__ = ("earlier", "function", "future", "number", "outcome", "payload", "placeholder", "reason", "site")
+
+    def __init__(self, number: int, function: Any, payload: bytes, earlier: list[Task], site: Site) -> None:
+        self.number = number
+        self.function = function
+        self.payload = payload
+        self.earlier = earlier
+        self.site = site
+        self.future: Any = None
+        self.outcome: Outcome | None = None
+        self.reason = ""
+        self.placeholder = Placeholder(self)
+
+    def submit(self, client: Any) -> None:
+        """Give the call to the workers. Results that it needs are passed on there."""
+        self.future = client.submit(execute, self.payload, _path(), *(one.future for one in self.earlier), pure=False)
+
+    def wait(self, name: str, problem: str = "") -> Outcome:
+        """What came of the task. If the workers say nothing, it is run here; `problem` says why there are none."""
+        if self.outcome is None:
+            try:
+                if self.future is not None:
+                    self.outcome = self.future.result()
+                    problem = self.outcome.problem
+            except Exception as error:  # the worker died, or the scheduler is gone
+                problem = _in_one_line(error)
+            if self.outcome is None or problem:
+                self.reason = problem
+                self.outcome = self._here()
+            self.future = None
+        if self.outcome.refusal:
+            raise ParallelError(
+                f"{name} {self.outcome.refusal}, at {self.site}: a task works on a copy, so take it out of the targets "
+                "of parallel"
+            )
+        return self.outcome
+
+    def _here(self) -> Outcome:
+        """Run the call in this process. Its result or exception need not be pickled."""
+        return execute(self.payload, (), *(one.outcome for one in self.earlier if one.outcome is not None), here=True)
+
+    def traceback(self) -> TracebackType:
+        """The traceback of the task's exception: the call site, and what is below it."""
+        outcome = self.outcome
+        assert outcome is not None
+        assert outcome.error is not None
+        below = outcome.error.__traceback__
+        if outcome.frames is not None:
+            below = rebuilt(outcome.frames)
+        return self.site.traceback(below)
+
+
+def pickled(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[bytes, list[Task]]:
+    """A call as bytes, and the tasks whose results it needs.
+
+    The task works with the arguments as they are now, whatever the program does to them afterwards.
+
+    Raises
+    ------
+    HasPlaceholder
+        If an argument has a placeholder in it.
+    NotTransferable
+        If the call cannot be pickled.
+    """
+    earlier: list[Task] = []
+
+    def sent(value: Any) -> Any:
+        if type(value) is not Placeholder:
+            return value
+        if value.is_known:
+            return value.value
+        if value.task not in earlier:
+            earlier.append(value.task)
+        return Dependency(earlier.index(value.task))
+
+    call = function, tuple([sent(one) for one in arguments]), {key: sent(one) for key, one in keywords.items()}
+    try:
+        return pickle.dumps(call, protocol=pickle.HIGHEST_PROTOCOL), earlier
+    except HasPlaceholder:
+        raise
+    except Exception as error:
+        raise NotTransferable(f"its arguments cannot be pickled: {_in_one_line(error)}") from error
+
+
+def _path() -> tuple[str, ...]:
+    return tuple(map(str, sys.path))
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -1,0 +1,244 @@
+"""What a worker does with one task: it calls the function, captures its output, and finds what must not happen.
+
+A function must not change its arguments, nor return parts of them: the program would not see the change, or would get
+a copy. Both are found and said in the outcome. Knows pickle and the streams of a process; must not know contexts.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any, Final, TextIO
+
+from cassette_import.contexts.parallel.tracebacks import Entry, described
+
+__all__ = ["Dependency", "Outcome", "execute"]
+
+_ATOMS: Final = frozenset({str, int, float, bool, bytes, complex, type(None), type(Ellipsis), range})
+
+
+class Dependency:
+    """Stands for the result of an earlier task among pickled arguments, by number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Outcome:
+    """What came of a task: a value or an exception, the output, or the reason why the task says nothing.
+
+    Attributes
+    ----------
+    value:
+        The result of the function.
+    error, frames:
+        The exception that it raised, and its traceback below the call, as data.
+    context:
+        What was being handled when it was raised.
+    output:
+        What it wrote: pairs of `"stdout"` or `"stderr"` and a text.
+    problem:
+        Why the call has to be repeated in the program's process; or empty.
+    refusal:
+        Why the function cannot be a task at all; or empty.
+    """
+
+    __slots__ = ("context", "error", "frames", "output", "problem", "refusal", "value")
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.error: BaseException | None = None
+        self.context: BaseException | None = None
+        self.frames: list[Entry] | None = None
+        self.output: list[tuple[str, str]] = []
+        self.problem = ""
+        self.refusal = ""
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        for name, value in zip(self.__slots__, state, strict=True):
+            setattr(self, name, value)
+
+
+def execute(payload: bytes, path: Sequence[str], *earlier: Outcome, here: bool = False) -> Outcome:
+    """Make a call that was pickled, with the results of earlier tasks.
+
+    Parameters
+    ----------
+    payload:
+        The function, positional and keyword arguments, pickled. A `Dependency` stands for the result of another task.
+    path:
+        `sys.path` of the program, where modules are looked for last.
+    earlier:
+        The outcomes of these tasks.
+    here:
+        Whether this is the process of the program: output is written at once, and nothing has to be pickled.
+
+    Returns
+    -------
+    The outcome.
+    """
+    outcome = Outcome()
+    if any(one.error is not None or one.problem or one.refusal for one in earlier):
+        outcome.problem = "a task whose result it needs has none"
+        return outcome
+    sys.path += [folder for folder in path if folder not in sys.path]
+    try:
+        function, arguments, keywords = pickle.loads(payload)
+    except BaseException as error:
+        outcome.problem = f"the worker cannot load the call: {type(error).__name__}: {error}"
+        return outcome
+    arguments = tuple(earlier[one.number].value if type(one) is Dependency else one for one in arguments)
+    keywords = {k: earlier[one.number].value if type(one) is Dependency else one for k, one in keywords.items()}
+    given = arguments, keywords
+    has_mutable = not all(type(one) in _ATOMS for one in (*arguments, *keywords.values()))
+    before, parts = _contents(given) if has_mutable else (b"", {})
+    if here:
+        _call_here(outcome, function, arguments, keywords)
+    else:
+        _call(outcome, function, arguments, keywords)
+    if has_mutable and not _is_unchanged(given, before):
+        outcome.refusal = "changes an argument"
+    elif outcome.error is None and not outcome.problem:
+        _check_result(outcome, parts, here)
+    return outcome
+
+
+def _call_here(outcome: Outcome, function: Any, arguments: Any, keywords: Any) -> None:
+    try:
+        outcome.value = function(*arguments, **keywords)
+    except BaseException as error:
+        here = error.__traceback__
+        error.__traceback__ = None if here is None else here.tb_next
+        outcome.error = error
+        outcome.context = error.__context__
+
+
+def _is_unchanged(given: Any, before: bytes) -> bool:
+    try:
+        return _contents(given)[0] == before
+    except Exception:  # the call has put something into them that cannot be pickled
+        return False
+
+
+def _call(outcome: Outcome, function: Any, arguments: Any, keywords: Any) -> None:
+    with _Captured(outcome.output):
+        try:
+            outcome.value = function(*arguments, **keywords)
+        except Exception as error:
+            _keep(outcome, error)
+        except BaseException as error:  # a worker must live on
+            outcome.problem = f"it raised {type(error).__name__}"
+
+
+def _keep(outcome: Outcome, error: Exception) -> None:
+    here = error.__traceback__
+    below = here.tb_next if here is not None else None
+    try:
+        again = pickle.loads(pickle.dumps(error))
+        if type(again) is not type(error) or str(again) != str(error):
+            raise TypeError("a copy of it differs")
+    except Exception as why:
+        outcome.problem = f"its {type(error).__name__} cannot be pickled: {why}"
+        return
+    if error.__cause__ is not None or error.__context__ is not None:
+        outcome.problem = f"its {type(error).__name__} has a cause, whose traceback cannot be pickled"
+        return
+    error.__traceback__ = None
+    outcome.error = error
+    outcome.frames = described(below)
+
+
+def _check_result(outcome: Outcome, parts: dict[int, Any], here: bool) -> None:
+    value = outcome.value
+    if type(value) in _ATOMS:
+        return
+    try:
+        _, made = _contents(value)
+    except Exception as error:
+        if here:
+            return
+        outcome.value = None
+        outcome.problem = f"its result cannot be pickled: {error}"
+        return
+    if any(id(part) in parts for part in made.values()):
+        outcome.value = None
+        outcome.refusal = "returns a part of an argument"
+
+
+class _Noting(pickle.Pickler):
+    """Notes the mutable objects that are pickled."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self.parts: dict[int, Any] = {}
+
+    def persistent_id(self, obj: Any) -> None:
+        """Called for each object."""
+        kind = type(obj)
+        if kind in _ATOMS or kind is tuple or issubclass(kind, type) or callable(obj):
+            return
+        if kind.__module__ == "numpy" and getattr(obj, "base", None) is not None:
+            obj = obj.base  # what the memory belongs to
+        self.parts[id(obj)] = obj
+
+
+def _contents(value: Any) -> tuple[bytes, dict[int, Any]]:
+    """A value's state as bytes, and its mutable parts by identity."""
+    file = io.BytesIO()
+    pickler = _Noting(file)
+    pickler.dump(value)
+    return file.getvalue(), pickler.parts
+
+
+# ---- output
+
+
+_writing = threading.local()
+
+
+class _ByThread:
+    """A text stream that a thread can redirect for itself."""
+
+    def __init__(self, name: str, stream: TextIO) -> None:
+        self._name = name
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write to where this thread writes."""
+        output = getattr(_writing, "output", None)
+        if output is None:
+            return self._stream.write(text)
+        output.append((self._name, text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _Captured:
+    """While this is entered, what the thread writes goes to a list."""
+
+    def __init__(self, output: list[tuple[str, str]]) -> None:
+        self._output = output
+
+    def __enter__(self) -> None:
+        with _LOCK:
+            for name in ("stdout", "stderr"):
+                stream = getattr(sys, name)
+                if type(stream) is not _ByThread:
+                    setattr(sys, name, _ByThread(name, stream))
+        _writing.output = self._output
+
+    def __exit__(self, *exception: object) -> None:
+        _writing.output = None
+
+
+_LOCK: Final = threading.Lock()

@@ -1,0 +1,11 @@
+"""Where a computation loses precision: `shadow`, `significant`, and the context `Precision` for programs.
+
+mpmath does the arithmetic (the extra `precision`). Knows the parts of this package; must not know any other context.
+"""
+
+from cassette_import.contexts.precision.context import Precision
+from cassette_import.contexts.precision.expressions import Culprit
+from cassette_import.contexts.precision.rounding import significant
+from cassette_import.contexts.precision.shadow import Shadowed, shadow
+
+__all__ = ["Culprit", "Precision", "Shadowed", "shadow", "significant"]

@@ -1,0 +1,104 @@
+"""The overloads of `Precision` for functions of numbers, folds and sorting.
+
+Importing the module registers them. Knows the context and its rules; must not know the function `shadow`. The
+overloads are hidden frames, because the program may inspect its callers.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import Any
+
+from cassette_import.activation.tagging import allmetadata
+from cassette_import.contexts.common.composed_calls import compose
+from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.own_operators import runs_own_method
+from cassette_import.contexts.common.plain_calls import call_without_overload
+from cassette_import.contexts.precision.context import REAL_NUMBERS, Precision
+from cassette_import.contexts.precision.rules import DECISIONS, FOLDS, RULES
+from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.wrappers import plain
+
+__all__ = ["Precision"]
+
+
+@hidden
+def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    values = [plain(argument) for argument in arguments]
+    if keywords or not _are_numbers(values) or runs_own_method(f, arguments):
+        return call_without_overload(f, arguments, keywords)
+    value = f(*values)
+    if type(value) is not float:
+        return value
+    try:
+        found = RULES[f](ctx.mp, *(ctx.shadow_of(argument).value for argument in arguments))
+    except (ArithmeticError, ValueError, TypeError):
+        return value  # outside of the domain of exact numbers: the float is a new input
+    if not ctx.mp.isfinite(found) or isinstance(found, ctx.mp.mpc):
+        return value
+    return ctx.with_shadow(value, found, arguments, lambda given: f(*given))
+
+
+@hidden
+def _decide(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    values = [plain(argument) for argument in arguments]
+    if keywords or not allmetadata(ctx, *arguments) or not _are_numbers(values):
+        return call_without_overload(f, arguments, keywords)
+    if runs_own_method(f, arguments):
+        return call_without_overload(f, arguments, keywords)
+    value = f(*values)
+    ctx.decided(value, DECISIONS[f](ctx.mp, *(ctx.shadow_of(argument).value for argument in arguments)))
+    return value
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(isinstance(value, REAL_NUMBERS) for value in values)
+
+
+@hidden
+def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
+    many = f in (min, max) and bool(more)
+    given = [items, *more] if many else items_outside(items)
+    start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
+    operands = [*start, *given]
+    values = [plain(operand) for operand in operands]
+    if (
+        not any(isinstance(value, float) for value in values)
+        or set(keywords) - {"start"}
+        or not _are_numbers(values)
+        or runs_own_method(f, operands)
+    ):
+        return call_without_overload(f, given if many else (given, *more), keywords)
+
+    def compute(numbers: Any) -> Any:
+        return f(list(numbers[len(start) :]), *numbers[: len(start)])
+
+    value = compute(values)
+    if type(value) is not float:
+        return value
+    found = FOLDS[f](ctx.mp, [ctx.shadow_of(operand).value for operand in operands])
+    return ctx.with_shadow(value, found, operands, compute)
+
+
+@hidden
+def _compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
+    thread = get_ident()
+    if thread in ctx.composing:
+        return compose(ctx, f, *arguments, **keywords)
+    ctx.composing.add(thread)
+    try:
+        return compose(ctx, f, *arguments, **keywords)
+    finally:
+        ctx.composing.discard(thread)
+
+
+for _function in RULES:
+    Precision.overdub.register(_function)(_apply)
+for _function in DECISIONS:
+    Precision.overdub.register(_function)(_decide)
+for _function in FOLDS:
+    Precision.overdub.register(_function)(_fold)
+for _function in COMPOSITIONS:
+    if _function not in RULES:
+        Precision.overdub.register(_function)(_compose)

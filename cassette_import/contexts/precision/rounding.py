@@ -1,0 +1,137 @@
+"""The function `significant`: how many digits of a result are certain, found by rounding at random.
+
+A result that is rounded up or down at random, and computed several times, shows the digits that rounding errors reach:
+stochastic arithmetic (Vignes, "A stochastic arithmetic for reliable scientific computation", 1993; CADNA). It needs no
+exact arithmetic, so it is a check of `shadow`. Knows floats; must not know the context `Precision`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import random
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from cassette_import.activation.context import Context
+from cassette_import.activation.verbs import fallback, overdub
+
+__all__ = ["significant"]
+
+_MOST_DIGITS: Final = 53 * math.log10(2)
+
+_EXACT: Final[dict[Any, Callable[..., Any]]] = {
+    getattr(operator, prefix + name): getattr(operator, name)
+    for name in ("add", "sub", "mul", "truediv")
+    for prefix in ("", "i")
+}
+_NAMES: Final = (
+    "sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp expm1 exp2 log log1p log2 log10"
+    " pow hypot cbrt erf erfc gamma lgamma"
+)
+_ROUNDED: Final = tuple(getattr(math, name) for name in _NAMES.split())
+_FOLDS: Final = {sum: operator.add, math.fsum: None, math.prod: operator.mul}
+
+
+class _RandomRounding(Context):
+    """Rounds the result of each inexact operation up or down at random."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.random = random.Random(seed)
+
+    def rounded(self, value: float, error: float) -> float:
+        """A float or its neighbour on the side of the exact value."""
+        if error == 0 or not math.isfinite(value) or self.random.getrandbits(1):
+            return value
+        return math.nextafter(value, math.inf if error > 0 else -math.inf)
+
+    def either(self, value: float) -> float:
+        """A float or one of its neighbours, where the exact value is not known."""
+        return self.rounded(value, self.random.choice((-1.0, 1.0)))
+
+
+def _is_float(value: Any) -> bool:
+    return type(value) is float and math.isfinite(value)
+
+
+def _operation(ctx: Any, f: Any, *operands: Any) -> Any:
+    value = fallback(ctx, f, *operands)
+    if not _is_float(value) or not all(type(one) in (int, float) for one in operands):
+        return value
+    return ctx.rounded(value, float(_EXACT[f](*map(Fraction, operands)) - Fraction(value)))
+
+
+def _function(ctx: Any, f: Any, *operands: Any, **keywords: Any) -> Any:
+    value = fallback(ctx, f, *operands, **keywords)
+    return ctx.either(value) if _is_float(value) and not value.is_integer() else value
+
+
+def _fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
+    given: Sequence[Any] = list(items)
+    pairwise = _FOLDS[f]
+    begin = [*start, *keywords.values()]
+    if not any(type(one) is float for one in (*begin, *given)) or len(begin) > 1:
+        return fallback(ctx, f, given, *start, **keywords)
+    if pairwise is None:
+        return ctx.either(fallback(ctx, f, given))
+    return functools.reduce(functools.partial(_operation, ctx, pairwise), [*begin, *given])
+
+
+for _f in _EXACT:
+    _RandomRounding.overdub.register(_f)(_operation)
+for _f in (*_ROUNDED, operator.pow, operator.ipow, pow):
+    _RandomRounding.overdub.register(_f)(_function)
+for _f in _FOLDS:
+    _RandomRounding.overdub.register(_f)(_fold)
+
+
+def significant(f: Callable[..., Any], *args: Any, samples: int = 10, seed: int = 0) -> float:
+    """How many decimal digits of a result are certain, as random rounding shows.
+
+    Parameters
+    ----------
+    f:
+        A function that returns a float. Its own module and installed packages are overdubbed.
+    args:
+        The arguments.
+    samples:
+        How many times `f` runs, at least 2.
+    seed:
+        The random rounding is the same for the same seed.
+
+    Returns
+    -------
+    The decimal digits that the results have in common: from 0 to 15.95, what a float has.
+
+    Raises
+    ------
+    TypeError
+        If the function returns no float.
+    ValueError
+        If there are fewer than two samples.
+
+    >>> import math
+    >>> significant(lambda x: math.sqrt(x + 1) - math.sqrt(x), 1e12) < 8
+    True
+    >>> significant(lambda x: 1 / (math.sqrt(x + 1) + math.sqrt(x)), 1e12) > 14
+    True
+    """
+    if samples < 2:
+        raise ValueError(f"samples is a number from 2 on, not {samples!r}")
+    results = [overdub(_RandomRounding(seed + number), f, *args) for number in range(samples)]
+    for result in results:
+        if not isinstance(result, float):
+            raise TypeError(f"the function must return a float, not {result!r}")
+    if not all(map(math.isfinite, results)):
+        return 0.0
+    exact = [Fraction(result) for result in results]
+    mean = sum(exact) / samples
+    variance = sum((result - mean) ** 2 for result in exact) / (samples - 1)
+    if not variance:
+        return _MOST_DIGITS
+    if not mean:
+        return 0.0
+    return min(max(math.log10(abs(float(mean)) / math.sqrt(float(variance))), 0.0), _MOST_DIGITS)

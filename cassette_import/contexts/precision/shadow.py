@@ -1,0 +1,167 @@
+"""The function `shadow`: how exact the result of an unmodified function is, and which expressions lost the bits.
+
+Knows the context; must not know the rule of any function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cassette_import.activation.tagging import metadata
+from cassette_import.activation.verbs import overdub
+from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
+from cassette_import.contexts.common.text import plural
+from cassette_import.contexts.precision.context import Shadow
+from cassette_import.contexts.precision.expressions import Culprit, annotated_source, culprit_lines
+from cassette_import.contexts.precision.overloads import Precision
+from cassette_import.contexts.precision.rules import FOLDS, RULES
+from cassette_import.errors import NotOverdubbable
+from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.dispatch.call_sites import CallSite
+from cassette_import.runtime.tagging.wrappers import plain
+
+__all__ = ["Shadowed", "shadow"]
+
+
+class _Strict(Precision):
+    """A leaf without a rule is an error."""
+
+    lost = "error"
+
+
+@dataclass(frozen=True)
+class Shadowed:
+    """The result of a function, and how exact it is.
+
+    Attributes
+    ----------
+    value:
+        The result of the function.
+    exact:
+        The exact result, in the same structure, with numbers of mpmath.
+    relative_error:
+        The error relative to the exact result, a float; of several numbers, the largest one.
+    culprits:
+        The expressions that lost the bits, the worst first.
+    decisions:
+        The call sites of comparisons and roundings that exact numbers would have decided otherwise, with how often.
+
+    Example
+    -------
+    >>> found = shadow(lambda x: (x + 1.0) - x, 1e16)
+    >>> found.value, found.relative_error
+    (0.0, 1.0)
+    """
+
+    value: Any
+    exact: Any
+    relative_error: float
+    culprits: list[Culprit]
+    decisions: dict[CallSite, int]
+
+    def __str__(self) -> str:
+        lines = [f"{self.value!r}, relative error {self.relative_error:.2g}"]
+        lines += culprit_lines(self.culprits)
+        for site, count in self.decisions.items():
+            lines.append(f"decided otherwise than exact numbers would, {plural(count, 'time')}: {site}: {site.source}")
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The source of the culprits as a page of HTML, with the bits that each line lost."""
+        return annotated_source(self.culprits, "Lost precision")
+
+
+def shadow(f: Callable[..., Any], *args: Any, digits: int = 50) -> Shadowed:
+    """Run an unmodified function, with a shadow of high precision for each float.
+
+    Parameters
+    ----------
+    f:
+        A function of numbers. Its own module and installed packages are overdubbed.
+    args:
+        The arguments. Floats count as the binary numbers that they are.
+    digits:
+        The decimal digits of the shadows, at least 20: floats have up to 17.
+
+    Returns
+    -------
+    The result with its exact value, its error, and the expressions that lost the bits. The function takes the branches
+    that its floats decide on.
+
+    Raises
+    ------
+    NotOverdubbable
+        If a function without a rule computes a number from one with a shadow.
+    ValueError
+        If the result has no float.
+
+    >>> import math
+    >>> found = shadow(lambda x: math.sqrt(x + 1) - math.sqrt(x), 1e12)
+    >>> found.value, float(found.exact)
+    (5.00003807246685e-07, 4.99999999999875e-07)
+    >>> [round(culprit.bits) for culprit in found.culprits]
+    [35]
+    """
+    if not callable(f):
+        raise TypeError(f"the function must be callable, not {f!r}")
+    if python_function(f) is None and not any(f in rules for rules in (RULES, FOLDS, COMPOSITIONS)):
+        raise NotOverdubbable(f"there is no exact value of {f!r}: it has no Python source, and no rule is known for it")
+    ctx = _Strict(digits=digits)
+    with ctx.checked():
+        result = overdub(ctx, f, *[_given(ctx, argument) for argument in args])
+    return _report(ctx, result)
+
+
+def _given(ctx: Precision, value: Any) -> Any:
+    """An argument, with a shadow for each float."""
+    if isinstance(value, float):
+        return ctx.input(value)
+    if is_array(value):
+        raise NotOverdubbable("there are no shadows of arrays: give lists of floats")
+    return with_items_tagged(ctx, value, functools.partial(_given, ctx))
+
+
+def _report(ctx: Precision, result: Any) -> Shadowed:
+    found: list[tuple[float, Shadow]] = []
+    exact = _read(ctx, result, found)
+    if not found:
+        raise ValueError(f"the function returned {plain(result)!r}, which contains no float")
+    errors = [_relative_error(ctx, value, shadow.value) for value, shadow in found]
+    sites = frozenset(
+        site for (_, shadow), error in zip(found, errors, strict=True) if error > _SMALL for site in shadow.sites
+    )
+    return Shadowed(plain(result), exact, max(errors), ctx.culprits_of(sites), ctx.decisions)
+
+
+_SMALL = 2.0**-50
+"""The relative error of a result that is as good as right."""
+
+
+def _relative_error(ctx: Precision, value: float, exact: Any) -> float:
+    if not ctx.mp.isfinite(value):
+        return float("inf")
+    difference = abs(ctx.mp.mpf(value) - exact)
+    return float(difference / abs(exact)) if exact else float("inf" if difference else 0.0)
+
+
+def _read(ctx: Precision, value: Any, found: list[tuple[float, Shadow]]) -> Any:
+    """A result with exact numbers; `found` gets its floats with their shadows."""
+    bare = plain(value)
+    if isinstance(bare, float):
+        known = metadata(value, ctx)
+        shadow = known if isinstance(known, Shadow) else ctx.shadow_of(bare)
+        found.append((bare, shadow))
+        return _of_mpmath(shadow.value)
+    return with_items_read(ctx, value, lambda part: _read(ctx, part, found))
+
+
+def _of_mpmath(number: Any) -> Any:
+    """A number of mpmath's own context, with all digits."""
+    import mpmath
+
+    return mpmath.mp.make_mpf(number._mpf_)

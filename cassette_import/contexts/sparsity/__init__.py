@@ -1,0 +1,10 @@
+"""The pattern of derivatives: which outputs of an unmodified function depend on which inputs.
+
+`jacobian(f, x)`, `hessian(f, x)` and `coloring(pattern)` need NumPy and SciPy (the extra `sparsity`). Knows the public
+names; must not know how dependences are computed.
+"""
+
+from cassette_import.contexts.sparsity.errors import SparsityError
+from cassette_import.contexts.sparsity.patterns import coloring, hessian, jacobian
+
+__all__ = ["SparsityError", "coloring", "hessian", "jacobian"]

@@ -1,0 +1,291 @@
+"""Calls in the program: the rules of functions that numbers with dependences reach, and which calls are refused.
+
+Knows rules, numbers and arrays; must not know how code is converted.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.contexts.sparsity.array_calls import call_function, call_ufunc
+from cassette_import.contexts.sparsity.arrays import Array, as_array, plain, plain_deep
+from cassette_import.contexts.sparsity.branches import truth_of
+from cassette_import.contexts.sparsity.errors import name_of
+from cassette_import.contexts.sparsity.number import apply, dependence_of, number, value_of
+from cassette_import.contexts.sparsity.rules import FOLDS, KINDS, curved, linear, step
+from cassette_import.contexts.sparsity.run import Run, joined
+from cassette_import.contexts.sparsity.stores import CONTAINERS, Stores, contains_number
+from cassette_import.interpreter.own_files import PACKAGE_FOLDER
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
+
+__all__ = ["Calls", "product_of_matrices"]
+
+_STATISTICS: Final[dict[Any, Any]] = {
+    **dict.fromkeys([statistics.mean, statistics.fmean, statistics.median], linear),
+    **dict.fromkeys([statistics.variance, statistics.pvariance, statistics.stdev, statistics.pstdev], curved),
+    **dict.fromkeys([statistics.harmonic_mean, statistics.geometric_mean, statistics.correlation], curved),
+    statistics.covariance: curved,
+}
+_READING: Final = frozenset(
+    ["index", "count", "copy", "get", "items", "keys", "values", "__contains__", "__len__", "__iter__", "__getitem__"]
+)
+_PURE: Final = frozenset({"math", "cmath", "operator", "_operator", "numpy", "statistics", "itertools", "functools"})
+_EFFECTS: Final = frozenset({print, input, open, exec, eval, setattr, delattr, next, breakpoint, __import__})
+_CACHED: Final = type(functools.lru_cache(lambda: None))
+
+
+class Calls(Stores):
+    """The part of the context that makes calls."""
+
+    def __init__(self, run: Run, roots: frozenset[str]) -> None:
+        super().__init__(run)
+        self._roots = roots
+
+    def call(self, f: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Make a call of the program."""
+        function = f.__func__ if type(f) is MethodType else f
+        if type(function) is FunctionType and self._runs(function):
+            return self.made(f(*arguments, **keywords))
+        if self.run.is_split and type(f) is type and self._is_initialised(f):
+            made: Any = self.made(object.__new__(f))  # its attributes are set on this side alone
+            made.__init__(*arguments, **keywords)
+            return made
+        inside = contains_number(arguments) or contains_number(keywords)
+        if type(f) is _CACHED and inside:
+            return self.call(f.__wrapped__, *arguments, **keywords)
+        if isinstance(f, functools.partial):
+            return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
+        try:
+            rule = _RULES.get(f)
+        except TypeError:  # it has no hash
+            rule = None
+        if rule is not None and (inside or rule in _ALWAYS):
+            return self.made(rule(self, f, arguments, keywords))
+        if inside and (isinstance(f, np.ufunc) or _is_of_numpy(f)):
+            return self._of_numpy(f, arguments, keywords)
+        return self._leaf(f, arguments, keywords)
+
+    def _runs(self, function: FunctionType) -> bool:
+        """Whether a function is converted when it runs."""
+        filename = function.__code__.co_filename
+        file = OVERDUBBED.files.get(filename)
+        return file is not None and (file.installed or filename in self._roots) and OVERDUBBED.overdubbable(function)
+
+    def _is_initialised(self, kind: Any) -> bool:
+        """Whether the instances of a class are made by `object`, and initialised by a converted function."""
+        init = kind.__init__
+        return kind.__new__ is object.__new__ and type(init) is FunctionType and self._runs(init)
+
+    def _of_numpy(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        owner = getattr(f, "__self__", None)
+        if isinstance(f, np.ufunc):
+            return call_ufunc(self.run, f, "__call__", arguments, keywords)
+        if isinstance(owner, np.ufunc):
+            return call_ufunc(self.run, owner, f.__name__, arguments, keywords)
+        if isinstance(owner, (np.ndarray, np.generic)):
+            return getattr(as_array(self.run, owner), f.__name__)(*arguments, **keywords)
+        if isinstance(f, type) and issubclass(f, np.generic):
+            one = arguments[0]
+            return (
+                one.astype(f) if type(one) is Array else apply(self.run, f, linear if f(0.5) else step, arguments[:1])
+            )
+        if isinstance(f, type):
+            self.run.leaf = name_of(f)
+            return f(*arguments, **keywords)
+        return call_function(self.run, f, arguments, keywords)
+
+    def _leaf(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Call a function without a rule, which gets an error if it asks for the value of a number."""
+        receiver = getattr(f, "__self__", None)
+        if isinstance(receiver, CONTAINERS):
+            if f.__name__ not in _READING:
+                self.changes_whole(receiver)
+        elif (
+            receiver is not None and type(receiver).__module__.startswith("scipy.sparse") and contains_number(arguments)
+        ):
+            if f.__name__ in ("dot", "__matmul__", "_matmul_dispatch") and len(arguments) == 1:
+                return product_of_matrices(self.run, receiver, arguments[0])
+        elif self.run.is_split and not self._may_run_on_one_side(f):
+            raise self.run.refuse_branch(f"{name_of(f)} is called on one side of a branch that depends on the inputs")
+        before, self.run.leaf = self.run.leaf, name_of(f)
+        try:
+            found = f(*arguments, **keywords)
+        finally:
+            self.run.leaf = before
+        return self._adopted(f, found, arguments)
+
+    def _may_run_on_one_side(self, f: Any) -> bool:
+        """Whether a function has no effects."""
+        module = getattr(f, "__module__", None)
+        code = getattr(getattr(f, "__func__", f), "__code__", None)
+        if code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
+            return True
+        if isinstance(f, type):
+            return True
+        if getattr(f, "__self__", None) is not None and type(f.__self__) is not ModuleType:
+            return isinstance(f.__self__, (str, bytes, int, float, complex, tuple, frozenset, range, type, Array))
+        if module == "builtins":
+            return f not in _EFFECTS
+        return (isinstance(f, (np.ufunc, BuiltinFunctionType)) and module is None) or str(module).split(".")[0] in _PURE
+
+    def _adopted(self, f: Any, found: Any, arguments: tuple[Any, ...]) -> Any:
+        """What a function returned: an array of NumPy gets dependences, because the program may store some."""
+        if type(found) in (list, tuple) and found and _is_of_numpy(f):
+            return type(found)([self._adopted(f, one, arguments) for one in found])
+        if type(found) is np.ndarray and found.dtype.kind in "fciub" and _is_of_numpy(f):
+            given = [*arguments, getattr(f, "__self__", None)]
+            if not any(isinstance(one, np.ndarray) and np.may_share_memory(found, plain(one)) for one in given):
+                return as_array(self.run, found, dtype=found.dtype)
+        return self.made(found)
+
+
+def _is_of_numpy(f: Any) -> bool:
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, (np.ndarray, np.generic, np.ufunc)) or isinstance(f, np.ufunc):
+        return type(owner) is not Array
+    return str(getattr(f, "__module__", None)).partition(".")[0] == "numpy"
+
+
+def product_of_matrices(run: Run, matrix: Any, given: Any) -> Any:
+    """The product of a constant sparse matrix and an array."""
+    rows = matrix.tocsr()
+    given = as_array(run, given)
+    made = np.zeros((rows.shape[0], *given.shape[1:]), object)
+    for row in range(rows.shape[0]):
+        first, last = rows.indptr[row], rows.indptr[row + 1]
+        if last > first:
+            made[row] = np.bitwise_or.reduce(given.dependences[rows.indices[first:last]], axis=0)
+    return as_array(run, matrix @ given.value) if not made.any() else Array(run, matrix @ given.value, made)
+
+
+# ---- rules
+
+
+def _scalar(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    if any(type(one) is Array and one.size != 1 for one in arguments) or keywords:
+        context.run.leaf = name_of(f)
+        return f(*arguments, **keywords)
+    return apply(context.run, f, KINDS[f], [_as_number(one) for one in arguments])
+
+
+def _as_number(value: Any) -> Any:
+    return value.item() if type(value) is Array else value
+
+
+def _native(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    return f(*arguments, **keywords)
+
+
+def _items(value: Any) -> list[Any]:
+    return [part for one in value for part in (_items(one) if isinstance(one, (list, tuple)) else [one])]
+
+
+def _fold(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    lists = [list(one) if isinstance(one, Iterable) else one for one in arguments]
+    kind = FOLDS[f] if f in FOLDS else _STATISTICS[f]
+    numbers = _items(lists)
+    run = context.run
+    value = f(*plain_deep(tuple(lists)), **plain_deep_of(keywords))
+    return number(run, value, kind(run, [dependence_of(one) for one in numbers]))
+
+
+def plain_deep_of(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments without dependences."""
+    return {name: plain_deep(value) for name, value in keywords.items()}
+
+
+def _extreme(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    items = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+    if "default" in keywords and not items:
+        return keywords["default"]
+    key = keywords.get("key")
+    keys = items if key is None else [context.call(key, one) for one in items]
+    if not all(isinstance(one, (int, float, np.generic)) for one in (*items, *keys)):
+        raise context.run.refuse(f"{name_of(f)} of other objects than numbers has no rule")
+    place = f(range(len(items)), key=lambda at: value_of(keys[at]))
+    if context.run.local:
+        return items[place]
+    changing = context.run.step(joined(map(dependence_of, keys)))
+    return number(context.run, value_of(items[place]), joined(map(dependence_of, items)) | changing)
+
+
+def _sorted(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    if context.run.local:
+        return f(*arguments, **keywords)
+    items = list(arguments[0])
+    key = keywords.get("key")
+    keys = items if key is None else [context.call(key, one) for one in items]
+    if not all(isinstance(one, (int, float, np.generic)) for one in (*items, *keys)):
+        raise context.run.refuse_branch("the order of objects depends on the inputs")
+    order = sorted(range(len(items)), key=lambda at: value_of(keys[at]), reverse=bool(keywords.get("reverse", False)))
+    either = joined(map(dependence_of, (*items, *keys)))
+    either = joined(map(dependence_of, items)) | context.run.step(either)
+    return [number(context.run, value_of(items[at]), either) for at in order]
+
+
+def _truths(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    truths = [truth_of(one) for one in arguments[0]]
+    value = f(map(value_of, truths))
+    return number(context.run, value, joined(map(dependence_of, truths)))
+
+
+def _convert(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    given = [_as_number(one) for one in arguments]
+    if not all(isinstance(one, (int, float, complex, np.generic)) for one in given):
+        context.run.leaf = name_of(f)
+        return f(*arguments, **keywords)
+    return apply(context.run, f, step if f in (int, bool) else linear, given)
+
+
+def _map(context: Calls, f: Any, arguments: Any, keywords: Any) -> Iterator[Any]:
+    function, *lists = arguments
+    return (context.call(function, *each) for each in zip(*lists, strict=False))
+
+
+def _reduced(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    function, items, *start = arguments
+    return functools.reduce(lambda one, other: context.call(function, one, other), items, *start)
+
+
+def _type_of(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    return type(plain(arguments[0])) if len(arguments) == 1 else f(*arguments, **keywords)
+
+
+def _set(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    return context.store_attribute(*arguments)
+
+
+def _total(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    items, *start = arguments
+    start = [*start, *keywords.values()] or [0]
+    return functools.reduce(operator.add, items, start[0])
+
+
+def _pairs(context: Calls, f: Any, arguments: Any, keywords: Any) -> Any:
+    return apply(context.run, f, curved, [_as_number(one) for one in arguments])
+
+
+_Rule = Callable[[Calls, Any, Any, Any], Any]
+_RULES: Final[dict[Any, _Rule]] = {
+    **{f: _scalar for f in KINDS if getattr(f, "__module__", "") == "math"},
+    **dict.fromkeys([*FOLDS, *_STATISTICS], _fold),
+    **dict.fromkeys([min, max], _extreme),
+    **dict.fromkeys([any, all], _truths),
+    **dict.fromkeys([float, int, bool, complex], _convert),
+    sorted: _sorted, sum: _total, type: _type_of, map: _map, functools.reduce: _reduced, setattr: _set,
+    isinstance: _native, len: _native, range: _native, enumerate: _native, zip: _native,
+    repr: _native, str: _native, abs: _native, round: _native, pow: _native, divmod: _native, id: _native,
+    math.modf: lambda context, f, arguments, keywords: (
+        apply(context.run, lambda x: math.modf(x)[0], linear, arguments),
+        apply(context.run, lambda x: math.modf(x)[1], step, arguments),
+    ),
+}  # fmt: skip
+_ALWAYS: Final = frozenset({_map, _reduced, _set})

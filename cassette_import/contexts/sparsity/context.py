@@ -1,0 +1,165 @@
+"""The context of a run: what converted code calls.
+
+Knows all parts of `sparsity`; must not know how patterns are made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cassette_import.activation.context import Context
+from cassette_import.contexts.sparsity.arrays import Array, as_array
+from cassette_import.contexts.sparsity.branches import Frame, Loop, choice_of, truth_of
+from cassette_import.contexts.sparsity.calls import Calls, product_of_matrices
+from cassette_import.contexts.sparsity.errors import is_guarded
+from cassette_import.contexts.sparsity.merging import UNBOUND, merged
+from cassette_import.contexts.sparsity.number import Number, dependence_of, number, value_of
+from cassette_import.contexts.sparsity.run import VARIES, Executions, Run, joined
+from cassette_import.contexts.sparsity.stores import contains_number
+from cassette_import.passes.if_conversion import if_conversion
+from cassette_import.rewriting.events import Events
+
+__all__ = ["SparsityContext"]
+
+_CONVERSIONS: dict[int, Any] = {-1: lambda value: value, 115: str, 114: repr, 97: ascii}
+
+
+class SparsityContext(Context, Calls, events=Events.NONE):
+    """Runs a function with numbers that know on which inputs they depend. `jacobian` is its interface."""
+
+    passes: Any = [if_conversion]
+
+    def __init__(self, run: Run, roots: frozenset[str]) -> None:
+        Context.__init__(self)
+        Calls.__init__(self, run, roots)
+
+    # ---- branches
+
+    def choice(self, test: Any, *saved: Any) -> Any:
+        """A branch."""
+        return choice_of(self.run, test, saved)
+
+    def unless(self, test: Any) -> bool:
+        """Whether to run a block that raises: for the given inputs only, because others that do have no result."""
+        truth = truth_of(test)
+        if type(truth) is not Number:
+            return bool(truth)
+        if is_guarded():
+            raise self.run.refuse_branch("an exception is raised for some inputs, and the program catches it")
+        return bool(self.run.active.live and truth.value)
+
+    def loop(self) -> Loop:
+        """A loop."""
+        return Loop(self.run)
+
+    def frame(self) -> Frame:
+        """A function that is left in several places."""
+        return Frame(self.run)
+
+    def alive(self) -> bool:
+        """Whether some executions have not left."""
+        return self.run.active.share > 0
+
+    def iterated(self, iterable: Any) -> Any:
+        """The iterable of a loop that is not converted."""
+        return iterable
+
+    # ---- expressions
+
+    def not_(self, value: Any) -> Any:
+        """`not value`."""
+        truth = truth_of(value)
+        return number(self.run, not value_of(truth), dependence_of(truth))
+
+    def is_(self, one: Any, other: Any) -> Any:
+        """`one is other`."""
+        return one is other
+
+    def is_not(self, one: Any, other: Any) -> Any:
+        """`one is not other`."""
+        return one is not other
+
+    def contains(self, item: Any, container: Any) -> Any:
+        """`item in container`."""
+        if type(container) in (list, tuple) and contains_number((item, container)):
+            truths = [truth_of(item == one) for one in container]
+            return number(self.run, any(map(value_of, truths)), joined(map(dependence_of, truths)))
+        return item in container
+
+    def lacks(self, item: Any, container: Any) -> Any:
+        """`item not in container`."""
+        return self.not_(self.contains(item, container))
+
+    def item(self, holder: Any, key: Any) -> Any:
+        """`holder[key]`."""
+        if not contains_number(key):
+            return holder[key]
+        if issubclass(type(holder), np.ndarray):
+            return as_array(self.run, holder)[key]
+        if type(holder) in (list, tuple) and type(key) is Number and not self.run.local:
+            pieces = [(Executions(one is holder[key.value], self.run.active.share), one) for one in holder]
+            return self._touched(merged(self.run, pieces))
+        return holder[key]
+
+    def _touched(self, value: Any) -> Any:
+        return Number(self.run, value_of(value), dependence_of(value) | VARIES) if type(value) is Number else value
+
+    def mod(self, one: Any, other: Any) -> Any:
+        """`one % other`."""
+        return one % other
+
+    def matmul(self, one: Any, other: Any) -> Any:
+        """`one @ other`."""
+        if type(other) is Array and type(one).__module__.startswith("scipy.sparse"):
+            return product_of_matrices(self.run, one, other)
+        return one @ other
+
+    def text(self, *parts: Any) -> Any:
+        """An f-string."""
+        return "".join(part if type(part) is str else self._formatted(*part) for part in parts)
+
+    def _formatted(self, value: Any, conversion: int, spec: Any) -> str:
+        return format(_CONVERSIONS[conversion](value), spec)
+
+    def subject(self, value: Any) -> Any:
+        """The subject of `match`."""
+        return value
+
+    # ---- variables, exceptions, scopes
+
+    def unbound_mark(self) -> Any:
+        """The value of a variable that is not bound."""
+        return UNBOUND
+
+    def bound(self, value: Any, name: str) -> Any:
+        """The value of a variable that may be unbound."""
+        if value is UNBOUND:
+            raise UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
+        return value
+
+    def caught(self) -> None:
+        """Begin a handler."""
+        if self.run.failure is not None:
+            raise self.run.failure
+        if self.run.is_split:
+            raise self.run.refuse_branch("an exception is caught on one side of a branch that depends on the inputs")
+
+    def leaving(self) -> None:
+        """Begin a `finally` clause."""
+
+    def here(self) -> Executions:
+        """The active executions, before a `with` statement."""
+        return self.run.active
+
+    def still(self, before: Executions) -> None:
+        """End a `with` statement, which may have caught an exception."""
+        if self.run.failure is not None:
+            raise self.run.failure
+        if self.run.active is not before:
+            raise self.run.refuse_branch("a with statement has caught an exception of one side of a branch")
+
+    def refuses(self, what: str) -> None:
+        """Refuse a construct."""
+        raise self.run.refuse(f"{what} cannot be followed")

@@ -1,0 +1,86 @@
+"""The rules of NumPy's functions that mix elements: sums of products, differences, solutions of equations.
+
+One that is made of sums and products, as `einsum` is, is called with terms that know both. Knows NumPy; must not know
+calls of the program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cassette_import.contexts.sparsity.arrays import (
+    Array,
+    array,
+    as_array,
+    as_objects,
+    dependences_of,
+    plain_deep,
+)
+from cassette_import.contexts.sparsity.function_table import call_plain, depends, each, handles, joined_over
+from cassette_import.contexts.sparsity.number import Number
+from cassette_import.contexts.sparsity.rules import curved, linear
+from cassette_import.contexts.sparsity.run import Run, joined
+from cassette_import.contexts.sparsity.terms import terms_of, untermed
+
+__all__: list[str] = []
+
+
+@handles(
+    "dot matmul inner outer tensordot einsum vdot kron convolve correlate cross trace diff ediff1d trapezoid trapz"
+)
+def _terms(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    value = call_plain(f, arguments, keywords)
+    given = [terms_of(run, one) for one in arguments]
+    found = f(*given, **{name: terms_of(run, one) for name, one in keywords.items() if name != "optimize"})
+    return array(run, value, untermed(found))
+
+
+@handles("gradient")
+def _gradient(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    given = as_array(run, arguments[0])
+    if any(type(one) in (Array, Number) and depends(one) for one in arguments[1:]):
+        raise run.refuse("np.gradient, with distances that depend on the inputs, has no rule")
+    value = f(given.value, *map(plain_deep, arguments[1:]), **keywords)
+    axis = keywords.get("axis")
+    axes = range(given.ndim) if axis is None else (axis if type(axis) is tuple else (axis,))
+    reach = int(keywords.get("edge_order", 1))
+    found = [_neighbours(given.dependences, along, reach) for along in axes]
+    if type(value) in (list, tuple):
+        return type(value)(array(run, *pair) for pair in zip(value, found, strict=True))
+    return array(run, value, found[0])
+
+
+def _neighbours(dependences: Any, axis: int, reach: int) -> Any:
+    """For each element, the union of those at most `reach` places away along an axis."""
+    moved = np.moveaxis(dependences, axis, 0)
+    found = moved.copy()
+    for distance in range(1, reach + 1):
+        found[distance:] |= moved[:-distance]
+        found[:-distance] |= moved[distance:]
+    return np.moveaxis(found, 0, axis)
+
+
+@handles("interp polyval")
+def _points(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    value = call_plain(f, arguments, keywords)
+    by_element = 0 if f is np.interp else 1
+    shared = joined_over(one for at, one in enumerate((*arguments, *keywords.values())) if at != by_element)
+    own = np.bitwise_or(dependences_of(arguments[by_element]), as_objects(shared))
+    return array(run, value, each(run.curved, own))
+
+
+@handles("solve inv pinv det slogdet lstsq eigvals eigvalsh eig eigh svd qr cholesky matrix_power cond", np.linalg)
+@handles("linspace logspace geomspace")
+@handles("fft ifft rfft irfft fft2 ifft2 fftn ifftn rfftn irfftn", np.fft)
+def _mixing(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    value = call_plain(f, arguments, keywords)
+    every = joined_over((*arguments, *keywords.values()))
+    constant = f is np.linalg.solve and not joined(dependences_of(arguments[0]).flat)
+    kind = linear if constant or f is np.linspace or f.__module__.startswith("numpy.fft") else curved
+    dependence = kind(run, (every,))
+    if isinstance(value, tuple):
+        parts = [array(run, one, dependence) for one in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return array(run, value, dependence)

@@ -1,0 +1,218 @@
+"""The rules of NumPy's functions that move elements, or choose among them.
+
+A function that moves elements is called twice: with the values, and with the dependences. Knows NumPy; must not know
+calls of the program.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.contexts.sparsity.arrays import (
+    Array,
+    array,
+    as_array,
+    as_objects,
+    dependences_of,
+    plain,
+    plain_deep,
+)
+from cassette_import.contexts.sparsity.function_table import axis_of, call_plain, depends, each, handles, joined_over
+from cassette_import.contexts.sparsity.number import Number
+from cassette_import.contexts.sparsity.run import Run, joined
+
+__all__ = ["cast"]
+
+
+def _dependences_of_data(value: Any) -> Any:
+    """The dependences of data: arrays, numbers and lists of them."""
+    if type(value) in (list, tuple):
+        return [_dependences_of_data(part) for part in value]
+    return dependences_of(value)
+
+
+def _moved(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], data: tuple[int, ...]) -> Any:
+    arguments = tuple(
+        as_array(run, one) if number in data and type(one) in (list, tuple) and f not in _OF_SEQUENCES else one
+        for number, one in enumerate(arguments)
+    )
+    for number, one in enumerate([*arguments, *keywords.values()]):
+        if number not in data and type(one) in (Number, Array) and depends(one) and not run.local:
+            raise run.refuse_branch("where elements are moved depends on the inputs")
+    rest = {name: plain_deep(one) for name, one in keywords.items()}
+    value = f(*map(plain_deep, arguments), **rest)
+    given = [_dependences_of_data(one) if number in data else plain_deep(one) for number, one in enumerate(arguments)]
+    found = f(*given, **{name: one for name, one in rest.items() if name != "dtype"})
+    if type(value) in (list, tuple):
+        return type(value)(array(run, *pair) for pair in zip(value, found, strict=True))
+    return array(run, value, found)
+
+
+_OF_SEQUENCES: Final = frozenset(
+    getattr(np, name)
+    for name in ["concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "block", "row_stack"]
+    if name in vars(np)
+)
+
+
+@handles(
+    "reshape ravel transpose swapaxes moveaxis rollaxis squeeze expand_dims roll rot90 flip fliplr flipud repeat tile"
+    " take take_along_axis delete broadcast_to diag diagonal tril triu split array_split hsplit vsplit dsplit resize"
+    " concatenate stack vstack hstack dstack column_stack block copy atleast_1d atleast_2d atleast_3d"
+    " permute_dims diagflat matrix_transpose"
+)
+def _move(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if f is np.take and len(arguments) > 1 and type(arguments[1]) in (Number, Array) and depends(arguments[1]):
+        if keywords or len(arguments) > 2:
+            raise run.refuse_branch("which elements are taken depends on the inputs")
+        return as_array(run, arguments[0]).ravel()[arguments[1]]
+    return _moved(run, f, arguments, keywords, (0,))
+
+
+@handles("append")
+def _append(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return _moved(run, f, arguments, keywords, (0, 1))
+
+
+@handles("insert")
+def _insert(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return _moved(run, f, arguments, keywords, (0, 2))
+
+
+@handles("meshgrid broadcast_arrays")
+def _several(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return _moved(run, f, arguments, keywords, tuple(range(len(arguments))))
+
+
+@handles("pad")
+def _pad(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    given, width, *more = arguments
+    mode = plain(more[0] if more else keywords.get("mode", "constant"))
+    if mode not in ("constant", "edge", "wrap", "reflect", "symmetric") or keywords.get("reflect_type"):
+        raise run.refuse(f"np.pad with the mode {mode!r} has no rule")
+    constant = keywords.get("constant_values", 0)
+    given, width = as_array(run, given), plain_deep(width)
+    named = {"constant_values": plain_deep(constant)} if mode == "constant" else {}
+    value = np.pad(given.value, width, mode, **named)
+    dependences = each(int, np.pad(given.dependences, width, mode))
+    if (filled := joined(dependences_of(constant).flat)) != 0:
+        inside = np.pad(np.ones(given.shape, bool), width)
+        dependences = np.where(inside, dependences, as_objects(filled))
+    return array(run, value, dependences)
+
+
+@handles("array asarray asanyarray ascontiguousarray asfortranarray")
+def _array(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    given = arguments[0]
+    dtype = plain(keywords.get("dtype", arguments[1] if len(arguments) > 1 else None))
+    if type(given) is Array:
+        if dtype is not None and np.dtype(dtype) != given.dtype:
+            return cast(given, dtype)
+        return given.__copy__() if f is np.array and keywords.get("copy", True) is not False else given
+    return as_array(run, given, **({} if dtype is None else {"dtype": dtype}))
+
+
+def cast(given: Any, dtype: Any) -> Any:
+    """An array or number with elements of another type; the conversion to integers has steps."""
+    run = given.run
+    value = given.value.astype(dtype)
+    found = dependences_of(given).copy() if type(given) is Array else dependences_of(given)
+    if np.dtype(dtype).kind not in "fcO":
+        found = each(run.step, found)
+    return array(run, value, found)
+
+
+@handles("where")
+def _where(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if len(arguments) == 1:
+        return _selected(run, f, arguments, keywords)
+    test, one, other = (as_array(run, part) if type(part) in (list, tuple) else part for part in arguments)
+    value = np.where(plain(test), plain(one), plain(other))
+    decided = np.where(plain(test), dependences_of(one), dependences_of(other))
+    either = np.bitwise_or(
+        np.bitwise_or(dependences_of(one), dependences_of(other)), each(run.step, dependences_of(test))
+    )
+    return array(run, value, np.where(dependences_of(test).astype(bool) & (not run.local), either, decided))
+
+
+@handles("select")
+def _select(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    tests, choices, *more = arguments
+    found = more[0] if more else keywords.get("default", 0)
+    for test, choice in reversed(list(zip(tests, choices, strict=True))):
+        found = _where(run, np.where, (test, choice, found), {})
+    return found
+
+
+@handles("nonzero flatnonzero argwhere unique extract")
+def _selected(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    if not run.local and any(depends(one) for one in arguments if type(one) in (Array, Number)):
+        raise run.refuse_branch("which elements are selected depends on the inputs")
+    if f in (np.unique, np.extract):
+        raise run.refuse(f"np.{f.__name__} has no rule")
+    return f(*map(plain_deep, arguments), **keywords)
+
+
+@handles("clip")
+def _clip(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    names = dict(zip(("a", "a_min", "a_max"), arguments, strict=False)) | keywords
+    given = [names.get("a"), names.get("a_min", names.get("min")), names.get("a_max", names.get("max"))]
+    value = np.clip(*(plain_deep(one) for one in given))
+    found = dependences_of(given[0])
+    for one in given[1:]:
+        found = np.bitwise_or(found, dependences_of(0.0 if one is None else one))
+    return array(run, value, found)
+
+
+@handles("sort")
+def _sort(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    given = as_array(run, arguments[0])
+    axis = axis_of(arguments, keywords, -1)
+    order = np.argsort(given.value, axis=axis, kind="stable")
+    value = np.take_along_axis(given.value, order, axis)
+    if run.local:
+        return array(run, value, np.take_along_axis(given.dependences, order, axis))
+    every = np.bitwise_or.reduce(given.dependences, axis=axis, keepdims=True)
+    return array(run, value, np.broadcast_to(every, value.shape))
+
+
+@handles("argsort searchsorted digitize isclose allclose array_equal around round round_ isin sign")
+def _steps(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    value = call_plain(f, arguments, keywords)
+    return array(run, value, run.step(joined_over((*arguments, *keywords.values()))))
+
+
+@handles("nan_to_num real imag real_if_close")
+def _copies(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return array(run, f(plain_deep(arguments[0]), **keywords), dependences_of(arguments[0]))
+
+
+@handles("zeros_like ones_like empty_like full_like")
+def _like(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    given = as_array(run, arguments[0])
+    fill = arguments[1:2] if f is np.full_like else ()
+    rest = arguments[1 + len(fill) :]
+    value = f(given.value, *map(plain, fill), *rest, **{name: plain_deep(one) for name, one in keywords.items()})
+    return array(run, value, as_objects(joined_over(fill)) * np.ones(value.shape, object))
+
+
+@handles("full")
+def _full(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    shape, fill = arguments[0], arguments[1] if len(arguments) > 1 else keywords["fill_value"]
+    rest = {name: plain_deep(one) for name, one in keywords.items() if name != "fill_value"}
+    value = np.full(plain_deep(shape), plain_deep(fill), *arguments[2:], **rest)
+    return array(run, value, np.broadcast_to(dependences_of(fill), value.shape))
+
+
+@handles("shape ndim size iscomplexobj isrealobj result_type may_share_memory shares_memory")
+def _of_shape(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return f(*map(plain_deep, arguments), **keywords)
+
+
+@handles("copyto")
+def _copyto(run: Run, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    if keywords or type(arguments[0]) is not Array:
+        raise run.refuse("np.copyto, called in this way, has no rule")
+    arguments[0][...] = arguments[1]

@@ -1,0 +1,212 @@
+"""`Number`: what the program has in the place of a number that depends on the inputs.
+
+It computes its value as the number would, and its dependence by the kind of the function. No conversion loses the
+dependence: C code that asks for the value gets an error. Knows the run and the kinds; must not know arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import numbers
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.sparsity.errors import is_guarded, name_of
+from cassette_import.contexts.sparsity.rules import KINDS, TOTAL, Kind
+from cassette_import.contexts.sparsity.run import Run
+
+__all__ = ["DISPATCH", "Number", "apply", "check_domain", "dependence_of", "number", "value_of"]
+
+DISPATCH: Final[dict[str, Callable[..., Any]]] = {}
+"""What NumPy calls for its functions and ufuncs: `arrays` registers it."""
+
+
+def number(run: Run, value: Any, dependence: int) -> Any:
+    """A number with a dependence; the number itself if it has none."""
+    return Number(run, value, dependence) if dependence else value
+
+
+def value_of(value: Any) -> Any:
+    """A number without its dependence."""
+    return value.value if type(value) is Number else value
+
+
+def dependence_of(value: Any) -> int:
+    """The dependence of a number."""
+    return value.dependence if type(value) is Number else 0
+
+
+def apply(run: Run, f: Any, kind: Kind, arguments: Sequence[Any]) -> Any:
+    """Call a function of numbers."""
+    values = [value_of(argument) for argument in arguments]
+    if not run.local and f not in TOTAL and any(type(argument) is Number for argument in arguments):
+        check_domain(run, f)
+    try:
+        value = f(*values)
+    except (ArithmeticError, ValueError):
+        if run.active.live:
+            raise
+        value = float("nan")  # the side of a branch that these inputs do not take
+    return result(run, f, kind, arguments, value)
+
+
+def check_domain(run: Run, f: Any) -> None:
+    """Refuse a function that raises an exception for some inputs, where the program would catch it."""
+    if is_guarded():
+        raise run.refuse_branch(f"{name_of(f)} may raise an exception for other inputs, which the program catches")
+
+
+def result(run: Run, f: Any, kind: Kind, arguments: Sequence[Any], value: Any) -> Any:
+    """The value of a function of numbers, with its dependence."""
+    if f in _POWERS and type(arguments[1]) is not Number and arguments[1] == 1:
+        kind = KINDS[operator.pos]
+    return number(run, value, kind(run, [dependence_of(argument) for argument in arguments]))
+
+
+_POWERS: Final = (operator.pow, pow)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is Number or (isinstance(value, numbers.Number) and not hasattr(value, "__array_function__"))
+
+
+def _binary(f: Any, reflected: bool) -> Any:
+    kind = KINDS[f]
+
+    def method(self: Number, other: Any) -> Any:
+        if not _is_number(other):
+            return NotImplemented
+        return apply(self.run, f, kind, (other, self) if reflected else (self, other))
+
+    return method
+
+
+def _unary(f: Any) -> Any:
+    kind = KINDS[f]
+    return lambda self: apply(self.run, f, kind, (self,))
+
+
+class Proxy:
+    """What numbers and arrays have in common: each acts as its value, and functions of NumPy follow the rules."""
+
+    __slots__ = ()
+    run: Run
+    value: Any
+
+    __class__ = property(lambda self: type(self.value))
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *arguments: Any, **keywords: Any) -> Any:
+        return DISPATCH["ufunc"](self.run, ufunc, method, arguments, keywords)
+
+    def __array_function__(self, f: Any, types: Any, arguments: Any, keywords: Any) -> Any:
+        return DISPATCH["function"](self.run, f, arguments, keywords)
+
+
+class Number(Proxy):
+    """A number with its dependence."""
+
+    __slots__ = ("dependence", "run", "value")
+    dependence: int
+
+    def __init__(self, run: Run, value: Any, dependence: int) -> None:
+        self.run = run
+        self.value = value
+        self.dependence = dependence
+
+    def __repr__(self) -> str:
+        return "<a number that depends on the inputs>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        attribute = getattr(self.value, name)
+        if name in ("real", "imag"):
+            return number(self.run, attribute, self.dependence)
+        if name in ("dtype", "shape", "ndim", "size"):
+            return attribute
+        if name in ("conjugate", "conj", "copy", "item"):
+            return lambda *_: Number(self.run, attribute(), self.dependence)
+        if name == "is_integer":
+            return lambda: number(self.run, attribute(), self.run.step(self.dependence))
+        if name == "astype":
+            return lambda kind, **_: DISPATCH["cast"](self, kind)
+        if DISPATCH.get("method") is not None and hasattr(self.value, "dtype"):
+            return DISPATCH["method"](self, name)
+        raise self.run.refuse(f"the attribute {name} of a number that depends on the inputs has no rule")
+
+    # ---- decisions and conversions
+
+    def __bool__(self) -> bool:
+        if not self.run.local:
+            raise self.run.refuse_branch(
+                "code that is not converted decides by a value that depends on the inputs (in a comprehension, a "
+                "generator, C code, or a package that is not installed)"
+            )
+        return bool(self.value)
+
+    def __hash__(self) -> int:
+        return hash(self._fixed("is hashed"))
+
+    def __index__(self) -> int:
+        return operator.index(self._fixed("is used as an index or a count"))
+
+    def __int__(self) -> int:
+        return int(self._fixed("is converted to an integer"))
+
+    def _fixed(self, what: str) -> Any:
+        """The value, where it changes in steps."""
+        if not self.run.local:
+            raise self.run.refuse_branch(f"a value that depends on the inputs {what}")
+        return self.value
+
+    def __float__(self) -> float:
+        name = self.run.leaf or "C code"
+        raise self.run.refuse(f"{name} gets a number that depends on the inputs, and there is no rule for it")
+
+    __complex__ = __float__
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        self.__float__()
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        self.__float__()
+
+    def __copy__(self) -> Number:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Number:
+        return self
+
+    def __round__(self, digits: Any = None) -> Any:
+        return self._step(round, *([] if digits is None else [digits]))
+
+    def _step(self, f: Any, *more: Any) -> Any:
+        return number(self.run, f(self.value, *map(value_of, more)), self.run.step(self.dependence))
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if not _is_number(other) or modulus is not None:
+            return NotImplemented
+        return apply(self.run, operator.pow, KINDS[operator.pow], (self, other))
+
+
+for _name in "floor", "ceil", "trunc":
+    setattr(Number, f"__{_name}__", functools.partialmethod(Number._step, getattr(__import__("math"), _name)))
+for _name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift"]:
+    _function = getattr(operator, _name, None) or getattr(operator, f"{_name}_")
+    setattr(Number, f"__{_name}__", _binary(_function, False))
+    setattr(Number, f"__r{_name}__", _binary(_function, True))
+Number.__rpow__ = _binary(operator.pow, True)  # type: ignore[attr-defined]
+for _name in ["lt", "le", "eq", "ne", "gt", "ge"]:
+    setattr(Number, f"__{_name}__", _binary(getattr(operator, _name), False))
+for _name in ["neg", "pos", "abs", "invert"]:
+    setattr(Number, f"__{_name}__", _unary(getattr(operator, _name)))

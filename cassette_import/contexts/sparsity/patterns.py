@@ -1,0 +1,207 @@
+"""The public functions: the patterns of derivatives of unmodified functions, and the colouring of their columns.
+
+Knows structures of inputs and outputs; must not know how dependences are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+try:
+    from scipy import sparse
+except ModuleNotFoundError as error:  # pragma: no cover - without the extra
+    raise ModuleNotFoundError(
+        "sparsity needs SciPy: install it, or this package with the extra `sparsity`", name="scipy"
+    ) from error
+
+from cassette_import.activation.verbs import overdub
+from cassette_import.contexts.sparsity.arrays import Array, array, dependences_of
+from cassette_import.contexts.sparsity.context import SparsityContext
+from cassette_import.contexts.sparsity.errors import SparsityError
+from cassette_import.contexts.sparsity.number import Number, dependence_of
+from cassette_import.contexts.sparsity.run import Run
+from cassette_import.interpreter.callables import python_function
+
+__all__ = ["coloring", "hessian", "jacobian"]
+
+
+def jacobian(f: Callable[[Any], Any], x: Any, *, local: bool = False) -> Any:
+    """Which outputs of a function depend on which inputs.
+
+    An entry is false only if the derivative is zero for all inputs of this structure, or, with `local`, on all branches
+    that `x` takes.
+
+    Parameters
+    ----------
+    f:
+        A function of one argument, in Python: its own module and the installed packages are followed.
+    x:
+        The argument: a number, an array, or a list, tuple or dict of these. Its numbers are the inputs, in their order.
+    local:
+        Whether each branch is decided as for this `x`. By default, both sides run and are joined.
+
+    Returns
+    -------
+    A boolean `scipy.sparse.csr_array`: a row for each number of the result, a column for each input.
+
+    Raises
+    ------
+    SparsityError
+        If the dependences of a value cannot be followed. The message names the call site, and what to do.
+    TypeError
+        If `x` has no number, or the result contains something else than numbers.
+
+    Example
+    -------
+    >>> def chain(x):
+    ...     return [x[0] * x[1], x[1] if x[0] > 0 else x[2]]
+    >>> jacobian(chain, [1.0, 2.0, 3.0]).toarray().astype(int).tolist()
+    [[1, 1, 0], [0, 1, 1]]
+    >>> jacobian(chain, [1.0, 2.0, 3.0], local=True).toarray().astype(int).tolist()
+    [[1, 1, 0], [0, 1, 0]]
+    """
+    run, outputs, size = _dependences(f, x, local, second=False)
+    found = [run.inputs_of(one) for one in outputs]
+    return _csr([(row, column) for row, columns in enumerate(found) for column in columns], (len(outputs), size))
+
+
+def hessian(f: Callable[[Any], Any], x: Any, *, local: bool = False) -> Any:
+    """Which second derivatives of a function with one result may be different from zero.
+
+    The parameters and errors are those of `jacobian`. The result of `f` is one number; of several, the pattern is that
+    of all together.
+
+    Returns
+    -------
+    A symmetric boolean `scipy.sparse.csr_array`, with a row and a column for each input.
+
+    Example
+    -------
+    >>> hessian(lambda x: x[0] * x[1] + 3 * x[2], [1.0, 2.0, 3.0]).toarray().astype(int).tolist()
+    [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    """
+    run, outputs, size = _dependences(f, x, local, second=True)
+    found = set()
+    for dependence in outputs:
+        for ones, others in run.pairs_of(dependence):
+            found |= {pair for one in ones for other in others for pair in ((one, other), (other, one))}
+    return _csr(sorted(found), (size, size))
+
+
+def coloring(pattern: Any) -> Any:
+    """Colours for the columns of a pattern: columns that share a row get different ones.
+
+    Columns of one colour can be found by one difference of the function. The columns with most neighbours get
+    their colours first.
+
+    Parameters
+    ----------
+    pattern:
+        A sparse or dense matrix; every entry that is not zero counts.
+
+    Returns
+    -------
+    An array of integers: the colour of each column, from 0 on.
+
+    Example
+    -------
+    >>> coloring([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]).tolist()
+    [1, 0, 1, 0]
+    """
+    columns = sparse.csc_array(pattern) != 0
+    rows = columns.tocsr()
+    degrees = np.diff(rows.indptr)
+    weight = [
+        int(degrees[columns.indices[a:b]].sum()) for a, b in zip(columns.indptr, columns.indptr[1:], strict=False)
+    ]
+    colors = np.full(columns.shape[1], -1)
+    for column in sorted(range(columns.shape[1]), key=lambda one: -weight[one]):
+        taken: set[int] = set()
+        for row in columns.indices[columns.indptr[column] : columns.indptr[column + 1]]:
+            taken.update(colors[rows.indices[rows.indptr[row] : rows.indptr[row + 1]]].tolist())
+        color = 0
+        while color in taken:
+            color += 1
+        colors[column] = color
+    return colors
+
+
+def _dependences(f: Any, x: Any, local: bool, second: bool) -> tuple[Run, list[int], int]:
+    """Run the function; return the dependences of its outputs, and the number of inputs."""
+    function = python_function(f) if callable(f) else None
+    if function is None:
+        if not callable(f):
+            raise TypeError(f"the function must be callable, not {f!r}")
+        return _dependences(lambda given: f(given), x, local, second)
+    size = sum(1 for _ in _numbers(x))
+    if not size:
+        raise TypeError(f"the argument {x!r} contains no number")
+    run = Run(size, local, second)
+    context = SparsityContext(run, frozenset({function.__code__.co_filename}))
+    given, _ = _tagged(run, x, 0)
+    try:
+        result = overdub(context, f, given)
+        outputs = [dependence_of(one) if type(one) is Number else 0 for one in _numbers(result)]
+    except Exception as error:
+        if run.failure is not None:
+            raise run.failure from (None if error is run.failure else error)
+        if not run.active.live:
+            raise SparsityError(
+                "the side of a branch that these inputs do not take raised an exception: "
+                f"{type(error).__name__}: {error}\nGive local=True for the pattern of these inputs alone"
+            ) from error
+        raise
+    finally:
+        context.undo()
+    if run.failure is not None:
+        raise run.failure
+    return run, outputs, size
+
+
+def _tagged(run: Run, x: Any, start: int) -> tuple[Any, int]:
+    """The argument with a dependence for each number, and the number of the next input."""
+    if isinstance(x, np.ndarray):
+        dependences = np.empty_like(x, dtype=object)
+        for place in np.ndindex(x.shape):
+            dependences[place] = run.input(start)
+            start += 1
+        return array(run, x.copy(), dependences), start
+    if isinstance(x, dict):
+        made = {}
+        for key, part in x.items():
+            made[key], start = _tagged(run, part, start)
+        return made, start
+    if isinstance(x, (list, tuple)):
+        parts = []
+        for part in x:
+            tagged, start = _tagged(run, part, start)
+            parts.append(tagged)
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts), start
+    return Number(run, x, run.input(start)), start + 1
+
+
+def _numbers(value: Any) -> Iterator[Any]:
+    """The numbers of a structure, in their order."""
+    if type(value) is Array:
+        for one, dependence in zip(value.value.flat, dependences_of(value).flat, strict=True):
+            yield Number(value.run, one, dependence)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _numbers(part)
+    elif isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, (int, float, complex, np.generic)) or hasattr(value, "__float__"):
+        yield value
+    elif isinstance(value, np.ndarray):
+        yield value[()]
+    else:
+        raise TypeError(f"a number is needed, or an array, list, tuple or dict of numbers, not {value!r}")
+
+
+def _csr(entries: list[tuple[int, int]], shape: tuple[int, int]) -> Any:
+    rows, columns = zip(*entries, strict=True) if entries else ((), ())
+    return sparse.csr_array((np.ones(len(entries), bool), (rows, columns)), shape=shape)

@@ -1,0 +1,292 @@
+"""Contexts in the workers of a cluster and of process pools: activated there, their results gathered here.
+
+Knows dask's worker plugins, process pools and how contexts report; must not know any single context.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import marshal
+import os
+import pickle
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from multiprocessing import util
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from cassette_import.activation.context import Context
+from cassette_import.contexts.common.reporting import chosen_format, known_formats, summary_of
+from cassette_import.contexts.lookup import context_named
+from cassette_import.frontends.reporting.report import merged, report
+from cassette_import.importing.installation import Installation, install
+
+try:
+    from distributed.diagnostics.plugin import WorkerPlugin
+except ImportError:  # process pools do without it
+    WorkerPlugin = object
+
+__all__ = ["CassettePlugin", "PoolInitializer"]
+
+Description: TypeAlias = str | Callable[[], Context]
+"""A context: text as for `-c`, or what makes one in a worker, such as its type; it must be picklable."""
+
+
+class _Joined:
+    """A process in which the context is active."""
+
+    def __init__(self, packages: tuple[str, ...], context: Description) -> None:
+        self.installation: Installation | None = install(packages) if packages else None
+        self.context = context_named(context) if isinstance(context, str) else context()
+
+    def call(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Call a function in the context."""
+        self.context.__enter__()
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            self.context.__exit__()  # without an exception type: a task that meets no function is nothing to warn of
+
+    def results(self, suffixes: Iterable[str]) -> dict[str, Any]:
+        """What the context has found so far: its summary, its files by suffix, and the report of this process."""
+        files: dict[str, bytes] = {}
+        formats = known_formats(self.context)
+        with tempfile.TemporaryDirectory() as folder:
+            for suffix in suffixes:
+                path = os.path.join(folder, f"result{suffix}")
+                formats[chosen_format(formats, path)](path)
+                files[suffix] = Path(path).read_bytes()
+        installations = [] if self.installation is None else [self.installation]
+        return {
+            "process": os.getpid(),
+            "summary": summary_of(self.context),
+            "files": files,
+            "report": report(installations, [self.context]),
+        }
+
+
+_joined: Final[dict[str, _Joined]] = {}
+"""The contexts that are active in this process, by the name of the plugin."""
+
+
+class _Gathered:
+    """The base of what gathers the results of several processes: merges summaries and reports, and writes files."""
+
+    def _merged_summary(self, results: Mapping[str, Mapping[str, Any]]) -> str:
+        texts = [f"{name}:\n{one['summary']}" for name, one in sorted(results.items()) if one["summary"]]
+        return "\n\n".join(texts)
+
+    def _merged_report(self, results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return merged([one["report"] for _, one in sorted(results.items())])
+
+    def _write(self, results: Mapping[str, Mapping[str, Any]], path: str | os.PathLike[str]) -> list[str]:
+        target = Path(path)
+        written: list[str] = []
+        contents = [one["files"][target.suffix] for _, one in sorted(results.items())]
+        for number, content in enumerate(contents, 1):
+            numbered = target.with_name(f"{target.stem}-{number}{target.suffix}")
+            numbered.write_bytes(content)
+            written.append(str(numbered))
+        if target.suffix == ".prof" and contents:
+            target.write_bytes(_merged_profile(contents))
+            written.insert(0, str(target))
+        return written
+
+
+def _merged_profile(contents: Iterable[bytes]) -> bytes:
+    """Profiles of several processes as one, in the format of `pstats`."""
+    import pstats
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths: list[str] = []
+        for content in contents:
+            paths.append(os.path.join(folder, f"{len(paths)}.prof"))
+            Path(paths[-1]).write_bytes(content)
+        everything: Any = pstats.Stats(*paths, stream=io.StringIO())
+        return marshal.dumps(everything.stats)
+
+
+class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
+    """A worker plugin of dask: packages are installed, and a context is active in all tasks, on every worker.
+
+    Coroutines that are tasks run in the event loop of the worker, outside of the context.
+
+    Parameters
+    ----------
+    packages:
+        The packages that are overdubbed.
+    context:
+        Text as for the option `-c`, such as ``"profile"``, or a picklable callable that makes the context.
+
+    Raises
+    ------
+    ImportError
+        If dask.distributed is not installed.
+    TypeError
+        If `context` is a context, and not a description of one.
+
+    Example
+    -------
+    >>> plugin = CassettePlugin("shop", "profile")  # doctest: +SKIP
+    >>> client.register_plugin(plugin)  # doctest: +SKIP
+    >>> client.submit(shop.total, 3).result()  # doctest: +SKIP
+    >>> print(plugin.summary(client))  # doctest: +SKIP
+    """
+
+    def __init__(self, packages: str | Iterable[str], context: Description) -> None:
+        if WorkerPlugin is object:
+            raise ImportError("CassettePlugin needs dask.distributed: install cassette_import[distributed]")
+        self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
+        self._context = _picklable(context)
+        self.name = f"cassette_import-{uuid.uuid4().hex[:8]}"
+        """The name under which dask registers the plugin."""
+        self._plain: dict[str, Any] = {}
+
+    def setup(self, worker: Any) -> None:
+        """Called by dask on each worker."""
+        if self.name not in _joined:
+            _joined[self.name] = joined = _Joined(self._packages, self._context)
+            runners = _runners()
+            self._plain = {name: vars(runners)[name] for name in _RUNNERS if name in vars(runners)}
+            if not self._plain:
+                raise RuntimeError(
+                    "this version of dask.distributed runs tasks in a way that CassettePlugin does not know"
+                )
+            for name, function in self._plain.items():
+                setattr(runners, name, functools.partial(joined.call, function))
+
+    def teardown(self, worker: Any) -> None:
+        """Called by dask when the worker ends, or the plugin is unregistered: no further task is in the context."""
+        plain, self._plain = self._plain, {}
+        for name, function in plain.items():
+            setattr(_runners(), name, function)
+
+    def summary(self, client: Any) -> str:
+        """The summaries of all workers."""
+        return self._merged_summary(self._of_workers(client))
+
+    def report(self, client: Any) -> dict[str, Any]:
+        """The reports of all workers, merged: what was rewritten, specialised and left alone."""
+        return self._merged_report(self._of_workers(client))
+
+    def write(self, client: Any, path: str | os.PathLike[str]) -> list[str]:
+        """Write the results in the format of a suffix.
+
+        Parameters
+        ----------
+        client:
+            The client of the cluster.
+        path:
+            The file. There is a numbered file for each worker; with `.prof`, the file itself has all of them together.
+
+        Returns
+        -------
+        The names of the files.
+        """
+        return self._write(self._of_workers(client, Path(path).suffix), path)
+
+    def _of_workers(self, client: Any, *suffixes: str) -> dict[str, dict[str, Any]]:
+        found = client.run(_results_here, self.name, suffixes)
+        by_process = {(address.rpartition(":")[0], one["process"]): (address, one) for address, one in found.items()}
+        return dict(by_process.values())
+
+
+_RUNNERS: Final = ("_run_task", "apply_function")
+"""The functions of dask's module `worker` that run a task in a thread: one or the other, depending on the version."""
+
+
+def _runners() -> Any:
+    import distributed.worker
+
+    return distributed.worker
+
+
+def _results_here(name: str, suffixes: Iterable[str]) -> dict[str, Any]:
+    return _joined[name].results(suffixes)
+
+
+class PoolInitializer(_Gathered):
+    """An initializer for the processes of a pool: it installs packages and enters a context.
+
+    For `concurrent.futures.ProcessPoolExecutor` and `multiprocessing.Pool`. Each process writes its results when it
+    ends; `Pool.terminate`, and the end of a `with Pool()` block, kill processes before that: call `close` and `join`.
+
+    Parameters
+    ----------
+    packages:
+        The packages that are overdubbed.
+    context:
+        Text as for the option `-c`, or a picklable callable that makes the context.
+    folder:
+        An existing folder for the results.
+    suffix:
+        The format of the files of the context, such as ``".prof"``; none by default.
+
+    Example
+    -------
+    >>> initializer = PoolInitializer("shop", "profile", "results", suffix=".prof")
+    >>> with ProcessPoolExecutor(initializer=initializer) as pool:  # doctest: +SKIP
+    ...     pool.submit(shop.total, 3).result()
+    >>> print(initializer.summary())  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        packages: str | Iterable[str],
+        context: Description,
+        folder: str | os.PathLike[str],
+        *,
+        suffix: str | None = None,
+    ) -> None:
+        self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
+        self._context = _picklable(context)
+        self._folder = os.path.abspath(folder)
+        self._suffixes = () if suffix is None else (suffix,)
+
+    def __call__(self) -> None:
+        """Called in each process."""
+        joined = _Joined(self._packages, self._context)
+        util.Finalize(None, functools.partial(self._finish, joined), exitpriority=0)
+        joined.context.__enter__()  # for as long as the process lives
+
+    def _finish(self, joined: _Joined) -> None:
+        path = os.path.join(self._folder, f"process-{os.getpid()}.pickle")
+        with open(path, "wb") as file:
+            pickle.dump(joined.results(self._suffixes), file)
+
+    def _of_processes(self) -> dict[str, dict[str, Any]]:
+        return {path.stem: pickle.loads(path.read_bytes()) for path in Path(self._folder).glob("process-*.pickle")}
+
+    def summary(self) -> str:
+        """The summaries of the processes that have ended."""
+        return self._merged_summary(self._of_processes())
+
+    def report(self) -> dict[str, Any]:
+        """The reports of the processes that have ended, merged."""
+        return self._merged_report(self._of_processes())
+
+    def write(self, path: str | os.PathLike[str]) -> list[str]:
+        """Write the results of the processes that have ended, in the format of `suffix`.
+
+        Parameters
+        ----------
+        path:
+            The file, which has that suffix. See `CassettePlugin.write`.
+
+        Returns
+        -------
+        The names of the files.
+        """
+        return self._write(self._of_processes(), path)
+
+
+def _picklable(context: Any) -> Description:
+    """The description of a context; raise if it is not one of which a worker can make a context."""
+    if isinstance(context, Context) or not (isinstance(context, str) or callable(context)):
+        raise TypeError(f"give the text or the type of a context, which workers make themselves, not {context!r}")
+    if isinstance(context, str):
+        context_named(context)  # raises if there is none
+    checked: Description = context
+    return checked

@@ -1,0 +1,119 @@
+"""The command `fuzz`: searches for inputs for which a function of unmodified packages raises exceptions.
+
+Knows targets, files of seeds and how findings are printed; must not know how inputs are found.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from cassette_import.contexts.common.text import plural
+from cassette_import.contexts.fuzz import Findings, fuzz
+from cassette_import.contexts.fuzz.inputs import decoded
+from cassette_import.errors import NotOverdubbable
+from cassette_import.frontends import settings
+from cassette_import.frontends.command_line.usage import UsageError
+
+__all__ = ["fuzz_function"]
+
+_INTERRUPTED: Final = 130
+"""The exit status of programs that Ctrl-C ends."""
+
+_FIRST: Final[dict[str, Any]] = {"str": "", "bytes": b"", "int": 0, "float": 0.0, "list": [], "dict": {}}
+"""The types of inputs, each with the seed that is used without a folder of seeds."""
+_SUFFIXES: Final = {"str": ".txt", "bytes": ".bin"}
+
+
+def fuzz_function(given: Any) -> int:
+    """Search, print the findings, and return the exit status: 1 if there are any."""
+    sys.path.insert(0, "")  # as `run -m` has it: the target may be beside us
+    function = _target(given.target)
+    kind = given.type or _kind_of_argument(function)
+    allowed = tuple(_exception(name, given.target) for name in given.allow or ())
+    try:
+        found = fuzz(
+            function,
+            _seeds(given.seeds, kind),
+            seconds=given.seconds if given.seconds is not None or given.executions is not None else 60.0,
+            executions=given.executions,
+            packages=settings.names(given.packages or []),
+            allowed=allowed,
+            output=given.output,
+            seed=given.seed,
+            timeout=given.timeout or None,
+            progress=sys.stderr,
+        )
+    except (NotOverdubbable, ModuleNotFoundError, ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
+    return _report(found, given.output)
+
+
+def _report(found: Findings, output: str | None) -> int:
+    for one in found:
+        print(one)
+    branches = f"{found.branches} branch{'' if found.branches == 1 else 'es'}"
+    where = f"; tests in {output}" if found and output is not None else ""
+    print(f"fuzz: {plural(len(found), 'finding')}, {plural(found.executions, 'execution')}, {branches}{where}")
+    if found.interrupted:
+        return _INTERRUPTED
+    return 1 if found else 0
+
+
+def _target(name: str) -> Callable[[Any], Any]:
+    module_name, colon, path = name.partition(":")
+    if not colon or not path:
+        raise UsageError(f"{name!r} is not of the form module:function")
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise UsageError(f"there is no {name}: {error}") from error
+    return found  # type: ignore[no-any-return]
+
+
+def _kind_of_argument(function: Callable[[Any], Any]) -> str:
+    """The type of the first argument, if an annotation says it; otherwise str."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return "str"
+    annotation = parameters[0].annotation if parameters else str
+    name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "str")
+    return name.partition("[")[0] if name.partition("[")[0] in _FIRST else "str"
+
+
+def _exception(name: str, target: str) -> type[BaseException]:
+    """A type of exceptions: of builtins, by its dotted name, or of the target's module."""
+    module, _, last = name.rpartition(".")
+    try:
+        owner: Any = importlib.import_module(module) if module else importlib.import_module(target.partition(":")[0])
+        found = getattr(owner, last, None) or getattr(builtins, last)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"--allow {name}: {error}") from error
+    if not (isinstance(found, type) and issubclass(found, BaseException)):
+        raise UsageError(f"--allow {name}: {found!r} is no exception")
+    return found
+
+
+def _seeds(folder: str | None, kind: str) -> list[Any]:
+    """The contents of the files in a folder as inputs of a type; without a folder, an empty input."""
+    if folder is None:
+        return [_FIRST[kind]]
+    try:
+        files = sorted(one for one in Path(folder).iterdir() if one.is_file())
+    except OSError as error:
+        raise UsageError(f"--seeds {folder}: {error.strerror}") from error
+    found = []
+    for file in files:
+        try:
+            found.append(decoded(file.read_bytes(), _SUFFIXES.get(kind, ".json")))
+        except ValueError as error:
+            raise UsageError(f"{file} is no input of type {kind}: {error}") from error
+    return found or [_FIRST[kind]]

@@ -1,0 +1,12 @@
+"""Which code of the bundles that this process has read is hidden already.
+
+Knows code by its identity; must not know how frames are hidden, or what a bundle is.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Final
+
+HIDDEN: Final[dict[int, CodeType]] = {}
+"""Hidden code by its identity."""

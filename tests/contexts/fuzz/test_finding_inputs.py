@@ -1,0 +1,110 @@
+"""`fuzz` finds inputs that random changes do not find, and writes what is compared where it comes from."""
+
+import re
+import sys
+
+import pytest
+from programs import fuzzed
+
+from cassette_import.contexts.fuzz import TooSlow, fuzz
+from cassette_import.contexts.fuzz.coverage import _Traced
+from cassette_import.contexts.fuzz.patterns import examples
+
+
+def raised(found):
+    """The names of the exceptions."""
+    return sorted(type(one.exception).__name__ for one in found)
+
+
+@pytest.mark.parametrize(
+    ("function", "seed", "executions", "allowed"),
+    [
+        (fuzzed.nested_magic, "", 12000, ValueError),
+        (fuzzed.protected, b"", 2500, ()),
+        (fuzzed.computed, 0, 400, ()),
+        (fuzzed.drawing, {}, 4000, (KeyError, TypeError)),
+        (fuzzed.ordered, "", 2000, ()),
+    ],
+)
+def test_values_that_are_compared_are_written_into_the_input(function, seed, executions, allowed):
+    (found,) = fuzz(function, [seed], executions=executions, allowed=allowed)
+    assert found.callsite.function == function.__name__
+    with pytest.raises(type(found.exception)):
+        function(found.input)
+
+
+def test_a_bug_of_a_parser_is_found():
+    found = fuzz(fuzzed.parsed, ["[1,2]"], executions=1200, allowed=(fuzzed.BadText, RecursionError))
+    places = {(type(one.exception).__name__, one.callsite.function) for one in found}
+    assert ("ValueError", "Parser.space") in places
+
+
+def test_a_division_by_zero_and_a_recursion_without_end_are_found():
+    found = fuzz(fuzzed.evaluated, ["1+(2)"], executions=4500, seed=1, allowed=fuzzed.BadText)
+    assert raised(found) == ["RecursionError", "ZeroDivisionError"]
+    assert {one.input for one in found} > {"0/0"}
+
+
+def test_findings_are_one_for_each_call_site_and_as_small_as_possible():
+    found = fuzz(fuzzed.two_errors, ["an apple", "a pear", "a plum"], executions=2000)
+    assert {(type(one.exception), one.input) for one in found} == {(IndexError, "a"), (KeyError, "b")}
+
+
+def test_a_search_is_the_same_for_the_same_seed():
+    first, second = (fuzz(fuzzed.ordered, ["x"], executions=700, seed=3) for _ in range(2))
+    assert first.corpus == second.corpus
+    assert (first.branches, first.tagged) == (second.branches, second.tagged)
+
+
+def test_exceptions_that_are_allowed_are_no_findings():
+    assert raised(fuzz(fuzzed.two_errors, [""], executions=1000, allowed=IndexError)) == ["KeyError"]
+
+
+def test_an_execution_that_does_not_end_is_a_finding():
+    (found,) = fuzz(fuzzed.endless, [""], executions=260, timeout=0.1)
+    assert found.input == "loop"
+    assert isinstance(found.exception, TooSlow)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is bounded on Linux")
+def test_memory_is_bounded():
+    (found,) = fuzz(fuzzed.greedy, [0], executions=600, allowed=OverflowError)
+    assert isinstance(found.exception, MemoryError)
+
+
+def test_the_argument_of_the_function_may_be_changed_by_it():
+    found = fuzz(lambda items: items.clear(), [["a", "b"]], executions=200)
+    assert found == []
+    assert found.corpus[0] == ["a", "b"]
+
+
+def test_numbers_that_are_floats_are_found():
+    (found,) = fuzz(lambda x: 1 / 0 if 3.25 < x < 3.26 else 0, [0.0], executions=600)
+    assert 3.25 < found.input < 3.26
+
+
+def test_lines_are_covered_where_there_is_no_monitoring(monkeypatch):
+    monkeypatch.setattr("cassette_import.contexts.fuzz.fuzzing.coverage", _Traced)
+    (found,) = fuzz(fuzzed.computed, [0], executions=400)
+    assert found.input == 10000001
+
+
+@pytest.mark.parametrize("pattern", [r"(GET|PUT) /\d+", r"[^a-z]\s*x?", rb"\w{3}[:=].", r"(?i)ab+(?:c|d)"])
+def test_examples_of_a_pattern_match_it(pattern):
+    compiled = re.compile(pattern)
+    assert examples(compiled)
+    assert all(compiled.fullmatch(text) for text in examples(compiled))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((fuzzed.ordered, []), "there are no seeds"),
+        ((fuzzed.ordered, [("a",)]), "an input is a str, bytes, int or float, or lists and dicts"),
+        ((len, [""]), "it has no Python source; name the packages whose branches count"),
+        (("text", [""]), "the function must be callable"),
+    ],
+)
+def test_what_cannot_be_fuzzed_is_refused(arguments, message):
+    with pytest.raises((ValueError, TypeError, RuntimeError), match=message):
+        fuzz(*arguments, executions=10)

@@ -1,0 +1,109 @@
+"""What a search keeps: a corpus from which later ones go on, findings as tests that fail; and the command `fuzz`."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from helpers.command_line import CHECKOUT, cassette, environment, run
+from programs import fuzzed
+
+from cassette_import.contexts.fuzz import fuzz
+from cassette_import.contexts.fuzz.inputs import decoded, encoded, suffix_of
+
+PROGRAM = """
+def parse(text: str):
+    if text[:4] == "MAGI":
+        if text[4:6] == "CK":
+            raise RuntimeError("found")
+    return int(text or "0")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "parsing.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def fuzzing(folder, *words):
+    return cassette("fuzz", "parsing:parse", "--allow", "ValueError", "--output", "kept", *words, folder=folder)
+
+
+def test_the_command_prints_findings_and_writes_a_test_that_fails(folder):
+    outcome = fuzzing(folder, "--executions", "1500")
+    assert outcome.status == 1
+    assert "RuntimeError: found" in outcome.stdout
+    assert "fuzz: 1 finding, 1500 executions, " in outcome.stdout
+    assert "1500 executions" in outcome.stderr
+    (test,) = (folder / "kept").glob("test_*.py")
+    assert "INPUT = 'MAGICK'" in test.read_text()
+    failed = run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(test), folder=folder, PYTHONPATH=f"{CHECKOUT}:.")
+    assert "1 failed" in failed.stdout
+
+
+def test_a_later_search_goes_on_from_the_corpus(tmp_path):
+    first = fuzz(fuzzed.nested_magic, [""], executions=3000, allowed=ValueError, output=tmp_path)
+    assert first.corpus
+    second = fuzz(fuzzed.nested_magic, [], executions=30, allowed=ValueError, output=tmp_path)
+    assert second.branches == first.branches
+    assert len(second) == len(first)
+
+
+def test_a_killed_search_has_kept_its_inputs_and_findings(folder):
+    words = ["fuzz", "parsing:parse", "--allow", "ValueError", "--output", "kept", "--seconds", "60"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cassette_import", *words], cwd=folder, env=environment(), stderr=subprocess.DEVNULL
+    )
+    while not list((folder / "kept").glob("test_*.py")) and process.poll() is None:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = [file.read_text() for file in sorted((folder / "kept" / "corpus").glob("[!.]*"))]
+    assert any(text.startswith("MAGI") for text in kept)
+    assert [file for file in (folder / "kept" / "findings").glob("[!.]*") if file.read_text()[:6] == "MAGICK"]
+
+
+def test_ctrl_c_ends_a_search_with_its_findings(folder):
+    words = ["fuzz", "parsing:parse", "--allow", "ValueError", "--output", "kept", "--seconds", "60"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cassette_import", *words],
+        cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    while not list((folder / "kept").glob("test_*.py")) and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate()
+    assert process.returncode == 130
+    assert "RuntimeError: found" in output
+
+
+def test_seeds_are_files_of_a_folder(folder):
+    (folder / "seeds").mkdir()
+    (folder / "seeds" / "one").write_text("MAGICK and more")
+    outcome = fuzzing(folder, "--executions", "1", "--seeds", "seeds")
+    assert "for 'MAGICK'" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["parsing"], "'parsing' is not of the form module:function"),
+        (["parsing:none"], "there is no parsing:none"),
+        (["parsing:parse", "--allow", "Nothing"], "--allow Nothing: "),
+        (["parsing:parse", "--seeds", "nowhere"], "--seeds nowhere: No such file or directory"),
+        (["parsing:parse", "--seconds", "-1"], "seconds is a positive number, not -1.0"),
+    ],
+)
+def test_wrong_usage_is_one_line(folder, words, message):
+    outcome = cassette("fuzz", *words, folder=folder)
+    assert outcome.status == 2
+    assert message in outcome.stderr
+    assert outcome.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("value", ["a\udcffé", b"\0\xff", 3, 2.5, {"a": [1, b"\xff", None]}, []])
+def test_inputs_are_the_same_when_they_are_read_again(value):
+    assert decoded(encoded(value), suffix_of(value)) == value

@@ -1,0 +1,99 @@
+"""One cluster of two worker processes for the tests of a module, and programs that call a module of targets."""
+
+import importlib
+import itertools
+import sys
+
+import pytest
+
+pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
+
+from distributed import Client
+
+from cassette_import.contexts.parallel.cluster import local_processes
+
+TARGETS = """
+import time
+
+def load(number):
+    return {"n": number}
+
+def score(row, factor=10):
+    return row["n"] * factor
+
+def noisy(number):
+    print("noisy", number)
+    return number
+
+def failing(number):
+    if number == 3:
+        raise ValueError(f"no {number}")
+    return number
+
+def changing(numbers):
+    numbers.append(1)
+
+def same(numbers):
+    return numbers
+
+def function_of(number):
+    return lambda: number
+
+def slow(number, seconds=0.05):
+    time.sleep(seconds)
+    return number * number
+
+def dying(number, process):
+    import os
+    if os.getpid() != process:
+        os._exit(1)
+    return number
+
+def nested(number):
+    return [score(load(n)) for n in range(number)]
+
+def different(number, process):
+    import os
+    return number if os.getpid() == process else -number
+
+def total(numbers):
+    return sum(numbers)
+"""
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_processes(2) as cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A folder on `sys.path`."""
+    path = tmp_path_factory.mktemp("programs")
+    sys.path.insert(0, str(path))
+    yield path
+    sys.path.remove(str(path))
+
+
+@pytest.fixture(scope="session")
+def work(folder):
+    """The module of the targets."""
+    (folder / "parallel_work.py").write_text(TARGETS)
+    importlib.invalidate_caches()
+    return importlib.import_module("parallel_work")
+
+
+@pytest.fixture
+def program(folder, work):
+    """Makes a module of a source text, which has the name `work` for the targets."""
+
+    def make(source):
+        name = f"parallel_program_{next(_numbers)}"
+        (folder / f"{name}.py").write_text(f"import parallel_work as work\n{source}")
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+
+    return make

@@ -1,0 +1,319 @@
+"""`Parallel`: an unaware program does the same with its calls as tasks, and what cannot be a task is said."""
+
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
+
+from helpers.observed_calls import observed
+
+from cassette_import import overdub
+from cassette_import.contexts.parallel import Parallel, ParallelError
+
+_NAMES = ("load", "score", "noisy", "failing", "slow", "nested", "total")
+
+
+@pytest.fixture
+def context(work, client):
+    return Parallel([getattr(work, name) for name in _NAMES], client=client)
+
+
+@pytest.fixture
+def same(context, program):
+    """Checks that a program does the same in the context; returns the numbers of tasks."""
+
+    def check(source):
+        module = program(source)
+        assert observed(overdub, context, module.main) == observed(module.main)
+        return {name.rpartition(".")[2]: figures["tasks"] for name, figures in context.statistics().items()}
+
+    return check
+
+
+def test_the_calls_of_a_comprehension_are_tasks(same):
+    assert same("def main():\n    return [work.load(n) for n in range(5)]")["load"] == 5
+
+
+def test_a_loop_that_fills_a_list_submits_all_calls_before_it_waits(context, client, program):
+    module = program(
+        "def main():\n    rows = []\n    for n in range(6):\n        rows.append(work.slow(n))\n    return rows"
+    )
+    running = []
+    context.finished, finished = (
+        lambda task: (running.append(len(context._state.tasks)), finished(task))[1],
+        (context.finished),
+    )
+    assert overdub(context, module.main) == [0, 1, 4, 9, 16, 25]
+    assert running == [6, 5, 4, 3, 2, 1]
+
+
+def test_a_task_takes_the_placeholder_of_another_one(same):
+    source = """
+def main():
+    scores = {}
+    for n in range(4):
+        row = work.load(n)
+        scores[n] = work.score(row, factor=3)
+    return scores, row
+"""
+    counts = same(source)
+    assert (counts["load"], counts["score"]) == (4, 4)
+
+
+def test_the_output_of_tasks_is_in_the_order_of_the_calls(same):
+    source = """
+def main():
+    print("first")
+    numbers = [work.noisy(n) for n in range(4)]
+    print("then")
+    number = work.noisy(9)
+    print(f"{number}", numbers)
+"""
+    assert same(source)["noisy"] == 5
+
+
+def test_an_exception_has_the_traceback_of_the_call(same):
+    source = """
+def main():
+    rows = []
+    for n in range(6):
+        rows.append(
+            work.failing(n))
+        n += 1
+    return rows
+"""
+    assert same(source)["failing"] >= 4
+
+
+def test_what_was_stored_after_a_failed_call_is_taken_back(same):
+    source = """
+def fill(rows, table):
+    for n in range(6):
+        rows.append(n)
+        table[n] = work.failing(n)
+
+def main():
+    rows, table = [], {3: "old"}
+    try:
+        fill(rows, table)
+    except ValueError as error:
+        print(error)
+    return rows, table
+"""
+    same(source)
+
+
+def test_a_call_inside_try_is_made_at_once(same):
+    source = """
+def main():
+    done = 0
+    try:
+        for n in range(6):
+            work.failing(n)
+            done += 1
+    except ValueError as error:
+        return done, str(error), error.__context__
+"""
+    assert same(source)["failing"] == 0
+
+
+def test_values_are_there_wherever_they_are_needed(same):
+    source = """
+class Holder:
+    pass
+
+def main():
+    number = work.slow(3, 0.0)
+    again = number
+    holder = Holder()
+    holder.number = number
+    rows = [number, (again, work.slow(2, 0.0))]
+    row = work.load(4)
+    if work.slow(0, 0.0):
+        print("true")
+    for key in row:
+        print(key, row[key], row.get("n"))
+    first, second = work.slow(1, 0.0), work.slow(2, 0.0)
+    return type(number), number is again, holder.number, rows, number + first, f"{second:>4}", -number, not second
+"""
+    same(source)
+
+
+def test_a_closure_gets_the_value(same):
+    source = """
+def main():
+    row = work.load(4)
+    look = lambda: row["n"]
+    return look(), sorted([3, 1], key=lambda n: n * row["n"])
+"""
+    same(source)
+
+
+def test_an_argument_is_what_it_was_at_the_call(same):
+    source = """
+def main():
+    numbers, sums = [], []
+    for n in range(5):
+        numbers.append(n)
+        sums.append(work.total(numbers))
+    return sums, numbers
+"""
+    assert same(source)["total"] == 5
+
+
+def test_the_steps_of_an_iterator_of_the_program_are_in_order(same):
+    source = """
+def numbers():
+    for n in range(3):
+        print("step", n)
+        yield n
+
+def main():
+    return [work.noisy(n) for n in numbers()]
+"""
+    same(source)
+
+
+def test_a_task_calls_other_targets_as_functions(same):
+    assert same("def main():\n    return [work.nested(n) for n in (1, 2)]")["nested"] == 2
+
+
+def test_functions_that_change_an_argument_are_refused(work, client, program):
+    context = Parallel({work.changing}, client=client)
+    module = program("def main():\n    work.changing([])")
+    with pytest.raises(ParallelError, match=r"changing changes an argument, at .*\.py:3: a task works on a copy"):
+        overdub(context, module.main)
+
+
+def test_functions_that_return_an_argument_are_refused(work, client, program):
+    context = Parallel({work.same}, client=client)
+    module = program("def main():\n    numbers = [1]\n    return work.same(numbers)")
+    with pytest.raises(ParallelError, match="same returns a part of an argument"):
+        overdub(context, module.main)
+
+
+def test_a_result_that_cannot_be_pickled_is_made_in_this_process(work, client, program):
+    context = Parallel({work.function_of}, client=client)
+    module = program("def main():\n    return [work.function_of(n) for n in range(2)]")
+    assert [function() for function in overdub(context, module.main)] == [0, 1]
+    assert "2 in this process: its result cannot be pickled" in context.summary()
+
+
+def test_arguments_that_cannot_be_pickled_are_passed_in_this_process(work, client, program):
+    context = Parallel({work.same}, client=client)
+    module = program("def main():\n    f = lambda: 1\n    return work.same(f) is f")
+    assert overdub(context, module.main) is True
+    assert "its arguments cannot be pickled" in context.summary()
+
+
+def test_check_finds_a_function_that_is_not_pure(work, client, program):
+    module = program("def main(process):\n    return [work.different(n, process) for n in (1, 2)]")
+    context = Parallel({work.different}, client=client, check=True)
+    with pytest.raises(ParallelError, match="different is not pure: its result was -1 in a task and 1 in the process"):
+        overdub(context, module.main, os.getpid())
+
+
+def test_check_finds_nothing_in_a_pure_function(work, client, program):
+    module = program("def main():\n    return [work.score(work.load(n)) for n in range(3)]")
+    assert overdub(Parallel({work.score, work.load}, client=client, check=True), module.main) == [0, 10, 20]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("__main__:f", "."),
+        ("parallel_work:nothing", "has no attribute"),
+        ("functools:partial", "no function of a module"),
+    ],
+)
+def test_a_target_that_workers_cannot_call_is_refused(work, target, message):
+    with pytest.raises(ValueError, match=message):
+        Parallel([target])
+
+
+def _expression(draw, variables):
+    """A random expression that calls targets."""
+    number = draw.choice([str(draw.randrange(5)), *variables])
+    return draw.choice(
+        [
+            f"work.noisy({number})",
+            f"work.failing({number})",
+            f"work.score(work.load({number}))",
+            f"work.load({number})['n']",
+            f"{number} + work.noisy({number})",
+            f"sum([work.score(work.load(k), 2) for k in range({number} % 4)])",
+            f"len(out) + {number}",
+        ]
+    )
+
+
+def _statements(draw, depth, indent):
+    """Random statements, as lines."""
+    names = ["a", "b"]
+    lines = []
+    for _ in range(draw.randrange(1, 5)):
+        kind = draw.choice(["assign", "assign", "append", "store", "print", "for", "if", "try", "add"])
+        value = _expression(draw, names)
+        if kind in ("for", "if", "try") and depth:
+            inner = _statements(draw, depth - 1, indent + "    ")
+            head = {"for": "for k in range(3):", "if": f"if {value} > 2:", "try": "try:"}[kind]
+            lines += [f"{indent}{head}", *inner]
+            if kind == "try":
+                lines += [f"{indent}except ValueError as e:", f"{indent}    print('caught', e, out, d)"]
+        else:
+            simple = {"append": f"out.append({value})", "store": f"d[{value}] = {value}", "print": f"print({value}, a)"}
+            simple["add"] = f"a += {value}"
+            lines.append(indent + simple.get(kind, f"{draw.choice(names)} = {value}"))
+    return lines
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("RANDOM_PROGRAMS", "15"))))
+def test_random_programs_do_the_same(same, seed):
+    lines = _statements(random.Random(seed), 2, "    ")
+    same("\n".join(["def main():", "    a, b, out, d = 1, 2, [], {}", *lines, "    return a, b, out, d"]))
+
+
+def test_a_script_runs_on_workers_of_its_own(folder, work, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from parallel_work import noisy as call\n"
+        "rows = [call(n) for n in range(4)]\n"
+        "last = call(7)\n"
+        "print(rows, last)\n"
+    )
+    command = [sys.executable, "-m", "cassette_import", "run", "-c", "parallel:targets=parallel_work:noisy,workers=2"]
+    done = subprocess.run(
+        [*command, script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.getcwd()])},
+    )
+    assert done.stdout == "noisy 0\nnoisy 1\nnoisy 2\nnoisy 3\nnoisy 7\n[0, 1, 2, 3] 7\n"
+    assert "parallel_work.noisy: 5 tasks" in done.stderr
+
+
+def test_a_call_whose_worker_dies_is_made_in_this_process(work, client, program):
+    """The last test that uses the workers."""
+    module = program("def main(process):\n    return [work.dying(n, process) for n in range(1)]")
+    context = Parallel({work.dying}, client=client)
+    assert overdub(context, module.main, os.getpid()) == [0]
+    assert "1 in this process: KilledWorker" in context.summary()
+
+
+def test_calls_are_made_in_this_process_when_the_scheduler_is_gone(work, program):
+    from distributed import Client
+
+    from cassette_import.contexts.parallel.cluster import local_processes
+
+    cluster = local_processes(0)
+    client = Client(cluster, set_as_default=False)
+    context = Parallel({work.load}, client=client)
+    client.close()
+    cluster.close()
+    module = program("def main():\n    return [work.load(n) for n in range(2)]")
+    assert overdub(context, module.main) == [{"n": 0}, {"n": 1}]
+    assert "2 in this process: the connection to the scheduler is closed" in context.summary()

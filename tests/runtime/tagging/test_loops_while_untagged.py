@@ -1,0 +1,198 @@
+"""Loops and unpacking that begin while nothing is tagged: the interpreter takes their steps."""
+
+import sys
+import weakref
+
+import pytest
+
+from cassette_import import NO_METADATA, Context, Events, metadata, overdub, tag
+
+
+class Tagging(Context, tagging=True):
+    pass
+
+
+class Recognising(Tagging):
+    recognised_types = (float,)
+
+
+class Stepping(Context, tagging=True, events=Events.ITERATION):
+    """The same, with hooks at each step."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def prehook(self, f, *arguments, **keywords):
+        self.steps += f is next
+
+
+def over_list(ctx, values):
+    found = []
+    for item in values:
+        if not found:
+            tag(values[1], ctx, "m")
+            held = [tag(values[1], ctx, "m")]
+        found.append(metadata(item, ctx))
+    return found, len(held)
+
+
+def over_pairs(ctx, values):
+    found = []
+    for number, item in enumerate(values):
+        if not found:
+            held = [tag(values[1], ctx, "m")]
+        found.append((number, metadata(item, ctx)))
+    return [meta for _, meta in found], len(held)
+
+
+def over_tuple(ctx, values):
+    found, held = [], []
+    for item in (*values,):
+        held.append(tag(values[1], ctx, "m"))
+        found.append(metadata(item, ctx))
+    return found, len(held[:1])
+
+
+@pytest.mark.parametrize("work", [over_list, over_pairs, over_tuple])
+def test_an_item_that_is_recognised_has_the_metadata_that_it_got_since_the_loop_began(work):
+    ctx = Recognising()
+    assert overdub(ctx, work, ctx, [1.5, 2.5, 3.5]) == ([NO_METADATA, "m", NO_METADATA], 1)
+
+
+def test_an_iterator_of_the_program_may_return_the_first_tagged_value():
+    ctx = Tagging()
+
+    class Pair:
+        def __iter__(self):
+            yield 1
+            yield tag(2, ctx, "m")
+
+    def unpacked():
+        _first, second = Pair()
+        return second
+
+    def looped():
+        found = []
+        for first, second in [(1, 2), Pair()]:
+            found.append((first, second))
+        return found[1][1]
+
+    assert metadata(overdub(ctx, unpacked), ctx) == "m"
+    assert metadata(overdub(ctx, looped), ctx) == "m"
+
+
+def test_an_item_that_a_block_puts_into_the_list_is_tagged_when_the_next_loop_reads_it():
+    ctx = Tagging()
+
+    def work():
+        pairs = [(1, 2), (3, 4)]
+        for _first, _second in pairs:
+            pairs[1] = (3, tag(4, ctx, "m"))
+        return [metadata(second, ctx) for first, second in pairs]
+
+    assert overdub(ctx, work) == [NO_METADATA, "m"]
+
+
+def test_the_interpreter_raises_its_own_errors():
+    def looped(given):
+        for _first, _second in given:
+            pass
+
+    def assigned(given):
+        _first, _second = given
+
+    for function, given in [(looped, 5), (looped, [(1, 2, 3)]), (looped, [4]), (assigned, (1,)), (assigned, 6)]:
+        with pytest.raises((TypeError, ValueError)) as plain:
+            function(given)
+        with pytest.raises(plain.type) as raised:
+            overdub(Tagging(), function, given)
+        assert str(raised.value) == str(plain.value)
+
+
+def test_hooks_still_get_each_step():
+    ctx = Stepping()
+
+    def work():
+        total = 0
+        for first, second in [(1, 2), (3, 4)]:
+            total += first * second
+        return total
+
+    assert overdub(ctx, work) == 14
+    assert ctx.steps == 3 + 2 * 3
+
+
+def test_items_die_when_they_would_die():
+    class Item(list):
+        pass
+
+    class Pair:
+        def __iter__(self):
+            yield from (Item(), Item())
+
+    def alive():
+        counts = []
+        for first, second in [Pair(), [Item(), Item()], (Item(), Item())]:
+            watched = weakref.ref(first)
+            del first
+            counts.append((watched() is None, len(second)))
+        made = [Item([1]), Item([2])]
+        watched = weakref.ref(made[0])
+        one, two = made
+        del made, one
+        return [*counts, watched() is None, len(two)]
+
+    assert overdub(Tagging(), alive) == alive()
+
+
+def test_a_builtin_or_class_that_is_called_while_nothing_is_tagged_returns_the_first_tagged_value():
+    ctx = Tagging()
+
+    class Made:
+        def __init__(self, value):
+            self.value = tag(value, ctx, "m")
+
+        def __len__(self):
+            return tag(3, ctx, "m")
+
+    def made():
+        return Made(1).value
+
+    def after_builtin():
+        found = len(Made(1))
+        return metadata(found, ctx)
+
+    assert metadata(overdub(ctx, made), ctx) == "m"
+    assert overdub(ctx, after_builtin) is NO_METADATA
+
+
+def block_lines(function, *arguments):
+    lines = []
+
+    def trace(frame, event, argument):
+        if frame.f_code.co_name != "stepped":
+            return None
+        if event == "line":
+            lines.append(frame.f_lineno - frame.f_code.co_firstlineno)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        function(*arguments)
+    finally:
+        sys.settrace(None)
+    return lines
+
+
+def test_a_tracer_is_notified_of_the_same_lines():
+    def stepped(pairs):
+        for first, second in pairs:
+            total = first + second
+        for number in range(2): total = number  # fmt: skip  # noqa: E701
+        first, second = pairs[0]
+        return total
+
+    expected = block_lines(stepped, [(1, 2), (3, 4)])
+    ctx = Tagging()
+    overdub(ctx, stepped, [(1, 2)])
+    assert block_lines(overdub, ctx, stepped, [(1, 2), (3, 4)]) == expected
