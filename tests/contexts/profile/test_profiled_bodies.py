@@ -1,6 +1,7 @@
 """Bodies of generators, coroutines and generator expressions are functions of a profile, as they are in `cProfile`."""
 
 import cProfile
+import gc
 import pstats
 import sys
 import textwrap
@@ -454,10 +455,10 @@ def whole(body):
     return textwrap.dedent(HELPERS).lstrip() + "\n" + body
 
 
-def plain(source):
+def plain(source, file):
     """The program, not installed."""
     namespace = {"__name__": "plain"}
-    exec(compile(source, "plain.py", "exec"), namespace)
+    exec(compile(source, file, "exec"), namespace)
     return namespace
 
 
@@ -470,11 +471,22 @@ def counts(stats, filename):
     }
 
 
+@pytest.fixture
+def no_garbage():
+    """Lets the collector close no suspended generator of another run while calls are counted: closing is a call."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_garbage")
 @pytest.mark.parametrize("name", SOURCES)
 def test_calls_and_results_are_those_of_cprofile(name, make_program, tmp_path):
     source = whole(SOURCES[name])
     expected = cProfile.Profile()
-    wanted = expected.runcall(plain(source)["main"])
+    file = str(tmp_path / "plain.py")
+    wanted = expected.runcall(plain(source, file)["main"])
     program = make_program(source)
     for _ in range(2):
         measured = Profile()
@@ -482,7 +494,7 @@ def test_calls_and_results_are_those_of_cprofile(name, make_program, tmp_path):
             assert repr(program.main()) == repr(wanted)
         path = str(tmp_path / "out.prof")
         measured.formats[".prof"](path)
-        theirs = counts(pstats.Stats(expected).stats, "plain.py")
+        theirs = counts(pstats.Stats(expected).stats, file)
         ours = counts(pstats.Stats(path).stats, program.__file__)
         # The one call of the block itself is no event; functions that C code or a protocol calls are no events either.
         # A generator expression that is closed early has no place to count this.
@@ -545,17 +557,19 @@ def test_the_time_in_which_a_generator_is_suspended_is_not_its_time(timed):
     with Profile() as profile:
         timed.run()
     found = entries(profile)
-    assert 0.012 <= found["slow_generator"].cumulative < 0.03
-    assert found["slow_generator"].self_time < 0.01
-    assert found["drive"].cumulative >= 0.042
+    generator, drive = found["slow_generator"], found["drive"]
+    # The bounds are what others slept: a busy machine makes times longer, never these differences shorter.
+    assert 0.012 <= generator.cumulative <= drive.cumulative - 3 * 0.01
+    assert generator.self_time <= generator.cumulative - 3 * 0.004
 
 
 def test_the_time_in_which_a_task_is_suspended_is_not_its_time(timed):
     with Profile() as profile:
         timed.run()
     found = entries(profile)
-    assert found["sleeper"].cumulative < 0.02
-    assert 0.01 <= found["beside"].cumulative < 0.03
+    slept = 0.03 - 0.001  # the resolution of the loop's clock
+    assert found["sleeper"].cumulative <= found["run"].cumulative - slept  # of `asyncio.run`
+    assert found["beside"].cumulative >= 0.01
 
 
 def test_a_generator_that_goes_on_after_the_profile_is_not_measured_there(timed):
