@@ -75,11 +75,14 @@ class Mismatches:
             return message
         return f"{message}\n  nearest:  {self._described_with_site(nearest)}{_differences(nearest, carried)}"
 
-    def at_object(self, what: list[Any], encoded: Any, class_name: str) -> str:
-        """This run makes a new call with an object that exists in the recording alone."""
+    def at_object(self, what: list[Any], encoded: Any, class_name: str, *, in_fork: bool = False) -> str:
+        """This run makes a call that is not replayed, with an object that exists in the recording alone."""
+        reason, advice = f"{self._path} does not contain this call", "record it again with the record mode all"
+        if in_fork:
+            reason, advice = "a forked process makes its calls itself", "leave such calls out with without="
         return (
-            f"{_shown_site(call_site())}: {self._path} does not contain this call, and it cannot be made: the "
-            f"{class_name} comes from the recording; record it again with the record mode all\n"
+            f"{_shown_site(call_site())}: {reason}, and it cannot be made: the {class_name} comes from the recording; "
+            f"{advice}\n"
             f"  now:      {_described(what, encoded, None)}"
         )
 

@@ -187,7 +187,7 @@ class Record(RecordingContext):
     def close(self) -> None:
         """Write the last line. Called at the end of a program that the command line runs, and of a ``with`` block."""
         with self._lock:
-            if self._writer is not None and os.getpid() == self._process:
+            if self._writer is not None and not self.is_in_fork:
                 is_end = self._writer.is_open
                 self._writer.finish(list(self._running))
                 if is_end and "argv" in self._run:
@@ -275,7 +275,7 @@ class Record(RecordingContext):
     def _is_recording(self) -> bool:
         if self._writer is None or not self._writer.is_open or IN_EXTERNAL_CALL.get():
             return False
-        return not (self._active_context or self).is_paused and os.getpid() == self._process
+        return not (self._active_context or self).is_paused and not self.is_in_fork
 
     # ---- calls
 

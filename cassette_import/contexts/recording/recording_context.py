@@ -188,6 +188,21 @@ class RecordingContext(Context, events=Events.NONE):
         queue = queue_of_running_loop()
         return queue if queue is not None and queue.context is self else None
 
+    # ---- processes that the program forks
+
+    @property
+    def is_in_fork(self) -> bool:
+        """Whether the program has forked this process: what happens there is neither recorded nor replayed."""
+        return os.getpid() != self._process
+
+    @hidden
+    def call_in_fork(
+        self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
+    ) -> Any:
+        """Make a call of a function in the boundary, in a forked process."""
+        real = proxies.with_real_objects
+        return fallback(self, function, *real(arguments), **real(dict(keywords)))
+
     # ---- arguments
 
     def encoded_arguments(
@@ -263,6 +278,8 @@ def _intercept(ctx: RecordingContext, f: Any, /, *args: Any, **kwargs: Any) -> A
     name = ctx._names.get(id(f))
     if name is None or ctx.is_paused or IN_EXTERNAL_CALL.get():
         return fallback(ctx, f, *args, **kwargs)
+    if ctx.is_in_fork:
+        return ctx.call_in_fork(["call", name], f, args, kwargs)
     if name in STARTING_FUNCTIONS:
         return ctx.jobs.start_thread(STARTING_FUNCTIONS[name], f, args, kwargs)
     if name in CALLBACK_TAKERS:

@@ -20,12 +20,12 @@ from cassette_import.contexts.recording.event_loops import Arrival, LoopQueue
 from cassette_import.contexts.recording.external_calls import ignored_call, is_external
 from cassette_import.contexts.recording.inspection import inspected
 from cassette_import.contexts.recording.mismatches import Mismatches
-from cassette_import.contexts.recording.new_calls import NewCalls, NoObject, make_again, make_real, make_reals
+from cassette_import.contexts.recording.new_calls import NewCalls, make_again
 from cassette_import.contexts.recording.record import Record
 from cassette_import.contexts.recording.recording_file import BadRecording, Recording, ReplayMismatch
 from cassette_import.contexts.recording.replay_options import RECORD_MODES, check_choice, opened, parts_to_match
 from cassette_import.contexts.recording.replay_order import AnyOrder, ReplayOrder
-from cassette_import.contexts.recording.replayed_calls import NewCall, ReplayedCalls
+from cassette_import.contexts.recording.replayed_calls import NewCall, ReplayedCalls, use_object
 from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.request_options import Names, RequestOptions, listed, options_of
@@ -174,10 +174,11 @@ class Replay(ReplayedCalls):
         """Raise a `ReplayMismatch` if the run ended before its recording.
 
         A thread that is still running need not have made all its recorded calls. If calls may come in any order, they
-        need not all come.
+        need not all come. A process that the program has forked makes none of them.
         """
         self.is_ending()
-        if self.mismatch is None and self._any_order is None and self.recording.finished:
+        is_whole = self._any_order is None and self.recording.finished and not self.is_in_fork
+        if self.mismatch is None and is_whole:
             left = self._in_order.left()
             if left:
                 self._set_mismatch(self._mismatches.unused(left))
@@ -191,7 +192,7 @@ class Replay(ReplayedCalls):
     @property
     def has_lost_order(self) -> bool:
         """Whether tasks have gone on in another order than recorded, so that the output may differ."""
-        return self._order.has_lost_order
+        return self._order.has_lost_order and not self.is_in_fork
 
     @property
     def lost_order(self) -> str:
@@ -253,6 +254,8 @@ class Replay(ReplayedCalls):
         title = f"{type(proxy).__qualname__}.{name}"
         number = proxies.number_of(proxy)
         what = [kind, title, number]
+        if self.is_in_fork:
+            return self._made(what, functools.partial(use_object, proxy, kind, name), arguments, keywords, ignored_call)
         if proxies.is_used_by_debugger():
             known = self._read_attributes if kind == "get" else {}
             if (number, title) in known:
@@ -260,7 +263,7 @@ class Replay(ReplayedCalls):
             encoded = self.encoded_arguments(arguments, keywords, what)
             return inspected(self.recording, what, name, encoded, self._values.decode)
         carried = self._requests.of_method(proxy, name, arguments, keywords) if kind == "call" else None
-        call = functools.partial(_use, proxy, kind, name)
+        call = functools.partial(use_object, proxy, kind, name)
         if self._requests.is_ignored(proxy, carried):
             return self._made(what, call, arguments, keywords, ignored_call)
         made_by = self._requests.of_proxy(proxy)
@@ -283,20 +286,7 @@ class Replay(ReplayedCalls):
             self._assigned.setdefault(number, {})[name] = arguments[0]
         return result
 
-    # ---- calls that are made
-
-    @hidden
-    def _made(
-        self, what: list[Any], call: Any, arguments: Any, keywords: Mapping[str, Any], make: Callable[..., Any]
-    ) -> Any:
-        """The result of a call that is made; a mismatch if it needs an object that the recording alone contains."""
-        receiver = call.args[0] if call.func is _use else None
-        try:
-            make_reals(receiver, arguments, dict(keywords))
-        except NoObject as problem:
-            encoded = self.encoded_arguments(arguments, keywords, what)
-            raise self._set_mismatch(self._mismatches.at_object(what, encoded, str(problem))) from None
-        return make(call, arguments, keywords)
+    # ---- calls that are not in the recording
 
     @hidden
     def _new_result(
@@ -350,7 +340,7 @@ class Replay(ReplayedCalls):
 
     def watched_loop(self, loop: Any) -> LoopQueue | None:
         """See `RecordingContext.watched_loop`."""
-        if self._any_order is not None or not self.recording.loops:
+        if self._any_order is not None or not self.recording.loops or self.is_in_fork:
             return None
         known = loop._ready
         if isinstance(known, ReplayedLoop) and known.context is self:
@@ -393,9 +383,3 @@ class Replay(ReplayedCalls):
         self._changed_variables.add(name)
         if self._new is not None:
             self._new.recorder.variable_changed(name)
-
-
-def _use(proxy: Any, kind: str, name: str, /, *arguments: Any, **keywords: Any) -> Any:
-    """Use the object behind a proxy."""
-    real = make_real(proxy)
-    return real.__await__() if name == "__await__" else proxies.USES[kind](real, name, *arguments, **keywords)

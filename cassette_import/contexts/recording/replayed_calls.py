@@ -5,11 +5,13 @@ Knows recordings, and the order of calls; must not know options, or how a call t
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.recording import proxies
 from cassette_import.contexts.recording.calls_in_any_order import CallsInAnyOrder
 from cassette_import.contexts.recording.calls_in_recorded_order import CallsInRecordedOrder, NotRecorded
@@ -17,17 +19,19 @@ from cassette_import.contexts.recording.carried_requests import NO_RESPONSE, Car
 from cassette_import.contexts.recording.decoding import BadValue
 from cassette_import.contexts.recording.effects import argument_at, repeat_effects
 from cassette_import.contexts.recording.exceptions import without_frames_in
+from cassette_import.contexts.recording.external_calls import ignored_call
 from cassette_import.contexts.recording.mismatches import Mismatches
-from cassette_import.contexts.recording.new_calls import NewCalls
+from cassette_import.contexts.recording.new_calls import NewCalls, NoObject, make_real, make_reals
 from cassette_import.contexts.recording.recording_context import RecordingContext
 from cassette_import.contexts.recording.recording_file import Call, Recording, ReplayMismatch
 from cassette_import.contexts.recording.replay_order import ReplayOrder, pause, until_cancelled
 from cassette_import.contexts.recording.replayed_loops import ReplayedLoop
 from cassette_import.contexts.recording.replayed_values import ReplayedValues
 from cassette_import.contexts.recording.requests_by_function import is_connection
+from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
 
-__all__ = ["NewCall", "ReplayedCalls"]
+__all__ = ["NewCall", "ReplayedCalls", "use_object"]
 
 
 class NewCall(Exception):
@@ -184,6 +188,31 @@ class ReplayedCalls(RecordingContext):
             error.__traceback__ = without_frames_in(error.__traceback__, PACKAGE_FOLDER)
             raise
 
+    # ---- calls that are made
+
+    @hidden
+    def call_in_fork(
+        self, what: list[Any], function: Callable[..., Any], arguments: Any, keywords: Mapping[str, Any]
+    ) -> Any:
+        """See `RecordingContext.call_in_fork`."""
+        return self._made(what, functools.partial(fallback, self, function), arguments, keywords, ignored_call)
+
+    @hidden
+    def _made(
+        self, what: list[Any], call: Any, arguments: Any, keywords: Mapping[str, Any], make: Callable[..., Any]
+    ) -> Any:
+        """The result of a call that is made; a mismatch if it needs an object that the recording alone contains."""
+        receiver = call.args[0] if call.func is use_object else None
+        try:
+            make_reals(receiver, arguments, dict(keywords))
+        except NoObject as problem:
+            encoded = self.encoded_arguments(arguments, keywords, what)
+            message = self._mismatches.at_object(what, encoded, str(problem), in_fork=self.is_in_fork)
+            raise self._set_mismatch(message) from None
+        return make(call, arguments, keywords)
+
+    # ---- mismatches
+
     def _set_mismatch(self, message: str) -> ReplayMismatch:
         self.mismatch = self.make_mismatch(message)
         return self.mismatch
@@ -201,6 +230,12 @@ class ReplayedCalls(RecordingContext):
             return self._values.error(encoded)
         except BadValue as error:
             raise self._set_mismatch(self._mismatches.damaged(error)) from None
+
+
+def use_object(proxy: Any, kind: str, name: str, /, *arguments: Any, **keywords: Any) -> Any:
+    """Use the object behind a proxy; it is made if it comes from the recording."""
+    real = make_real(proxy)
+    return real.__await__() if name == "__await__" else proxies.USES[kind](real, name, *arguments, **keywords)
 
 
 def _print_prompt(prompt: Any) -> None:

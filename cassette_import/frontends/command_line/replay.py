@@ -13,6 +13,7 @@ from cassette_import.contexts.recording.recording_file import BadRecording, Repl
 from cassette_import.contexts.recording.replay import Replay
 from cassette_import.errors import NotOverdubbable
 from cassette_import.frontends.programs.program import Module, Program, Script
+from cassette_import.frontends.reporting.output import print_texts
 from cassette_import.importing.installation import install
 
 __all__ = ["replay"]
@@ -68,7 +69,7 @@ def _run(program: Program, context: Replay) -> int:
                 thread.join()
         context.check_end()
         if context.has_lost_order:
-            print(context.lost_order, file=sys.__stderr__)
+            print_texts([context.lost_order])
     except ReplayMismatch as mismatch:
         return _print_mismatch(mismatch)
     except BaseException:
@@ -92,7 +93,7 @@ def _print_mismatch(mismatch: ReplayMismatch) -> int:
     except (OSError, ValueError):
         pass
     sys.excepthook = sys.__excepthook__
-    print(mismatch, file=sys.__stderr__, flush=True)
+    print_texts([str(mismatch)])
     return MISMATCH
 
 
