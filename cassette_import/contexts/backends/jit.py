@@ -5,11 +5,14 @@ Knows residual programs and kernels; must not know expressions.
 
 from __future__ import annotations
 
+import importlib
 import time
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol, TypeVar
 
 from cassette_import.contexts.backends.compiled import Compiled
+from cassette_import.contexts.backends.jax_compiled import JaxCompiled, function_of_floats
+from cassette_import.contexts.backends.jax_kernel import JaxKernel
 from cassette_import.contexts.backends.kernel import Kernel, leaves
 from cassette_import.contexts.backends.points import Columns, as_columns
 from cassette_import.contexts.graph import GuardFailed, NotRepresentable, Residual, inline, residual
@@ -19,7 +22,30 @@ from cassette_import.errors import CassetteError
 
 __all__ = ["Jitted", "jit"]
 
-_BACKENDS: Final = ("numba", "python")
+
+class _Compiler(Protocol):
+    """What a compiler makes of a kernel."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+
+    def call(self, numbers: Sequence[Any]) -> tuple[int, list[Any]] | None: ...
+
+    def loop(self, arrays: Sequence[Any], results: Columns, traces: Sequence[Trace]) -> list[int]: ...
+
+
+def _numba(traces: Sequence[Trace]) -> _Compiler:
+    return Compiled(_small(Kernel(traces)))
+
+
+def _jax(traces: Sequence[Trace]) -> _Compiler:
+    return JaxCompiled(_small(JaxKernel(traces)))
+
+
+_COMPILERS: Final[dict[str, Callable[[Sequence[Trace]], _Compiler]]] = {"numba": _numba, "jax": _jax}
+_BACKENDS: Final = ("numba", "jax", "python")
+_EXTRAS: Final = {"numba": "backends", "jax": "jax"}
+_AnyKernel = TypeVar("_AnyKernel", bound=Kernel)
 _MOST_STEPS: Final = 3_000
 """How many steps a kernel has at most, so that compiling it does not take minutes."""
 
@@ -42,14 +68,14 @@ class Jitted:
         self.backend = backend
         self.compile_time = 0.0
         self.in_python = 0
-        self._compiled: Compiled | None = None
+        self._compiled: _Compiler | None = None
         self._traces: list[Trace] = []
         self._seen = 0
         templates = [argument.template for argument in program.traces[0].arguments]
         self._types = [one.type for one in templates if isinstance(one, Node)]
         if len(self._types) < len(templates):
             self._types = []  # some arguments have parts
-        if backend == "numba":
+        if backend in _COMPILERS:
             self._compile(list(program.traces))
             self._seen = program.paths
 
@@ -57,6 +83,22 @@ class Jitted:
     def source(self) -> str:
         """What is compiled, as text."""
         return self.program.source if self._compiled is None else self._compiled.kernel.source
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """For the backend `"jax"`: the compiled paths as a function that `jax.grad`, `jax.vmap` and `jax.jit` take.
+
+        Its arguments are numbers. Its result is NaN where Python has to compute the result. 64-bit numbers of JAX have
+        to be on: ``jax.enable_x64(True)``.
+
+        Raises
+        ------
+        ValueError
+            If the backend is another one, or the arguments or results are no floats.
+        """
+        if not isinstance(self._compiled, JaxCompiled):
+            raise ValueError(f'only backend="jax" makes a function of JAX, not {self.backend!r}')
+        return function_of_floats(self._compiled, self._traces)
 
     @property
     def paths(self) -> int:
@@ -153,18 +195,22 @@ class Jitted:
                     pass  # Python computes this path
 
     def _compile(self, traces: list[Trace]) -> None:
-        kernel = Kernel(traces)
-        if kernel.steps > _MOST_STEPS:
-            raise NotRepresentable(
-                f"the program has {kernel.steps} operations, and at most {_MOST_STEPS} are compiled\n"
-                "Compile the functions that its loops call"
-            )
         before = time.perf_counter()
-        self._compiled, self._traces = Compiled(kernel), traces
+        self._compiled, self._traces = _COMPILERS[self.backend](traces), traces
         self.compile_time += time.perf_counter() - before
 
     def __repr__(self) -> str:
         return f"<Jitted by {self.backend} with {self.paths} paths>"
+
+
+def _small(kernel: _AnyKernel) -> _AnyKernel:
+    """The kernel, unless compiling it would take minutes."""
+    if kernel.steps > _MOST_STEPS:
+        raise NotRepresentable(
+            f"the program has {kernel.steps} operations, and at most {_MOST_STEPS} are compiled\n"
+            "Compile the functions that its loops call"
+        )
+    return kernel
 
 
 def _fits(number: Any) -> bool:
@@ -194,7 +240,8 @@ def jit(f: Callable[..., Any], *examples: Any, backend: str = "numba") -> Jitted
     examples:
         Examples of its arguments. If some are marked by `unknown`, the others are known.
     backend:
-        ``"numba"``: machine code, for programs of numbers (extra `backends`). ``"python"``: the residual program.
+        ``"numba"``: machine code, for programs of numbers (extra `backends`). ``"jax"``: XLA, for such programs, with
+        derivatives by `jax.grad` (extra `jax`). ``"python"``: the residual program.
 
     Returns
     -------
@@ -221,14 +268,16 @@ def jit(f: Callable[..., Any], *examples: Any, backend: str = "numba") -> Jitted
     """
     if backend not in _BACKENDS:
         raise ValueError(f"backend is one of {', '.join(_BACKENDS)}, not {backend!r}")
-    if backend == "numba":
-        _check_installed()
+    if backend in _EXTRAS:
+        _check_installed(backend)
     program = residual(f, *examples) if any(map(is_unknown, examples)) else inline(f, *examples)
     return Jitted(program, backend)
 
 
-def _check_installed() -> None:
+def _check_installed(backend: str) -> None:
     try:
-        import numba  # noqa: F401
+        importlib.import_module(backend)
     except ImportError as error:
-        raise CassetteError('backend="numba" needs numba: install cassette_import[backends]') from error
+        raise CassetteError(
+            f'backend="{backend}" needs {backend}: install cassette_import[{_EXTRAS[backend]}]'
+        ) from error

@@ -26,7 +26,7 @@ from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, T
 from cassette_import.contexts.graph.program import DEEPEST
 from cassette_import.contexts.graph.tracing import Trace
 
-__all__ = ["KERNEL", "LOOP", "Kernel", "leaves"]
+__all__ = ["KERNEL", "LOOP", "Kernel", "condition", "leaves"]
 
 KERNEL: Final = "kernel"
 LOOP: Final = "loop"
@@ -71,7 +71,10 @@ class Kernel:
                 )
         known = {node.number: Operand(f"x{node.number}", node.type) for node in self.inputs}
         self._block(list(range(len(traces))), 0, 1, known)
-        self.source = f"{HELPERS}\n\n{self._kernel()}\n\n{self._loop()}"
+        self.source = self._text()
+
+    def _text(self) -> str:
+        return f"{HELPERS}\n\n{self._kernel()}\n\n{self._loop()}"
 
     def _kernel(self) -> str:
         names = ", ".join(f"x{node.number}" for node in self.inputs)
@@ -103,16 +106,19 @@ class Kernel:
             if isinstance(step, Guard):
                 paths = self._branch(paths, number, step, indent, known)
             elif step.number not in known:
-                text, test = operation(step, known)
-                name = f"x{step.number}"
-                self._line(indent, f"{name} = {text}")
-                if test is not None:
-                    self._line(indent, f"bad |= {test.replace('RESULT', name)}")
-                known[step.number] = Operand(name, step.type)
+                self._statement(step, indent, known)
         self._return(paths[0], indent, known)
 
-    def _branch(self, paths: list[int], number: int, guard: Guard, indent: int, known: dict[int, Operand]) -> list[int]:
-        """The other outcomes of a guard; returns the paths that go on."""
+    def _statement(self, node: Node, indent: int, known: dict[int, Operand]) -> None:
+        text, test = operation(node, known)
+        name = f"x{node.number}"
+        self._line(indent, f"{name} = {text}")
+        if test is not None:
+            self._line(indent, f"bad |= {test.replace('RESULT', name)}")
+        known[node.number] = Operand(name, node.type)
+
+    def _outcomes(self, paths: list[int], number: int) -> list[tuple[Guard, list[int]]]:
+        """The outcomes of a guard, and the paths that have each of them."""
         groups: list[tuple[Guard, list[int]]] = []
         for path in paths:
             one: Any = self.traces[path].steps[number]
@@ -121,12 +127,17 @@ class Kernel:
                 groups.append((one, [path]))
             else:
                 group.append(path)
+        return groups
+
+    def _branch(self, paths: list[int], number: int, guard: Guard, indent: int, known: dict[int, Operand]) -> list[int]:
+        """The other outcomes of a guard; returns the paths that go on."""
+        groups = self._outcomes(paths, number)
         for other, found in groups[1:]:
-            self._line(indent, f"if {_condition(other, known[guard.node.number])}:")
+            self._line(indent, f"if {condition(other, known[guard.node.number])}:")
             self._block(found, number + 1, indent + 1, dict(known))
-        condition = _condition(guard, known[guard.node.number])
-        if condition != "True":
-            self._line(indent, f"if not {condition}:")
+        text = condition(guard, known[guard.node.number])
+        if text != "True":
+            self._line(indent, f"if not {text}:")
             self._line(indent + 1, f"return {self._results('-1', [], [])}")
         return groups[0][1]
 
@@ -138,7 +149,10 @@ class Kernel:
                 floats.append(as_float(one))
             else:
                 integers.append(as_integer(one))
-        self._line(indent, f"return {self._results(f'-1 if bad else {path}', floats, integers)}")
+        self._line(indent, f"return {self._results(self._number(path), floats, integers)}")
+
+    def _number(self, path: int) -> str:
+        return f"-1 if bad else {path}"
 
     def _results(self, path: str, floats: list[str], integers: list[str]) -> str:
         floats = [*floats, *["0.0"] * (self.floats - len(floats))]
@@ -156,12 +170,12 @@ def _result_constant(value: Any) -> Operand:
     return Operand(constant(value), type(value), value)
 
 
-def _condition(guard: Guard, one: Operand) -> str:
+def condition(guard: Guard, one: Operand) -> str:
     """The expression that is true where a guard holds."""
     expected: Any = guard.expected
     kind: type = type(expected)
     if guard.test == "truth":
-        return as_truth(one) if expected else f"(not {as_truth(one)})"
+        return as_truth(one) if expected else f"_not({as_truth(one)})"
     if guard.test == "type" and expected is one.kind:
         return "True"  # where Python's type would be another one, the kernel returns -1
     if guard.test == "value" and kind is one.kind:
@@ -177,5 +191,5 @@ def _float_equal(text: str, expected: float) -> str:
     if math.isnan(expected):
         return f"({text} != {text})"
     if expected == 0.0:
-        return f"({text} == 0.0 and math.copysign(1.0, {text}) == {math.copysign(1.0, expected)!r})"
+        return f"_both({text} == 0.0, math.copysign(1.0, {text}) == {math.copysign(1.0, expected)!r})"
     return f"({text} == {constant(expected)})"

@@ -35,6 +35,22 @@ HELPERS: Final = '''
 import math
 
 
+def _not(truth):
+    return not truth
+
+
+def _both(one, other):
+    return one and other
+
+
+def _modulo(x, y):
+    return x % y
+
+
+def _floor_division(x, y):
+    return x // y
+
+
 def _float(truth):
     return 1.0 if truth else 0.0
 
@@ -106,7 +122,7 @@ def _remainder(x, y):
         result = rest - 2.0 * ((0.5 * (whole - rest)) % divisor)
     return math.copysign(1.0, x) * result
 '''
-"""The functions that expressions call, as the text of a module."""
+"""The functions that expressions call, as the text of a module for numba."""
 
 
 class Operand:
@@ -223,17 +239,17 @@ def _arithmetic(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
     return make
 
 
-def _division(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
+def _division(form: str) -> Callable[[Node, list[Operand]], _Made | None]:
     def make(node: Node, operands: list[Operand]) -> _Made | None:
         one, other = operands
         left, right = as_float(one), as_float(other)
         zero = None if other.value else f"({right} == 0.0)"
         if float in (one.kind, other.kind):
-            return f"({left} {sign} {right})", zero
+            return form.format(left, right), zero
         limits = f"(_inexact({as_integer(one)}) | _inexact({as_integer(other)}) | ({as_integer(other)} == 0))"
-        if sign == "/":
-            return f"({left} / {right})", limits
-        return f"({as_integer(one)} {sign} {as_integer(other)})", limits
+        if node.type is float:
+            return form.format(left, right), limits
+        return form.format(as_integer(one), as_integer(other)), limits
 
     return make
 
@@ -272,7 +288,7 @@ def _sign(sign: str) -> Callable[[Node, list[Operand]], _Made | None]:
 
 
 def _not(node: Node, operands: list[Operand]) -> _Made | None:
-    return f"(not {as_truth(operands[0])})", None
+    return f"_not({as_truth(operands[0])})", None
 
 
 def _truth(node: Node, operands: list[Operand]) -> _Made | None:
@@ -326,7 +342,8 @@ def _asked(name: str) -> Callable[[Node, list[Operand]], _Made | None]:
 
 _OPERATIONS: Final[dict[Any, Callable[[Node, list[Operand]], _Made | None]]] = {
     operator.add: _arithmetic("+"), operator.sub: _arithmetic("-"), operator.mul: _arithmetic("*"),
-    operator.truediv: _division("/"), operator.floordiv: _division("//"), operator.mod: _division("%"),
+    operator.truediv: _division("({} / {})"), operator.floordiv: _division("_floor_division({}, {})"),
+    operator.mod: _division("_modulo({}, {})"),
     operator.pow: _power, pow: _power, math.pow: _float_function("math.pow", 2),
     operator.lt: _comparison("<"), operator.le: _comparison("<="), operator.gt: _comparison(">"),
     operator.ge: _comparison(">="), operator.eq: _comparison("=="), operator.ne: _comparison("!="),

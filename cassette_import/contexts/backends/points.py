@@ -9,7 +9,7 @@ from cassette_import.contexts.backends.kernel import leaves
 from cassette_import.contexts.backends.operations import NUMBERS
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template, evaluated, same
 
-__all__ = ["Columns", "as_columns"]
+__all__ = ["Columns", "alike", "as_columns", "filled"]
 
 _DTYPES: Final = {float: "float64", int: "int64", bool: "bool"}
 _DIFFERENT: Final = (
@@ -57,7 +57,7 @@ class Columns:
 
     def put_path(self, template: Template, places: Any, floats: Any, integers: Any) -> None:
         """The results of the points that took one path."""
-        if not _alike(self._template, template):
+        if not alike(self._template, template):
             raise ValueError(_DIFFERENT.format(_shown(self._template), _shown(template)))
         rows = {"f": iter(floats), "i": iter(integers), "b": None}
         rows["b"] = rows["i"]
@@ -74,21 +74,21 @@ class Columns:
 
     def value(self) -> Any:
         """The result, with arrays in place of numbers."""
-        return _filled(self._template, iter(self._columns))
+        return filled(self._template, iter(self._columns))
 
 
 def _kind(template: Template) -> type:
     return template.type if isinstance(template, Node) else type(template.value)  # type: ignore[union-attr]
 
 
-def _alike(one: Template, other: Template) -> bool:
+def alike(one: Template, other: Template) -> bool:
     """Whether two results have the same structure and types."""
     if isinstance(one, Built) or isinstance(other, Built):
         return (
             isinstance(one, Built)
             and isinstance(other, Built)
             and (one.kind, one.keys, len(one.parts)) == (other.kind, other.keys, len(other.parts))
-            and all(map(_alike, one.parts, other.parts))
+            and all(map(alike, one.parts, other.parts))
         )
     if _kind(one) not in NUMBERS:
         return isinstance(one, Constant) and isinstance(other, Constant) and same(one.value, other.value)
@@ -112,9 +112,10 @@ def _collect(template: Template, value: Any, found: list[Any]) -> bool:
     return type(value) is kind and not (kind is int and not -(2**63) <= value < 2**63)
 
 
-def _filled(template: Template, columns: Any) -> Any:
+def filled(template: Template, columns: Any) -> Any:
+    """The result, with what an iterator gives in place of numbers."""
     if isinstance(template, Built):
-        parts = tuple(Constant(_filled(part, columns)) for part in template.parts)
+        parts = tuple(Constant(filled(part, columns)) for part in template.parts)
         return evaluated(Built(template.kind, parts, template.keys), {})
     return next(columns) if _kind(template) in NUMBERS else template.value
 

@@ -14,7 +14,8 @@ from cassette_import.errors import CassetteError
 
 np = pytest.importorskip("numpy")
 
-BACKENDS = ["python", "numba"]
+COMPILERS = ["numba", "jax"]
+BACKENDS = ["python", *COMPILERS]
 ODD = [0.0, -0.0, 1.0, -3.75, 1e300, 5e-324, math.inf, -math.inf, math.nan, -7.3, 1 / 3]
 ODD_INTEGERS = [0, 1, -7, 2**53 + 1, 2**62, 2**63 - 1, -(2**63), 2**70]
 
@@ -64,7 +65,7 @@ def outcome(f, *args):
 
 def compiler(backend):
     if backend != "python":
-        pytest.importorskip(backend, reason="the extra backends is not installed")
+        pytest.importorskip(backend, reason=f"{backend} is not installed")
     return backend
 
 
@@ -86,23 +87,26 @@ def test_exceptions_are_those_of_the_function(backend):
         compiled(1e-3)
 
 
-def test_odd_numbers_have_the_results_of_python():
-    compiled = jit(arithmetic, 2.5, 1.5, 7, backend=compiler("numba"))
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_odd_numbers_have_the_results_of_python(backend):
+    compiled = jit(arithmetic, 2.5, 1.5, 7, backend=compiler(backend))
     for x in ODD:
         for y, n in zip(ODD, [*ODD_INTEGERS, 3, -1, 2**61], strict=True):
             assert outcome(compiled, x, y, n) == outcome(arithmetic, x, y, n)
     assert compiled.paths == 2
 
 
-def test_other_types_than_those_of_the_examples_are_computed_by_python():
-    compiled = jit(halvings, 5.0, backend=compiler("numba"))
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_other_types_than_those_of_the_examples_are_computed_by_python(backend):
+    compiled = jit(halvings, 5.0, backend=compiler(backend))
     assert repr(compiled(8)) == repr(halvings(8))
     assert repr(compiled(True)) == repr(halvings(True))
     assert compiled.in_python == 2
 
 
-def test_mathematical_functions_are_near_those_of_python():
-    compiled = jit(functions, 2.5, 1.5, backend=compiler("numba"))
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_mathematical_functions_are_near_those_of_python(backend):
+    compiled = jit(functions, 2.5, 1.5, backend=compiler(backend))
     numbers = random.Random(1)
     points = [(numbers.uniform(0.01, 9.0), numbers.uniform(0.01, 9.0)) for _ in range(300)]
     for point in points:
@@ -133,9 +137,10 @@ def test_map_refuses_results_of_different_structure():
         compiled.map(np.array([1, 2]))
 
 
-def test_known_arguments_are_compiled_away():
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_known_arguments_are_compiled_away(backend):
     compiled = jit(lambda gas, v, t: gas.pressure(v, t), Gas(0.3, 4e-5), unknown("v", 1e-3), unknown("t", 300.0),
-                   backend=compiler("numba"))  # fmt: skip
+                   backend=compiler(backend))  # fmt: skip
     assert compiled(2e-3, 280.0) == Gas(0.3, 4e-5).pressure(2e-3, 280.0)
 
 
@@ -150,7 +155,7 @@ def test_what_has_no_machine_code_is_refused_with_its_line():
 
 
 def test_the_backend_has_to_be_known():
-    with pytest.raises(ValueError, match="backend is one of numba, python, not 'fortran'"):
+    with pytest.raises(ValueError, match="backend is one of numba, jax, python, not 'fortran'"):
         jit(halvings, 1.0, backend="fortran")
 
 
@@ -175,7 +180,8 @@ def test_a_missing_numba_is_one_clear_error(monkeypatch):
         jit(halvings, 1.0)
 
 
-def test_booleans_and_integers_mix_as_in_python():
+@pytest.mark.parametrize("backend", COMPILERS)
+def test_booleans_and_integers_mix_as_in_python(backend):
     def mixed(truth, n, x):
         if not truth:
             n += True
@@ -183,7 +189,7 @@ def test_booleans_and_integers_mix_as_in_python():
             n -= 4
         return n == 3, truth == (n > 2), abs(n), max(x, 1.5), bool(x), -truth, round(x), math.ceil(x), n / 3
 
-    compiled = jit(mixed, True, 3, 1.0, backend=compiler("numba"))
+    compiled = jit(mixed, True, 3, 1.0, backend=compiler(backend))
     for truth in (True, False):
         for n, x in itertools.product((0, 3, -9, 2**53 + 1), (0.0, -0.0, 2.5, -0.5, 0.49999999999999994, 1e17)):
             assert repr(compiled(truth, n, x)) == repr(mixed(truth, n, x))

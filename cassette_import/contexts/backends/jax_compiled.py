@@ -1,0 +1,107 @@
+"""A kernel as a program of XLA, by JAX. Knows JAX; must not know traces' steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from cassette_import.contexts.backends.jax_kernel import JaxKernel, function_of
+from cassette_import.contexts.backends.points import Columns, alike, filled
+from cassette_import.contexts.graph.nodes import Node
+from cassette_import.contexts.graph.tracing import Trace
+from cassette_import.errors import CassetteError
+
+__all__ = ["JaxCompiled"]
+
+_DTYPES: Final = {float: "float64", int: "int64", bool: "bool"}
+_EXACT: Final = {"xla_backend_optimization_level": 0}
+"""With optimisation, XLA fuses products and sums, which are rounded once then, and not as in Python."""
+
+
+class JaxCompiled:
+    """The program of a kernel. It is compiled for numbers, and for arrays of each of a few lengths."""
+
+    def __init__(self, kernel: JaxKernel) -> None:
+        import jax
+
+        self.kernel = kernel
+        self.function = function_of(kernel)
+        examples = [jax.ShapeDtypeStruct((), _DTYPES[node.type]) for node in kernel.inputs]
+        with jax.enable_x64(True):
+            self._single = jax.jit(self.function, compiler_options=_EXACT).lower(*examples).compile()
+            self._many = jax.jit(jax.vmap(self.function), compiler_options=_EXACT)
+
+    def call(self, numbers: Sequence[Any]) -> tuple[int, list[Any]] | None:
+        """The path and the numbers of a result; None if Python has to compute it."""
+        import jax
+        import numpy
+
+        with jax.enable_x64(True):
+            path, floats, integers = self._single(
+                *(numpy.asarray(one, _DTYPES[node.type]) for one, node in zip(numbers, self.kernel.inputs, strict=True))
+            )
+        number = int(path)
+        if number < 0:
+            return None
+        of_floats, of_integers = iter(floats), iter(integers)
+        return number, [
+            kind(next(of_floats).item() if kind is float else next(of_integers).item())
+            for kind in self.kernel.kinds[number]
+        ]
+
+    def loop(self, arrays: Sequence[Any], results: Columns, traces: Sequence[Trace]) -> list[int]:
+        """Put the results of all points into columns; returns the places of those that Python has to compute."""
+        import jax
+        import numpy
+
+        size = results.size
+        if not size:
+            return []
+        more = _length(size) - size
+        with jax.enable_x64(True):
+            found = self._many(*(numpy.pad(array, (0, more), "edge") for array in arrays))
+        paths = numpy.asarray(found[0])[:size]
+        floats, integers = ([numpy.asarray(row)[:size] for row in rows] for rows in found[1:])
+        for path, trace in enumerate(traces):
+            places = paths == path
+            if places.any():
+                results.put_path(trace.result, places, floats, integers)
+        return [int(place) for place in numpy.flatnonzero(paths < 0)]
+
+
+def _length(size: int) -> int:
+    """A length of arrays that is somewhat larger, so that few lengths are compiled."""
+    step = 1 << max(size.bit_length() - 4, 6)
+    return -(-size // step) * step
+
+
+def function_of_floats(compiled: JaxCompiled, traces: Sequence[Trace]) -> Callable[..., Any]:
+    """The compiled paths as a function of JAX, whose result is NaN where Python has to compute it.
+
+    Raises
+    ------
+    ValueError
+        If arguments or results are no floats, or the results of two paths differ in structure.
+    """
+    result = traces[0].result
+    numbers = all(isinstance(one.template, Node) and one.template.type is float for one in traces[0].arguments)
+    floats = all(kind is float for kind in compiled.kernel.kinds[0])
+    if not (numbers and floats and all(alike(result, trace.result) for trace in traces)):
+        raise ValueError("a function of JAX has floats as arguments and results: return these alone")
+
+    def function(*values: Any) -> Any:
+        import jax
+        import jax.numpy as jnp
+
+        if not jax.config.jax_enable_x64:
+            raise CassetteError("64-bit numbers of JAX are off: use `with jax.enable_x64(True):`")
+        if len(values) != len(compiled.kernel.inputs):
+            raise TypeError(f"the function has {len(compiled.kernel.inputs)} arguments, not {len(values)}")
+        kinds = {str(jnp.result_type(one)) for one in values}
+        if kinds != {"float64"}:
+            raise TypeError(f"the arguments are 64-bit floats, not {', '.join(sorted(kinds))}")
+        path, found, _ = compiled.function(*map(jnp.asarray, values))
+        factor = jnp.where(path < 0, jnp.nan, 1.0)  # it makes derivatives NaN, too
+        return filled(result, iter([one * factor for one in found]))
+
+    return function

@@ -1,0 +1,98 @@
+"""Paths through a function as one function for JAX: without side effects, and with `lax.cond` for decisions.
+
+The expressions are those of a kernel. Knows kernels; must not know how a function is compiled.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.contexts.backends.jax_functions import namespace
+from cassette_import.contexts.backends.kernel import KERNEL, Kernel, condition
+from cassette_import.contexts.backends.operations import Operand, as_float, operand
+from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.contexts.graph.nodes import Guard, Node
+from cassette_import.contexts.graph.program import DEEPEST
+
+__all__ = ["JaxKernel", "function_of"]
+
+_VANISHED: Final[dict[Any, str]] = {
+    operator.add: "({} != -({}))",
+    operator.sub: "({} != {})",
+    operator.mul: "({} != 0.0) & ({} != 0.0)",
+    operator.mod: "({} != 0.0) & (abs({}) < 1e-290)",
+    math.exp: "({} > -745.2)",
+    math.erfc: "({} < 27.3)",
+    **dict.fromkeys((operator.truediv, operator.pow, pow, math.pow, math.atan2), "({} != 0.0)"),
+}
+"""When a float that is zero may be one below the normal numbers, which XLA takes for zero: by function."""
+
+
+class JaxKernel(Kernel):
+    """The source of a kernel for JAX. Its functions are those of `namespace`."""
+
+    def _text(self) -> str:
+        tiny = [f"    bad |= _is_tiny(x{node.number})" for node in self.inputs if node.type is float]
+        self._lines[:0] = tiny
+        return self._kernel()
+
+    def _block(self, paths: list[int], start: int, indent: int, known: dict[int, Operand]) -> None:
+        if indent > DEEPEST:
+            raise NotRepresentable("the paths are nested too deeply for JAX")
+        steps = self.traces[paths[0]].steps
+        for number in range(start, len(steps)):
+            step = steps[number]
+            if isinstance(step, Guard):
+                groups = self._outcomes(paths, number)
+                if len(groups) > 1:
+                    return self._choice(groups, number, indent, known)
+                test = condition(step, known[step.node.number])
+                if test != "True":
+                    self._line(indent, f"bad |= _not({test})")
+            elif step.number not in known:
+                self._statement(step, indent, known)
+        self._return(paths[0], indent, known)
+        return None
+
+    def _statement(self, node: Node, indent: int, known: dict[int, Operand]) -> None:
+        super()._statement(node, indent, known)
+        test = _VANISHED.get(node.function)
+        if test is not None and node.type is float:
+            operands = [as_float(operand(part, known, node)) for part in node.operands]
+            self._line(indent, f"bad |= ({known[node.number].text} == 0.0) & {test.format(*operands)}")
+
+    def _choice(
+        self, groups: list[tuple[Guard, list[int]]], number: int, indent: int, known: dict[int, Operand]
+    ) -> None:
+        """A decision of which several outcomes are known: a function for each."""
+        tests = []
+        for guard, paths in groups:
+            tests.append(condition(guard, known[guard.node.number]))
+            self._line(indent, f"def path_{indent}_{len(tests)}(bad):")
+            self._block(paths, number + 1, indent + 1, dict(known))
+        *first, last = [f"path_{indent}_{place}" for place in range(1, len(tests) + 1)]
+        if tests[-1] != f"_not({tests[0]})":
+            self._line(indent, f"bad |= _not({' | '.join(tests)})")
+        chosen = last
+        for test, name in zip(reversed(tests[:-1]), reversed(first), strict=True):
+            chosen = f"lambda bad, _then={name}, _else={chosen}: _choose({test}, _then, _else, bad)"
+        self._line(indent, f"return ({chosen})(bad)")
+
+    def _number(self, path: int) -> str:
+        return f"_where(bad, -1, {path})"
+
+    def _results(self, path: str, floats: list[str], integers: list[str]) -> str:
+        lists = [(floats, self.floats), (integers, self.integers)]
+        texts = [", ".join([*numbers, *["0"] * (count - len(numbers))]) for numbers, count in lists]
+        return f"_results({path}, [{texts[0]}], [{texts[1]}])"
+
+
+def function_of(kernel: JaxKernel) -> Callable[..., Any]:
+    """The kernel as a function of numbers of JAX: the path, the floats and the integers of the result."""
+    names = namespace()
+    exec(compile(kernel.source, "<kernel>", "exec"), names)
+    found: Callable[..., Any] = names[KERNEL]
+    return found

@@ -1,0 +1,103 @@
+"""`jit` with JAX: sums and products are rounded as in Python, and `jax.grad` gives the derivatives."""
+
+import math
+import random
+import sys
+
+import pytest
+
+from cassette_import.contexts import autodiff
+from cassette_import.contexts.backends import jit
+from cassette_import.contexts.graph import NotRepresentable
+from cassette_import.errors import CassetteError
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+np = pytest.importorskip("numpy")
+
+
+def wave(x, y):
+    total = 0.0
+    for number in range(1, 4):
+        total += math.sin(number * x) / number
+    if total > y:
+        return total * y + math.exp(-x)
+    return total - x % y
+
+
+def rounding(x, y):
+    return x * x - y * y, (x + y) * x - y, x / y + x, x // y, x % y, math.log10(10.0 ** round(x)), abs(x) < y
+
+
+def points(count):
+    numbers = random.Random(7)
+    return [(numbers.uniform(-3.0, 3.0), numbers.uniform(0.1, 2.0)) for _ in range(count)]
+
+
+def test_sums_products_and_quotients_have_the_bits_of_python():
+    compiled = jit(rounding, 1.5, 0.5, backend="jax")
+    xs, ys = np.array(points(2000)).T
+    found = compiled.map(xs, ys)
+    expected = [rounding(x, y) for x, y in points(2000)]
+    assert [repr(one) for one in zip(*(column.tolist() for column in found), strict=True)] == list(map(repr, expected))
+    assert compiled.in_python == 0
+
+
+def test_the_gradient_is_that_of_autodiff():
+    compiled = jit(wave, 1.0, 0.5, backend="jax")
+    compiled(-1.0, 0.5)
+    assert compiled.paths == 2
+    with jax.enable_x64(True):
+        gradient = jax.jit(jax.grad(compiled.function, argnums=(0, 1)))
+        for x, y in [*points(40), (2.0, 0.5), (-2.0, 0.5)]:
+            found = [float(one) for one in gradient(x, y)]
+            assert found == pytest.approx(list(autodiff.gradient(wave, x, y)), rel=1e-12)
+        many = jax.vmap(jax.grad(compiled.function))(*np.array(points(5)).T)
+        assert many.tolist() == pytest.approx([autodiff.gradient(wave, x, y)[0] for x, y in points(5)], rel=1e-12)
+
+
+def test_a_function_of_jax_is_nan_where_python_has_to_compute():
+    compiled = jit(lambda x: math.sqrt(x) if x < 4.0 else 1.0 / x, 1.0, backend="jax")
+    with jax.enable_x64(True):
+        assert [float(compiled.function(x)) for x in (2.25, -1.0)] == pytest.approx([1.5, math.nan], nan_ok=True)
+        assert math.isnan(compiled.function(5.0))
+        assert math.isnan(jax.grad(compiled.function)(5.0))
+        assert compiled(5.0) == 0.2
+        assert float(compiled.function(5.0)) == 0.2
+
+
+def test_a_function_of_jax_has_64_bits_and_floats():
+    compiled = jit(wave, 1.0, 0.5, backend="jax")
+    with pytest.raises(CassetteError, match="64-bit numbers of JAX are off"):
+        compiled.function(1.0, 0.5)
+    with jax.enable_x64(True), pytest.raises(TypeError, match="64-bit floats, not float64, int64"):
+        compiled.function(1.0, 2)
+    with pytest.raises(ValueError, match="floats as arguments and results"):
+        _ = jit(lambda x: x > 1.0, 1.0, backend="jax").function
+    with pytest.raises(ValueError, match='only backend="jax"'):
+        _ = jit(wave, 1.0, 0.5, backend="python").function
+    assert not jax.config.jax_enable_x64
+
+
+def test_numbers_that_xla_takes_for_zero_are_computed_by_python():
+    compiled = jit(lambda x, y: (x * y > 0.0, x / y, x - y), 1.0, 2.0, backend="jax")
+    for x, y in ((1e-200, 1e-120), (5e-324, 1.0), (3e-308, 2.9e-308), (1e-300, 1e300), (0.0, 2.0)):
+        assert repr(compiled(x, y)) == repr((x * y > 0.0, x / y, x - y))
+    assert compiled.in_python == 4
+
+
+def test_map_takes_arrays_of_every_length():
+    compiled = jit(wave, 1.0, 0.5, backend="jax")
+    for length in (0, 1, 63, 64, 65, 1000):
+        xs = np.linspace(-3.0, 3.0, length)
+        assert compiled.map(xs, 0.5).tolist() == pytest.approx([wave(x, 0.5) for x in xs.tolist()], rel=1e-13)
+
+
+def test_what_jax_cannot_represent_is_refused_with_its_line():
+    with pytest.raises(NotRepresentable, match=r"the call of sum, at .*test_jax\.py:\d+"):
+        jit(lambda x: sum([x, x]), 1.0, backend="jax")
+
+
+def test_a_missing_jax_is_one_clear_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(CassetteError, match=r"needs jax: install cassette_import\[jax\]"):
+        jit(wave, 1.0, 0.5, backend="jax")
