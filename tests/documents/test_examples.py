@@ -19,6 +19,7 @@ WITH_A_TEST = {
     "profile_jinja2.py",
     "profile_jinja2_plain.py",
     "replace_network_call.py",
+    "reuse_arrays.py",
     "sales_report.py",
     "sin_to_cos.py",
     "slice_prints.py",
@@ -218,3 +219,10 @@ def test_paving(tmp_path):
     outcome = run(EXAMPLES / "paving.py", "paving.svg", folder=tmp_path)
     assert re.fullmatch(r"\d+ boxes of solutions, \d+ on the boundary\n", outcome.stdout)
     assert (tmp_path / "paving.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_reuse_arrays(tmp_path):
+    pytest.importorskip("numpy", minversion="2", reason="the example is about NumPy 2")
+    outcome = run(EXAMPLES / "reuse_arrays.py", "20000", folder=tmp_path)
+    assert (outcome.status, outcome.stderr) == (0, "")
+    assert re.findall(r"(\w+), \d+, \d+$", outcome.stdout, re.MULTILINE) == ["True"] * 3
