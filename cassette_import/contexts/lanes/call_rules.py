@@ -5,6 +5,7 @@ Knows lanes and known functions; must not know how code is converted.
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable, Sequence
@@ -101,6 +102,15 @@ def _sum(items: Any, /, start: Any = 0) -> Any:
     for value in values:
         start = start + value
     return start
+
+
+def _prod(*arguments: Any, **keywords: Any) -> Any:
+    if len(arguments) != 1 or keywords.keys() - {"start"}:
+        return math.prod(*arguments, **keywords)  # an error
+    product = keywords.get("start", 1)
+    for value in arguments[0]:
+        product = product * value
+    return product
 
 
 def _is_float(value: Any) -> bool:
@@ -279,6 +289,7 @@ RULES: Final[dict[Any, Callable[..., Any]]] = {
     max: _extreme(max, operator.gt),
     sorted: _sorted,
     sum: _sum,
+    math.prod: _prod,
     range: LaneRange.of,
     type: _type,
     isinstance: _isinstance,

@@ -16,7 +16,7 @@ from cassette_import.contexts.lanes.columns import Mixed, is_immutable, joined, 
 from cassette_import.contexts.lanes.errors import EffectError, name_of, place
 from cassette_import.contexts.lanes.lane import PORT, Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
-from cassette_import.contexts.lanes.number_rules import RULES
+from cassette_import.contexts.lanes.rules import RULES
 
 __all__ = ["compute", "lane_of"]
 

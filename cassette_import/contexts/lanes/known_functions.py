@@ -25,6 +25,7 @@ __all__ = [
     "EFFECTS",
     "ELEMENTWISE",
     "MOVING",
+    "PARTS",
     "PURE_MODULES",
     "SEQUENCE_FUNCTIONS",
     "TAKES_ITERATORS",
@@ -38,6 +39,13 @@ _OF_SEQUENCES: Final = {"fsum", "prod", "dist", "sumprod"}
 SEQUENCE_FUNCTIONS: Final = frozenset(getattr(math, name) for name in _OF_SEQUENCES if hasattr(math, name))
 """Functions of sequences of numbers."""
 
+PARTS: Final[dict[str, Any]] = {
+    "real": operator.attrgetter("real"),
+    "imag": operator.attrgetter("imag"),
+    "conjugate": operator.methodcaller("conjugate"),
+}
+"""Attributes and methods of numbers that have a rule, by name."""
+
 ELEMENTWISE: Final[frozenset[Any]] = frozenset(
     {
         *(
@@ -49,6 +57,7 @@ ELEMENTWISE: Final[frozenset[Any]] = frozenset(
         *(float, int, bool, complex, str, abs, round, divmod, pow, ord, chr, hex, oct, bin, repr, ascii, format),
         *(Decimal, Fraction, int.from_bytes, float.fromhex, operator.index, operator.truth, operator.not_),
         *(getattr(operator, name) for name in _OF_OPERATOR),
+        *PARTS.values(),
     }
 )
 """Functions of immutable values, which are called for each lane."""

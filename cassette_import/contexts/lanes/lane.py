@@ -14,7 +14,7 @@ import numpy as np
 
 from cassette_import.contexts.lanes.columns import is_immutable, kind_of
 from cassette_import.contexts.lanes.errors import EffectError, place
-from cassette_import.contexts.lanes.known_functions import ARITHMETIC, COMPARISONS
+from cassette_import.contexts.lanes.known_functions import ARITHMETIC, COMPARISONS, PARTS
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet, NotInSet
 
 __all__ = ["MOST_VALUES", "PORT", "Lane", "LaneMethod", "agreed"]
@@ -206,7 +206,7 @@ def _attribute(lane: Lane, name: str) -> Any:
     kinds = {type(value) for value in lane.now().tolist()} if kind_of(lane.now()) in "OM" else {lane.__class__}
     if all(callable(getattr(kind, name, None)) for kind in kinds):
         return LaneMethod(lane, name)
-    return _compute(_Method(name, None), lane)
+    return _compute(PARTS.get(name) or _Method(name, None), lane)
 
 
 class LaneMethod:
@@ -217,6 +217,8 @@ class LaneMethod:
         self._name = name
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if not arguments and not keywords and self._name in PARTS:
+            return _compute(PARTS[self._name], self._lane)
         return _compute(_Method(self._name, keywords), self._lane, *arguments)
 
 

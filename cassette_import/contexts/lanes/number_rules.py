@@ -14,18 +14,18 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["RULES"]
+__all__ = ["NUMBER_RULES", "floats", "marked"]
 
 _EXACT: Final = 2**53
 _BIG: Final = 2.0**63
 
-RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {}
+NUMBER_RULES: Final[dict[Any, dict[str, Callable[..., Any]]]] = {}
 """By function, and by the kinds of the operands."""
 
 
 def _register(function: Any, kinds: str, rule: Callable[..., Any]) -> None:
     for one in kinds.split():
-        RULES.setdefault(function, {})[one] = rule
+        NUMBER_RULES.setdefault(function, {})[one] = rule
 
 
 def _integer(column: Any) -> Any:
@@ -49,12 +49,13 @@ _INTEGERS: Final = "ii ib bi bb"
 
 def _float_arithmetic(function: Any) -> Callable[..., Any]:
     def rule(x: Any, y: Any) -> Any:
-        return function(_float(x), _float(y)), None
+        return function(floats(x), floats(y)), None
 
     return rule
 
 
-def _float(column: Any) -> Any:
+def floats(column: Any) -> Any:
+    """A column or number as floats."""
     if type(column) is np.ndarray:
         return column if column.dtype.kind == "f" else column.astype(np.float64)
     return float(column)
@@ -74,15 +75,15 @@ def _subtract(x: Any, y: Any) -> Any:
 
 def _multiply(x: Any, y: Any) -> Any:
     x, y = _integer(x), _integer(y)
-    size = np.abs(np.multiply(_float(x), _float(y)))
+    size = np.abs(np.multiply(floats(x), floats(y)))
     return (np.multiply(x, y), None) if (size < 2.0**62).all() else None
 
 
 def _true_divide(x: Any, y: Any) -> Any:
     if kind_is_integer(x) and kind_is_integer(y) and not (_small(x) and _small(y)):
         return None
-    x, y = _float(x), _float(y)
-    return np.divide(x, y), _where(y == 0, x)
+    x, y = floats(x), floats(y)
+    return np.divide(x, y), marked(y == 0, x)
 
 
 def kind_is_integer(column: Any) -> bool:
@@ -90,14 +91,14 @@ def kind_is_integer(column: Any) -> bool:
     return column.dtype.kind in "ib" if type(column) is np.ndarray else type(column) in (int, bool)
 
 
-def _where(odd: Any, like: Any) -> Any:
+def marked(odd: Any, like: Any) -> Any:
     """Odd lanes as an array: the operands may be single numbers."""
     return odd if type(odd) is np.ndarray else np.full(np.shape(like), bool(odd))
 
 
 def _float_division(function: Any) -> Callable[..., Any]:
     def rule(x: Any, y: Any) -> Any:
-        x, y = _float(x), _float(y)
+        x, y = floats(x), floats(y)
         return function(x, y), ~(np.isfinite(x) & np.isfinite(y)) | (y == 0)
 
     return rule
@@ -121,7 +122,7 @@ _PRODUCTS: Final[dict[float, Callable[[Any], Any]]] = {
 
 
 def _power(x: Any, y: Any) -> Any:
-    x, y = _float(x), _float(y)
+    x, y = floats(x), floats(y)
     z = _PRODUCTS[y](x) if type(y) is float and y in _PRODUCTS else np.power(x, y)
     return z, ~(np.isfinite(z) & np.isfinite(x) & np.isfinite(y)) | ((x < 0) & (y != np.floor(y)))
 
@@ -201,7 +202,7 @@ def _unary(function: Any, odd: Callable[[Any, Any], Any] | None = None) -> Calla
     """A rule for one operand; `odd` gets the operand and the result."""
 
     def rule(x: Any) -> Any:
-        x = _float(x)
+        x = floats(x)
         y = function(x)
         return y, None if odd is None else odd(x, y)
 
@@ -280,7 +281,7 @@ for _function, (_ufunc, _odd) in _ELEMENTARY.items():
 
 def _binary(function: Any, odd: Callable[[Any, Any, Any], Any] | None = None) -> Callable[..., Any]:
     def rule(x: Any, y: Any) -> Any:
-        x, y = _float(x), _float(y)
+        x, y = floats(x), floats(y)
         z = function(x, y)
         return z, None if odd is None else odd(x, y, z)
 
@@ -319,5 +320,7 @@ def _both(quotient: Callable[..., Any], remainder: Callable[..., Any]) -> Callab
     return rule
 
 
-RULES[pow] = RULES[operator.pow]
-RULES[divmod] = {kinds: _both(rule, RULES[operator.mod][kinds]) for kinds, rule in RULES[operator.floordiv].items()}
+NUMBER_RULES[pow] = NUMBER_RULES[operator.pow]
+NUMBER_RULES[divmod] = {
+    kinds: _both(rule, NUMBER_RULES[operator.mod][kinds]) for kinds, rule in NUMBER_RULES[operator.floordiv].items()
+}
