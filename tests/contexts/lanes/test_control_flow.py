@@ -143,8 +143,8 @@ def special(x):
 
 def complex_numbers(x):
     if math.isfinite(x) and abs(x) < 1e100:
-        return cmath.sqrt(complex(x, 1.0)), (complex(x, 2) * 1j).real
-    return 0j, 0.0
+        return complex(x, 1.0) * complex(0.5, x), (complex(x, 2) * 1j).real, cmath.isfinite(complex(x, 1))
+    return 0j, 0.0, False
 
 
 def tables(n):

@@ -35,16 +35,23 @@ def near(one, other):
     return math.isfinite(one) and math.isfinite(other) and abs(one - other) <= 4 * math.ulp(other)
 
 
+def outcome(f, values):
+    try:
+        return f(*values), None
+    except Exception as error:
+        return None, error
+
+
 def check(f, *columns):
     """Compare each lane of a vectorized call with the scalar call."""
     found, failures = vectorize(f, errors="return", max_paths=None)(*columns)
     for number, values in enumerate(zip(*[column.tolist() for column in columns], strict=True)):
-        try:
-            expected = f(*values)
-        except Exception as error:
-            assert (type(failures[number]), failures[number].args) == (type(error), error.args), values
+        expected, error = outcome(f, values)
+        failure = failures.get(number)
+        assert type(failure) is type(error), values
+        if error is not None:
+            assert failure.args == error.args, values
             continue
-        assert number not in failures, values
         parts = found if isinstance(found, tuple) else (found,)
         parts = tuple(part[number : number + 1].tolist()[0] if type(part) is np.ndarray else part for part in parts)
         assert near(parts if isinstance(found, tuple) else parts[0], expected), (values, parts, expected)
