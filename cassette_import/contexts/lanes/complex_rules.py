@@ -81,9 +81,8 @@ def _quotient(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
 def _power(x: Any, y: Any) -> Any:
     if type(y) is not int or not 1 <= y <= _MOST_POWER:
         return None
-    real, imaginary = _parts(x)
-    power = real, imaginary
-    result: Any = None
+    power: tuple[Any, Any] = _parts(x)
+    result: tuple[Any, Any] | None = None
     while True:
         if y & 1:
             result = power if result is None else _product(*result, *power)
