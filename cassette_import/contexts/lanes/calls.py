@@ -236,7 +236,12 @@ class Calls(Objects):
             return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
         code = getattr(function, "__code__", None)
         if code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
-            raise self.effect(f"{name_of(f)} is called", "call it outside of the vectorized function")
+            raise self.lanes.refuse(
+                EffectError(
+                    f"{name_of(f)} is called in a vectorized function, at {place()}, and does not compute with lanes: "
+                    'call it outside, or run such lanes one by one, with effects="split"'
+                )
+            )
         involved = contains_lane(arguments) or contains_lane(keywords) or contains_lane(getattr(f, "__self__", None))
         if module == "statistics":
             return sequence_call(f, arguments, keywords)

@@ -82,10 +82,10 @@ def _power(x: Any, y: Any) -> Any:
     if type(y) is not int or not 1 <= y <= _MOST_POWER:
         return None
     power: tuple[Any, Any] = _parts(x)
-    result: tuple[Any, Any] | None = None
+    result: Any = None
     while True:
         if y & 1:
-            result = power if result is None else _product(*result, *power)
+            result = power if result is None else _product(result[0], result[1], *power)
         y >>= 1
         if not y:
             break
