@@ -8,6 +8,7 @@ import textwrap
 import threading
 
 import pytest
+from helpers.accelerator import ways
 from helpers.command_line import cassette
 
 from cassette_import import overdub
@@ -121,6 +122,13 @@ PROGRAM = """
         for value in values:
             take(value)
 """
+
+
+@pytest.fixture(params=["in C", "in Python"], autouse=True)
+def hooks(request, monkeypatch):
+    """The tests run both ways: with the posthook in C, and with that in Python."""
+    with ways(request.param, monkeypatch):
+        yield request.param
 
 
 @pytest.fixture

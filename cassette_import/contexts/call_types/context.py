@@ -7,23 +7,32 @@ written.
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
+import types
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from opcode import opmap
 from threading import get_ident
-from types import FrameType
-from typing import Any, ClassVar, Final
+from types import CodeType, FrameType, FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from cassette_import.activation.context import Context
+from cassette_import.activation.inheritance import DIVERTED
 from cassette_import.contexts.call_types import report
 from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stubs
+from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import described
+from cassette_import.contexts.common.options import options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import suggestion, text_writer
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.module_imports import ModuleImport, importer
+
+if TYPE_CHECKING:
+    from cassette_import.contexts.common.accelerator._accelerator import Tally
 
 __all__ = ["CallTypes"]
 
@@ -32,6 +41,8 @@ _ONE_SHAPE: Final = frozenset(map(id, (list, set, frozenset)))  # a class of the
 _ELEMENTS: Final = 10
 _DEPTH: Final = 3
 _MOST_OUTCOMES: Final = 100
+_PRECALL: Final = opmap.get("PRECALL")
+"""In 3.11, an instruction before each `CALL`. Once it is adapted to a function in C, it makes the call itself."""
 _called_from: Final = sys._getframe
 
 
@@ -85,6 +96,11 @@ class CallTypes(Context, events=Events.CALLS):
         """The types by the `id()` that shapes contain."""
         self._simple: set[int] = set()  # the id() of types whose elements are not recorded
 
+    @options_of(__init__)
+    def __new__(cls, **options: Any) -> CallTypes:
+        """Make an instance of the type whose posthook is in C, if there is the accelerator."""
+        return super().__new__(_accelerated_type() if ACCELERATOR.is_used and cls is CallTypes else cls)
+
     def forked(self) -> None:
         """Start with no calls in a forked process."""
         self._threads.clear()
@@ -92,7 +108,7 @@ class CallTypes(Context, events=Events.CALLS):
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the types of the arguments and the result."""
         frame = _called_from(1)
-        self._record(self._site(frame, frame.f_lasti, f), args, kwargs, False, result)
+        self._count(self._site(frame, frame.f_lasti, f), self._outcome(args, kwargs, False, result))
 
     def errorhook(self, exception: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the types of the arguments and the exception."""
@@ -101,7 +117,7 @@ class CallTypes(Context, events=Events.CALLS):
         # The frame itself may be in its exception handler by now.
         lasti = traceback.tb_lasti if traceback is not None and traceback.tb_frame is frame else frame.f_lasti
         try:
-            self._record(self._site(frame, lasti, f), args, kwargs, True, exception)
+            self._count(self._site(frame, lasti, f), self._outcome(args, kwargs, True, exception))
         except RecursionError:  # the program's own exception goes on
             return
 
@@ -126,17 +142,15 @@ class CallTypes(Context, events=Events.CALLS):
             sites[key] = site = Site(frame, lasti, function, is_long_lived)
         return site
 
-    def _record(self, site: Site, args: tuple[Any, ...], kwargs: dict[str, Any], raised: bool, value: Any) -> None:
+    def _outcome(self, args: tuple[Any, ...], kwargs: dict[str, Any], raised: bool, value: Any) -> Outcome:
         shape = self._shape
         keywords = tuple([(name, shape(given)) for name, given in kwargs.items()]) if kwargs else ()
-        outcome: Outcome | None = (self._shapes(args, _DEPTH), keywords, raised, shape(value))
+        return self._shapes(args, _DEPTH), keywords, raised, shape(value)
+
+    def _count(self, site: Site, outcome: Outcome) -> None:
         outcomes = site.outcomes
-        if outcome in outcomes:
-            outcomes[outcome] += 1
-            return
-        if len(outcomes) >= _MOST_OUTCOMES:
-            outcome = None
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+        key = outcome if _has_room(outcomes, outcome) else None
+        outcomes[key] = outcomes.get(key, 0) + 1
 
     def _shapes(self, values: Iterable[Any], depth: int) -> tuple[TypeShape, ...]:
         simple, shape = self._simple, self._shape
@@ -204,6 +218,78 @@ class CallTypes(Context, events=Events.CALLS):
                 lambda: json.dumps(report.entries(self._listed(), self.types), indent=2), "backslashreplace"
             ),
         }
+
+
+class _AcceleratedCallTypes(CallTypes, events=Events.CALLS):
+    """The same with a posthook in C, which only counts calls whose types it has met before."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.recorder = ACCELERATOR.TypeRecorder(self._tally, self.types)
+        self._tallies: dict[tuple[int, Outcome], tuple[Site, Tally]] = {}
+        self._codes: dict[int, CodeType] = {}  # to which the recorder refers
+
+    def _tally(
+        self, frame: FrameType, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+    ) -> tuple[Tally, object | None] | None:
+        """The tally of a call, and what will recognise the function, if anything does.
+
+        None if the call is counted: it has no tally, since there are too many outcomes.
+        """
+        site = self._site(frame, _instruction_of_call(frame), function)
+        outcome = self._outcome(args, kwargs, False, result)
+        if not _has_room(site.outcomes, outcome):
+            self._count(site, outcome)
+            return None
+        site.outcomes.setdefault(outcome, 0)
+        tally = self._tallies.setdefault((id(site), outcome), (site, self.recorder.tally()))[1]
+        if site.kept is function:
+            return tally, function
+        code = _code_of_closure(function)
+        if code is not None:
+            self._codes[id(code)] = code
+        return tally, code
+
+    def sites(self) -> list[Site]:
+        """The call sites so far; one `Site` for each thread that called there."""
+        for (_, outcome), (site, tally) in list(self._tallies.items()):
+            site.outcomes[outcome] = tally.count
+        return super().sites()
+
+    def forked(self) -> None:
+        """Start with no calls in a forked process."""
+        self.recorder.forget()
+        self._tallies.clear()
+        super().forked()
+
+
+@functools.cache
+def _accelerated_type() -> type[CallTypes]:
+    """The type whose posthook is in C: the extension may be there later than this module."""
+    place = {"__module__": CallTypes.__module__, "__doc__": CallTypes.__doc__, "posthook": ACCELERATOR.record_types}
+    events = {"events": Events.CALLS}
+    made = types.new_class(CallTypes.__name__, (_AcceleratedCallTypes,), events, lambda names: names.update(place))
+    return cast(type[CallTypes], made)
+
+
+def _instruction_of_call(frame: FrameType) -> int:
+    """The place of the instruction that calls a function in C, the same before and after the interpreter adapts it."""
+    lasti = frame.f_lasti
+    if sys.version_info < (3, 12) and frame.f_code.co_code[lasti] == _PRECALL:
+        return lasti + 4  # it and its cache
+    return lasti
+
+
+def _has_room(outcomes: Mapping[Outcome | None, int], outcome: Outcome) -> bool:
+    return outcome in outcomes or len(outcomes) < _MOST_OUTCOMES
+
+
+def _code_of_closure(function: Any) -> CodeType | None:
+    """What recognises the closures of one `def`, which are not long-lived; None for everything else."""
+    if type(function) is not FunctionType or function.__code__.co_filename == DIVERTED:
+        return None
+    code = function.__code__
+    return code if "<" in code.co_qualname and code.co_qualname == function.__qualname__ else None
 
 
 def _in_one_file(by_module: Mapping[str, str]) -> str:

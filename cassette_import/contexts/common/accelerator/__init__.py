@@ -10,6 +10,7 @@ import functools
 import importlib
 import os
 import time
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,15 @@ from cassette_import.runtime.followed_bodies import NOT_FOLLOWED, FollowedBody
 from cassette_import.runtime.state import ACTIVE
 
 if TYPE_CHECKING:
-    from cassette_import.contexts.common.accelerator._accelerator import Body, Counter, Edge, Node, Recorder, Tree
+    from cassette_import.contexts.common.accelerator._accelerator import (
+        Body,
+        Counter,
+        Edge,
+        Node,
+        Recorder,
+        Tree,
+        TypeRecorder,
+    )
 
 __all__ = ["ACCELERATOR", "VARIABLE", "Accelerator"]
 
@@ -46,6 +55,8 @@ class Accelerator:
     Node: type[Node]
     Recorder: type[Recorder]
     Tree: type[Tree]
+    TypeRecorder: type[TypeRecorder]
+    record_types: Callable[..., None]
 
     def __init__(self) -> None:
         self.reason = self._load()
@@ -71,6 +82,7 @@ class Accelerator:
         module.configure(ACTIVE, FollowedBody.awaited, FollowedBody.delegated, NOT_FOLLOWED, of_callees)
         self.Body, self.Node, self.Recorder, self.Tree = module.Body, module.Node, module.Recorder, module.Tree
         self.Counter, self.Edge = module.Counter, module.Edge
+        self.TypeRecorder, self.record_types = module.TypeRecorder, module.record_types
         return ""
 
 

@@ -77,9 +77,11 @@ descend(Tree *tree, Node *node)
 /* ---- module.c */
 
 typedef struct {
-    PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type;
+    PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type,
+        *tally_type, *type_recorder_type;
     PyObject *active;   /* the context variable with the activation */
     PyObject *contexts; /* the name of its attribute */
+    PyObject *recorder; /* the name of an attribute of contexts */
     PyObject *awaited, *delegated; /* methods of `FollowedBody` */
     PyObject *not_followed;        /* a run of a body that is not followed */
     Callees callees;
@@ -117,6 +119,9 @@ Tree *tree_of_thread(Recorder *self, int makes);
    result is borrowed: its parent has it, or the tree. */
 Node *found_node(Recorder *self, Tree *tree, PyObject *find, PyObject *sought, double began);
 
+/* Drop the traceback of the current exception, in which a program does not expect frames of hooks. */
+void leave_out_frames(void);
+
 /* Note that the time since then was spent by the profile itself. Returns whether there is no exception. */
 int omit_time_since(Recorder *self, Tree *tree, double began, double one_off);
 
@@ -153,5 +158,11 @@ PyObject *new_delegate(Body *body, PyObject *inner);
 /* ---- counter.c: the prehook of a call graph */
 
 extern PyType_Spec edge_spec, counter_spec;
+
+/* ---- type_recorder.c: the posthook of call-types */
+
+extern PyType_Spec tally_spec, type_recorder_spec;
+
+PyObject *record_types(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
 #endif

@@ -30,6 +30,7 @@ clock_reading(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},
     {"clock", clock_reading, METH_NOARGS, NULL},
+    {"record_types", (PyCFunction)(void (*)(void))record_types, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL},
 };
 
@@ -53,6 +54,9 @@ execute(PyObject *module)
         (state->recorder_type = add_type(module, &recorder_spec)) == NULL ||
         (state->delegate_type = add_type(module, &delegate_spec)) == NULL ||
         (state->edge_type = add_type(module, &edge_spec)) == NULL ||
+        (state->tally_type = add_type(module, &tally_spec)) == NULL ||
+        (state->type_recorder_type = add_type(module, &type_recorder_spec)) == NULL ||
+        (state->recorder = PyUnicode_InternFromString("recorder")) == NULL ||
         (state->contexts = PyUnicode_InternFromString("contexts")) == NULL) {
         return -1;
     }
@@ -75,6 +79,8 @@ traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->not_followed);
     Py_VISIT(state->delegate_type);
     Py_VISIT(state->edge_type);
+    Py_VISIT(state->tally_type);
+    Py_VISIT(state->type_recorder_type);
     Py_VISIT(state->active);
     Py_VISIT(state->awaited);
     Py_VISIT(state->delegated);
@@ -92,10 +98,13 @@ clear(PyObject *module)
     Py_CLEAR(state->not_followed);
     Py_CLEAR(state->delegate_type);
     Py_CLEAR(state->edge_type);
+    Py_CLEAR(state->tally_type);
+    Py_CLEAR(state->type_recorder_type);
     Py_CLEAR(state->active);
     Py_CLEAR(state->awaited);
     Py_CLEAR(state->delegated);
     Py_CLEAR(state->contexts);
+    Py_CLEAR(state->recorder);
     clear_callees(&state->callees);
     return 0;
 }

@@ -150,7 +150,7 @@ omit_time_since(Recorder *self, Tree *tree, double began, double one_off)
 }
 
 /* A program that recurses without end sees the traceback of its own frames: hooks in Python are no part of it either. */
-static void
+void
 leave_out_frames(void)
 {
 #if PY_VERSION_HEX >= 0x030C0000

@@ -1,0 +1,602 @@
+/* TypeRecorder: the posthook of call-types. `record_types` does what `CallTypes.posthook` does.
+
+   A call is recognised by its call site, its function, and the types of what went in and out. One that was there before
+   is only counted; the context finds out what the others are, and keeps alive what identifies them. Knows frames and
+   types; must not know what a call site is named, or how types are written. */
+
+#include "accelerator.h"
+
+/* As in contexts/call_types/context.py. */
+#define DEPTH 3
+#define ELEMENTS 10
+
+#define MOST_WORDS 256  /* of the types of a call */
+#define MOST_SEEN 65536 /* calls that are recognised */
+
+/* ---- tallies */
+
+typedef struct {
+    PyObject_HEAD
+    long long count;
+} Tally;
+
+static void
+tally_dealloc(Tally *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+static PyMemberDef tally_members[] = {
+    {"count", T_LONGLONG, offsetof(Tally, count), READONLY},
+    {NULL},
+};
+
+static PyType_Slot tally_slots[] = {
+    {Py_tp_dealloc, tally_dealloc},
+    {Py_tp_members, tally_members},
+    {0, NULL},
+};
+
+PyType_Spec tally_spec = {
+    .name = "cassette_import.contexts.common.accelerator._accelerator.Tally",
+    .basicsize = sizeof(Tally),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = tally_slots,
+};
+
+/* ---- the types of a call, as words: addresses of types and of marks */
+
+typedef struct {
+    const void *words[MOST_WORDS];
+    size_t length;
+    int is_whole; /* whether there was room for all words */
+} Types;
+
+static const char marks[4];
+#define OPEN &marks[0]
+#define CLOSE &marks[1]
+#define BETWEEN &marks[2]
+#define CLASS &marks[3]
+
+static void add_types(Types *types, PyObject *value, int depth);
+
+static void
+add_word(Types *types, const void *word)
+{
+    if (types->length < MOST_WORDS) {
+        types->words[types->length++] = word;
+    }
+    else {
+        types->is_whole = 0;
+    }
+}
+
+static inline int
+is_container(PyTypeObject *type)
+{
+    return type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type || type == &PySet_Type ||
+           type == &PyFrozenSet_Type;
+}
+
+/* The types of several values, each once. */
+typedef struct {
+    size_t starts[ELEMENTS + 1];
+    int count;
+} Distinct;
+
+/* Whether a value of this type may be described by more than that. */
+static inline int
+has_parts(PyTypeObject *type)
+{
+    return is_container(type) || PyType_FastSubclass(type, Py_TPFLAGS_TYPE_SUBCLASS);
+}
+
+static void
+add_distinct(Types *types, Distinct *distinct, PyObject *value, int depth)
+{
+    size_t start = types->length;
+    if (!types->is_whole) {
+        return;
+    }
+    distinct->starts[distinct->count] = start;
+    if (!has_parts(Py_TYPE(value))) { /* the usual case: no other element begins with this word */
+        for (int number = 0; number < distinct->count; number++) {
+            if (types->words[distinct->starts[number]] == Py_TYPE(value)) {
+                return;
+            }
+        }
+        add_word(types, Py_TYPE(value));
+        distinct->count++;
+        return;
+    }
+    add_types(types, value, depth);
+    size_t length = types->length - start;
+    for (int number = 0; number < distinct->count; number++) {
+        size_t other = distinct->starts[number];
+        if (distinct->starts[number + 1] - other == length &&
+            memcmp(&types->words[other], &types->words[start], length * sizeof(void *)) == 0) {
+            types->length = start;
+            return;
+        }
+    }
+    distinct->count++;
+}
+
+static void
+add_types_of_set(Types *types, PyObject *set, int depth)
+{
+    Distinct distinct = {.count = 0};
+    PyObject *item, *items = PySet_GET_SIZE(set) == 0 ? NULL : PyObject_GetIter(set);
+    for (int number = 0; items != NULL && number < ELEMENTS && (item = PyIter_Next(items)) != NULL; number++) {
+        add_distinct(types, &distinct, item, depth);
+        Py_DECREF(item); /* the set has it */
+    }
+    Py_XDECREF(items);
+    if (PyErr_Occurred()) { /* there is no memory for an iterator */
+        PyErr_Clear();
+        types->is_whole = 0;
+    }
+}
+
+static void
+add_types_of_dict(Types *types, PyObject *dict, int depth)
+{
+    for (int part = 0; part < 2; part++) {
+        Distinct distinct = {.count = 0};
+        PyObject *items[2];
+        Py_ssize_t place = 0;
+        for (int number = 0; number < ELEMENTS && PyDict_Next(dict, &place, &items[0], &items[1]); number++) {
+            add_distinct(types, &distinct, items[part], depth);
+        }
+        if (part == 0) {
+            add_word(types, BETWEEN);
+        }
+    }
+}
+
+/* The types of the elements of a container, whose own type `is_container`. */
+static void
+add_types_of_elements(Types *types, PyObject *value, int depth)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    if (type == &PyList_Type) {
+        Distinct distinct = {.count = 0};
+        for (Py_ssize_t number = 0; number < ELEMENTS && number < PyList_GET_SIZE(value); number++) {
+            add_distinct(types, &distinct, PyList_GET_ITEM(value, number), depth);
+        }
+    }
+    else if (type == &PyTuple_Type) {
+        Py_ssize_t size = PyTuple_GET_SIZE(value);
+        for (Py_ssize_t number = 0; number < size && size <= ELEMENTS; number++) {
+            add_types(types, PyTuple_GET_ITEM(value, number), depth);
+        }
+        add_word(types, size <= ELEMENTS ? BETWEEN : CLOSE);
+    }
+    else if (type == &PyDict_Type) {
+        add_types_of_dict(types, value, depth);
+    }
+    else {
+        add_types_of_set(types, value, depth);
+    }
+}
+
+static void
+add_types(Types *types, PyObject *value, int depth)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    if (depth > 0 && is_container(type)) {
+        Py_INCREF(value); /* an iterator is made: a collection of garbage may run code of the program */
+        add_word(types, OPEN);
+        add_word(types, type);
+        add_types_of_elements(types, value, depth - 1);
+        add_word(types, CLOSE);
+        Py_DECREF(value);
+    }
+    else if (PyType_Check(value)) {
+        add_word(types, CLASS);
+        add_word(types, type);
+        add_word(types, value);
+    }
+    else {
+        add_word(types, type);
+    }
+}
+
+/* The types of a result and of `count` arguments. */
+static void
+find_types(Types *types, PyObject *result, PyObject *const *arguments, Py_ssize_t count)
+{
+    types->length = 0;
+    types->is_whole = 1;
+    add_types(types, result, DEPTH);
+    for (Py_ssize_t number = 0; number < count; number++) {
+        add_types(types, arguments[number], DEPTH);
+    }
+}
+
+/* ---- calls that were there before */
+
+typedef struct {
+    PyObject *code, *function; /* borrowed, as all words are: the context keeps them alive */
+    PyObject *names;           /* of keyword arguments; NULL: there are none */
+    int position;              /* of the call in the code */
+    size_t hash, length;
+    const void **words;
+    Tally *tally; /* NULL: the entry is empty */
+} Seen;
+
+typedef struct {
+    PyObject_HEAD
+    State *state;
+    PyObject *find_tally; /* finds or makes the tally of a call; returns it, and what recognises the function, or None */
+    PyObject *types;      /* the types that the context keeps alive, by `id` */
+    Seen *seen;           /* a hash table */
+    size_t size, used;    /* the size is a power of two */
+} TypeRecorder;
+
+static size_t
+hash_of(const Seen *call)
+{
+    size_t hash = ((size_t)call->code >> 4) * 31 + ((size_t)call->function >> 4) * 17 + (size_t)call->position;
+    for (size_t number = 0; number < call->length; number++) {
+        hash = (hash ^ ((size_t)call->words[number] >> 3)) * (size_t)1099511628211u;
+    }
+    return hash ^ hash >> 29;
+}
+
+/* Whether the names of keyword arguments are the same. All are exact strings. */
+static int
+are_names_equal(PyObject *names, PyObject *others)
+{
+    if (names == others) {
+        return 1;
+    }
+    if (names == NULL || others == NULL || PyTuple_GET_SIZE(names) != PyTuple_GET_SIZE(others)) {
+        return 0;
+    }
+    for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(names); number++) {
+        PyObject *name = PyTuple_GET_ITEM(names, number), *other = PyTuple_GET_ITEM(others, number);
+        if (name != other && PyUnicode_Compare(name, other) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The entry for a call, which has its hash; an empty one if there is none. */
+static Seen *
+entry_of(Seen *seen, size_t size, const Seen *call)
+{
+    for (size_t place = call->hash;; place++) {
+        Seen *entry = &seen[place & (size - 1)];
+        if (entry->tally == NULL ||
+            (entry->hash == call->hash && entry->code == call->code && entry->function == call->function &&
+             entry->position == call->position && entry->length == call->length &&
+             memcmp(entry->words, call->words, call->length * sizeof(void *)) == 0 &&
+             are_names_equal(entry->names, call->names))) {
+            return entry;
+        }
+    }
+}
+
+static int
+grow(TypeRecorder *self)
+{
+    size_t size = self->size * 2;
+    Seen *seen = PyMem_Calloc(size, sizeof(Seen));
+    if (seen == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (size_t number = 0; number < self->size; number++) {
+        if (self->seen[number].tally != NULL) {
+            *entry_of(seen, size, &self->seen[number]) = self->seen[number];
+        }
+    }
+    PyMem_Free(self->seen);
+    self->seen = seen;
+    self->size = size;
+    return 0;
+}
+
+/* Whether the context keeps all types of a call alive; -1 with an exception. */
+static int
+are_kept_alive(TypeRecorder *self, const Types *types)
+{
+    int are_kept = 1;
+    for (size_t number = 0; are_kept > 0 && number < types->length; number++) {
+        const char *word = types->words[number];
+        if (word >= marks && word < marks + sizeof(marks)) {
+            continue;
+        }
+        PyObject *identity = PyLong_FromVoidPtr((void *)word);
+        are_kept = identity == NULL ? -1 : PyDict_Contains(self->types, identity);
+        Py_XDECREF(identity);
+    }
+    return are_kept;
+}
+
+/* Recognise a call from now on. Returns -1 with an exception. */
+static int
+remember(TypeRecorder *self, Seen *call, Tally *tally)
+{
+    if (self->used >= MOST_SEEN) {
+        return 0;
+    }
+    if (self->used * 2 >= self->size && grow(self) < 0) {
+        return -1;
+    }
+    call->hash = hash_of(call);
+    Seen *entry = entry_of(self->seen, self->size, call);
+    if (entry->tally != NULL) {
+        return 0;
+    }
+    const void **words = PyMem_Malloc(call->length * sizeof(void *));
+    if (words == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(words, call->words, call->length * sizeof(void *));
+    *entry = *call;
+    entry->words = words;
+    entry->names = Py_XNewRef(call->names);
+    entry->tally = (Tally *)Py_NewRef(tally);
+    self->used++;
+    return 0;
+}
+
+/* The code by which closures of one `def` are recognised; NULL for other functions. The qualified name says that the
+   function is not long-lived, as does that of the function for which the context returned the code. */
+static PyObject *
+code_of_closure(PyObject *function)
+{
+    if (Py_TYPE(function) != &PyFunction_Type) {
+        return NULL;
+    }
+    PyObject *name = ((PyFunctionObject *)function)->func_qualname, *code = PyFunction_GET_CODE(function);
+    PyObject *usual = ((PyCodeObject *)code)->co_qualname;
+    return name == usual || PyUnicode_Compare(name, usual) == 0 ? code : NULL;
+}
+
+/* ---- the hook */
+
+/* The arguments of a call, as the context gets them. */
+static PyObject *
+as_dict(PyObject *const *values, PyObject *names)
+{
+    PyObject *found = PyDict_New();
+    for (Py_ssize_t number = 0; found != NULL && names != NULL && number < PyTuple_GET_SIZE(names); number++) {
+        if (PyDict_SetItem(found, PyTuple_GET_ITEM(names, number), values[number]) < 0) {
+            Py_CLEAR(found);
+        }
+    }
+    return found;
+}
+
+static PyObject *
+as_tuple(PyObject *const *values, Py_ssize_t count)
+{
+    PyObject *found = PyTuple_New(count);
+    for (Py_ssize_t number = 0; found != NULL && number < count; number++) {
+        PyTuple_SET_ITEM(found, number, Py_NewRef(values[number]));
+    }
+    return found;
+}
+
+static int
+are_exact_strings(PyObject *names)
+{
+    for (Py_ssize_t number = 0; names != NULL && number < PyTuple_GET_SIZE(names); number++) {
+        if (!PyUnicode_CheckExact(PyTuple_GET_ITEM(names, number))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Have the context find the tally of a call, and count the call. `arguments` begin with the result and the function.
+   Returns whether there is no exception. */
+static int
+record_new(TypeRecorder *self, PyFrameObject *frame, Seen *call, PyObject *const *arguments, Py_ssize_t count)
+{
+    PyObject *positional = as_tuple(&arguments[2], count), *keywords = as_dict(&arguments[2 + count], call->names);
+    PyObject *found = positional == NULL || keywords == NULL ? NULL : PyObject_CallFunctionObjArgs(
+        self->find_tally, (PyObject *)frame, arguments[1], positional, keywords, arguments[0], NULL);
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    if (found == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_RecursionError)) {
+            leave_out_frames();
+        }
+        return 0;
+    }
+    PyObject *tally, *lasting;
+    if (found != Py_None && PyArg_ParseTuple(found, "O!O", self->state->tally_type, &tally, &lasting)) {
+        ((Tally *)tally)->count++;
+        /* Another thread may have changed a container meanwhile. */
+        Types now;
+        Py_ssize_t given = count + (call->names == NULL ? 0 : PyTuple_GET_SIZE(call->names));
+        find_types(&now, arguments[0], &arguments[2], given);
+        if (lasting != Py_None && now.is_whole && now.length == call->length &&
+            memcmp(now.words, call->words, now.length * sizeof(void *)) == 0 && are_exact_strings(call->names) &&
+            are_kept_alive(self, &now) > 0) {
+            call->function = lasting;
+            remember(self, call, (Tally *)tally);
+        }
+    }
+    Py_DECREF(found);
+    return !PyErr_Occurred();
+}
+
+static int
+record(TypeRecorder *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    PyFrameObject *frame = PyEval_GetFrame();
+    if (frame == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "record_types() must be called by code in Python");
+        return 0;
+    }
+    Types types;
+    find_types(&types, arguments[0], &arguments[2], count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
+    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    Seen call = {
+        .code = code,
+        .function = arguments[1],
+        .names = names,
+        .position = PyFrame_GetLasti(frame),
+        .length = types.length,
+        .words = types.words,
+    };
+    call.hash = hash_of(&call);
+    Tally *tally = types.is_whole ? entry_of(self->seen, self->size, &call)->tally : NULL;
+    if (tally == NULL && types.is_whole && (call.function = code_of_closure(arguments[1])) != NULL) {
+        call.hash = hash_of(&call);
+        tally = entry_of(self->seen, self->size, &call)->tally;
+    }
+    int is_recorded = 1;
+    if (tally != NULL) {
+        tally->count++;
+    }
+    else {
+        Py_INCREF(frame);
+        is_recorded = record_new(self, frame, &call, arguments, count);
+        Py_DECREF(frame);
+    }
+    Py_DECREF(code);
+    return is_recorded;
+}
+
+PyObject *
+record_types(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    State *state = PyModule_GetState(module);
+    if (count < 3) {
+        PyErr_SetString(PyExc_TypeError, "record_types() takes the context, the result and the function");
+        return NULL;
+    }
+    PyObject *recorder = PyObject_GetAttr(arguments[0], state->recorder);
+    if (recorder == NULL) {
+        return NULL;
+    }
+    int is_recorded = 0;
+    if (Py_TYPE(recorder) == state->type_recorder_type) {
+        is_recorded = record((TypeRecorder *)recorder, &arguments[1], count - 3, names);
+    }
+    else {
+        PyErr_SetString(PyExc_TypeError, "the recorder of the context must be a TypeRecorder");
+    }
+    Py_DECREF(recorder);
+    return is_recorded ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- the type */
+
+static void
+forget(TypeRecorder *self)
+{
+    for (size_t number = 0; self->seen != NULL && number < self->size; number++) {
+        Seen entry = self->seen[number];
+        self->seen[number].tally = NULL;
+        if (entry.tally != NULL) {
+            PyMem_Free(entry.words);
+            Py_XDECREF(entry.names);
+            Py_DECREF(entry.tally);
+        }
+    }
+    self->used = 0;
+}
+
+static PyObject *
+recorder_forget(TypeRecorder *self, PyObject *Py_UNUSED(nothing))
+{
+    forget(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+recorder_tally(TypeRecorder *self, PyObject *Py_UNUSED(nothing))
+{
+    PyTypeObject *type = self->state->tally_type;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return allocate(type, 0);
+}
+
+static PyObject *
+recorder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *find_tally, *types;
+    State *state = PyType_GetModuleState(type);
+    if (state == NULL || !PyArg_ParseTuple(arguments, "OO!:TypeRecorder", &find_tally, &PyDict_Type, &types)) {
+        return NULL;
+    }
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    TypeRecorder *self = (TypeRecorder *)allocate(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->state = state;
+    self->find_tally = Py_NewRef(find_tally);
+    self->types = Py_NewRef(types);
+    self->size = 256;
+    self->seen = PyMem_Calloc(self->size, sizeof(Seen));
+    if (self->seen == NULL) {
+        PyErr_NoMemory();
+        Py_CLEAR(self);
+    }
+    return (PyObject *)self;
+}
+
+static int
+recorder_traverse(TypeRecorder *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->find_tally);
+    Py_VISIT(self->types);
+    return 0;
+}
+
+/* What the hook uses stays until the recorder is gone. */
+static int
+recorder_clear(TypeRecorder *self)
+{
+    forget(self);
+    return 0;
+}
+
+static void
+recorder_dealloc(TypeRecorder *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    forget(self);
+    Py_CLEAR(self->find_tally);
+    Py_CLEAR(self->types);
+    PyMem_Free(self->seen);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef recorder_methods[] = {
+    {"forget", (PyCFunction)recorder_forget, METH_NOARGS, NULL},
+    {"tally", (PyCFunction)recorder_tally, METH_NOARGS, NULL},
+    {NULL},
+};
+
+static PyType_Slot recorder_slots[] = {
+    {Py_tp_new, recorder_new},
+    {Py_tp_dealloc, recorder_dealloc},
+    {Py_tp_traverse, recorder_traverse},
+    {Py_tp_clear, recorder_clear},
+    {Py_tp_methods, recorder_methods},
+    {0, NULL},
+};
+
+PyType_Spec type_recorder_spec = {
+    .name = "cassette_import.contexts.common.accelerator._accelerator.TypeRecorder",
+    .basicsize = sizeof(TypeRecorder),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = recorder_slots,
+};
