@@ -18,6 +18,7 @@ WITH_A_TEST = {
     "print_calls.py",
     "profile_jinja2.py",
     "profile_jinja2_plain.py",
+    "propagate_errors.py",
     "replace_network_call.py",
     "reuse_arrays.py",
     "sales_report.py",
@@ -226,3 +227,21 @@ def test_reuse_arrays(tmp_path):
     outcome = run(EXAMPLES / "reuse_arrays.py", "20000", folder=tmp_path)
     assert (outcome.status, outcome.stderr) == (0, "")
     assert re.findall(r"(\w+), \d+, \d+$", outcome.stdout, re.MULTILINE) == ["True"] * 3
+
+
+def test_propagate_errors(tmp_path):
+    needs("geographiclib")
+    assert shown("propagate_errors.py", tmp_path).splitlines() == [
+        "distance: 27260.05 m ± 1.84 m",
+        "rest: 22260.05 m ± 10.17 m",
+        "distance - distance: 0.00 m ± 0.00 m",
+        "  latitude of the end: 1.18 m",
+        "  latitude of the start: 0.59 m",
+        "  longitude of the end: 1.15 m",
+        "  longitude of the start: 0.58 m",
+        "  walked: 10.00 m",
+    ]
+
+
+def test_the_example_of_a_number_system_has_fewer_than_a_hundred_lines():
+    assert len((EXAMPLES / "propagate_errors.py").read_text(encoding="utf-8").splitlines()) < 100

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from cassette_import.contexts.autodiff.rules import PARTIALS, Partial, constant
+from cassette_import.contexts.common.partials import PARTIALS, Partial, constant
 from cassette_import.runtime.tagging.wrappers import run
 
 _HOLOMORPHIC: Final = (

@@ -25,7 +25,6 @@ from typing import Any
 
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.autodiff.modes import Forward, Node, Reverse
-from cassette_import.contexts.autodiff.rules import FOLDS, JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
 from cassette_import.contexts.autodiff.structures import (
     Inputs,
     check_result,
@@ -35,6 +34,7 @@ from cassette_import.contexts.autodiff.structures import (
     split_outputs,
 )
 from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.partials import FOLDS, JOINT_PARTIALS, LOCALLY_CONSTANT, PARTIALS, TRUTH_VALUES
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import python_function, underlying
 from cassette_import.runtime.tagging.overdubbed_calls import WRAPPER_AWARE

@@ -18,25 +18,25 @@ from typing import Any, ClassVar, Final
 from cassette_import.activation.tagging import NO_METADATA, metadata
 from cassette_import.activation.verbs import fallback
 from cassette_import.contexts.autodiff.complex_rules import ATTRIBUTES, COMPLEX_PARTIALS
-from cassette_import.contexts.autodiff.rules import (
+from cassette_import.contexts.autodiff.structures import is_number
+from cassette_import.contexts.common.composed_calls import compose
+from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
+from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
+from cassette_import.contexts.common.own_operators import NUMBERS, runs_own_method
+from cassette_import.contexts.common.partials import (
     FOLDS,
     JOINT_PARTIALS,
     LOCALLY_CONSTANT,
     PARTIALS,
     TRUTH_VALUES,
 )
-from cassette_import.contexts.autodiff.structures import is_number
-from cassette_import.contexts.common.composed_calls import compose
-from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.lost_numbers import INDEPENDENT, UNKNOWN, LosesNothing
-from cassette_import.contexts.common.own_operators import NUMBERS, runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
-from cassette_import.runtime.tagging.tag_scopes import tag_of
-from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain, run
+from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
 
 __all__ = [
     "Differentiating",
@@ -211,24 +211,6 @@ def no_rule_error(f: Any, arguments: Sequence[Any] = ()) -> NotOverdubbable:
         f"at {site}: {site.source}\n"
         "Compute the same with functions that have one, or, if it is Python, install its package"
     )
-
-
-def split_metadata(ctx: Any, arguments: Sequence[Any]) -> tuple[Any, list[Any], list[tuple[int, Any]]]:
-    """The context's tag, the arguments without its metadata, and the metadata with the numbers of the arguments."""
-    own_tag: Any = tag_of(ctx)
-    values, found = [], []
-    for number, argument in enumerate(arguments):
-        if type(argument) is Tagged and own_tag in argument._tagged_metas:
-            found.append((number, argument._tagged_metas[own_tag]))
-            left = {tag: metadata for tag, metadata in argument._tagged_metas.items() if tag is not own_tag}
-            argument = Tagged(argument._tagged_value, left) if left else argument._tagged_value
-        values.append(argument)
-    return own_tag, values, found
-
-
-def with_metadata(value: Any, own_tag: Any, metadata: Any) -> Tagged:
-    """A value with the metadata of `own_tag`, in addition to the metadata of other tags."""
-    return Tagged(plain(value), {**(metas_of(value) or {}), own_tag: metadata})
 
 
 def differentiate(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:

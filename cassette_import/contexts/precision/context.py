@@ -19,6 +19,7 @@ from cassette_import.activation.tagging import NO_METADATA, metadata, tag
 from cassette_import.contexts.common.lost_numbers import UNKNOWN, LosesNothing, unshared
 from cassette_import.contexts.common.options import check_number
 from cassette_import.contexts.common.reporting import Writer
+from cassette_import.contexts.common.sizes import COUNTS
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.precision.expressions import (
     ALL_BITS,
@@ -28,7 +29,7 @@ from cassette_import.contexts.precision.expressions import (
     bits_between,
     culprit_lines,
 )
-from cassette_import.contexts.precision.rules import COUNTS, MPContext, exact
+from cassette_import.contexts.precision.rules import MPContext, exact
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.lost_metadata import leaf_name

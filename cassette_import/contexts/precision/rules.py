@@ -6,12 +6,9 @@ not know contexts of cassette_import.
 
 from __future__ import annotations
 
-import bisect
 import functools
 import math
 import operator
-import sys
-from collections import deque
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -24,7 +21,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - without the extra
         "precision needs mpmath: install it, or this package with the extra `precision`", name="mpmath"
     ) from error
 
-__all__ = ["COUNTS", "DECISIONS", "FOLDS", "RULES", "MPContext", "exact"]
+__all__ = ["DECISIONS", "FOLDS", "RULES", "MPContext", "exact"]
 
 Rule = Callable[..., Any]
 
@@ -130,27 +127,6 @@ DECISIONS: Final[dict[Any, Rule]] = {
     operator.not_: lambda mp, x: x == 0,
 }
 """Functions whose result is a truth value or an integer: floats may decide otherwise than exact numbers."""
-
-
-_SIZED: Final = (list, tuple, dict, set, frozenset, str, bytes, bytearray, deque, range)
-
-COUNTS: Final = frozenset(
-    map(
-        id,
-        (
-            *(len, hash, range, operator.length_hint, operator.countOf, operator.indexOf, sys.getsizeof),
-            *(bisect.bisect_left, bisect.bisect_right, float.__hash__, int.__hash__, int.bit_length, int.bit_count),
-            *(
-                getattr(kind, name)
-                for kind in _SIZED
-                for name in ("__len__", "__sizeof__", "count", "find", "index", "rfind", "rindex")
-                if hasattr(kind, name)
-            ),
-        ),
-    )
-)
-"""Functions whose result is a size, a position or a count: an integer that is no float's value, and is never rounded.
-The floats decide on it, as on a branch."""
 
 
 def _extreme(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Sequence[Any]], Any]:

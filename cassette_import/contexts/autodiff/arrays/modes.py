@@ -36,9 +36,9 @@ from cassette_import.contexts.autodiff.arrays.calls import (
 from cassette_import.contexts.autodiff.arrays.handlers import movements, samples
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
-from cassette_import.contexts.autodiff.rules import LOCALLY_CONSTANT
 from cassette_import.contexts.autodiff.structures import is_number
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.partials import LOCALLY_CONSTANT
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
 from cassette_import.rewriting.events import Events

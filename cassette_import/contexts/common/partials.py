@@ -1,7 +1,7 @@
 """The derivatives of operators and of functions of `math`, as data.
 
 The rule for an argument is a function of the result and the arguments. Rules call functions through `run`, so that
-contexts further out can differentiate the derivative again. Knows mathematics; must not know contexts.
+contexts further out see the derivative as they see the program. Knows mathematics; must not know contexts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import bisect
 import cmath
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from cassette_import.runtime.tagging.wrappers import plain, run
@@ -169,3 +169,36 @@ LOCALLY_CONSTANT: Final = frozenset(
 )  # fmt: skip
 """Functions whose result is an integer, or a number rounded to some digits: the derivative is zero where there is
 one."""
+
+
+def has_slopes(f: Any) -> bool:
+    """Whether the partial derivatives of a function are known.
+
+    >>> has_slopes(math.sin), has_slopes(math.floor)
+    (True, False)
+    """
+    return f in PARTIALS or f in JOINT_PARTIALS
+
+
+def slope(f: Any, number: int, value: Any, values: Sequence[Any]) -> Any:
+    """The partial derivative of a function for one of its arguments.
+
+    Parameters
+    ----------
+    f:
+        An operator, or a function of `math`, for which `has_slopes` is true.
+    number:
+        The number of the argument; the first one is 0.
+    value, values:
+        The result, and the arguments.
+
+    Raises
+    ------
+    KeyError
+        If no partial derivatives of the function are known.
+
+    >>> slope(operator.mul, 0, 6.0, (2.0, 3.0))
+    3.0
+    """
+    joint = JOINT_PARTIALS.get(f)
+    return PARTIALS[f][number](value, *values) if joint is None else joint(value, *values)[number]

@@ -1,0 +1,10 @@
+"""Other number systems: the base `Algebra` runs unmodified code on numbers whose arithmetic is a table.
+
+Knows how numbers carry a meaning through a program; must not know any number system, nor other contexts.
+"""
+
+from cassette_import.contexts.algebra.context import Algebra, Meaningless
+from cassette_import.contexts.algebra.evaluation import Number, evaluate
+from cassette_import.contexts.common.partials import has_slopes, slope
+
+__all__ = ["Algebra", "Meaningless", "Number", "evaluate", "has_slopes", "slope"]
