@@ -10,16 +10,21 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import os
 import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from types import FunctionType
+from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
+from cassette_import.errors import NotOverdubbable
+from cassette_import.runtime.dispatch.call_sites import nearest_site
 
 __all__ = ["significant"]
 
+_CONTEXTS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _MOST_DIGITS: Final = 53 * math.log10(2)
 
 _EXACT: Final[dict[Any, Callable[..., Any]]] = {
@@ -38,9 +43,20 @@ _FOLDS: Final = {sum: operator.add, math.fsum: None, math.prod: operator.mul}
 class _RandomRounding(Context):
     """Rounds the result of each inexact operation up or down at random."""
 
+    leaf_hooks: ClassVar[bool] = True
+
     def __init__(self, seed: int) -> None:
         super().__init__()
         self.random = random.Random(seed)
+
+    def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Refuse a function of a context: its own arithmetic is not rounded at random, so all digits would agree."""
+        if type(f) is FunctionType and f.__code__.co_filename.startswith(_CONTEXTS):
+            site = nearest_site()
+            raise NotOverdubbable(
+                f"the rounding errors of {f.__qualname__} are not seen, at {site}: {site.source}\n"
+                "Call `significant` for the function that it runs"
+            )
 
     def rounded(self, value: float, error: float) -> float:
         """A float or its neighbour on the side of the exact value."""
@@ -108,6 +124,8 @@ def significant(f: Callable[..., Any], *args: Any, samples: int = 10, seed: int 
 
     Raises
     ------
+    NotOverdubbable
+        If the program calls a function of a context, such as `derivative`, whose arithmetic would not be rounded.
     TypeError
         If the function returns no float.
     ValueError
