@@ -8,6 +8,7 @@ import random
 import sys
 import threading
 import tracemalloc
+import types
 import weakref
 
 import pytest
@@ -375,3 +376,7 @@ def test_an_error_of_the_context_is_raised():
 
     with pytest.raises(OSError, match="no tally"):
         functools.partial(_with, broken)()
+
+
+def test_an_extension_of_an_earlier_version_is_not_used():
+    assert "build it again" in ACCELERATOR.use(types.ModuleType("_accelerator"))

@@ -75,6 +75,8 @@ class Accelerator:
 
     def use(self, module: ModuleType) -> str:
         """Take the types of the extension; return why it cannot be used, or an empty text."""
+        if not hasattr(module, "record_types"):
+            return "it was built from the sources of an earlier version; build it again"
         before, usual, after = module.clock(), time.perf_counter(), module.clock()
         if not before <= usual <= after:
             return "its clock is not that of time.perf_counter"
