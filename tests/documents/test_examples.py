@@ -11,6 +11,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 WITH_A_TEST = {
     "capture_assignments.py",
     "choose_by_function.py",
+    "compile_template.py",
     "enclose_route.py",
     "flask_injection.py",
     "memoise_fib.py",
@@ -199,6 +200,13 @@ def test_sparse_jacobian(tmp_path):
     assert (outcome.status, outcome.stderr) == (0, "")
     assert outcome.stdout.startswith("32 inputs, 192 entries, ")
     assert float(outcome.stdout.split()[-1]) < 1e-3
+
+
+def test_compile_template(tmp_path):
+    needs("jinja2")
+    lines = shown("compile_template.py", tmp_path).splitlines()
+    assert lines[:4] == ["Dear Bob,", "1. RICE: 3.00", "2. OIL: 12.25", "Thanks for 2 orders."]
+    assert lines[4].startswith("x = ('').join(['Dear ', name, ")
 
 
 def test_water_densities(tmp_path):

@@ -184,6 +184,9 @@ def _identity(ctx: Any, f: Any, one: Any, other: Any) -> Any:
             if node.fixed and node.type is not bool:
                 return value
             return ctx.operation(f, (one, other), {}, value)
+        if node is not None and type(plain(first)) is not type(plain(second)) and ctx.node_of(second) is None:
+            ctx.fix_type(node)
+            return value
     raise ctx.refuse(refusal("the identity of an unknown value decides", "Compare with =="))
 
 
@@ -301,6 +304,8 @@ def _contains(ctx: Any, f: Any, owner: Any, item: Any) -> Any:
     if not allmetadata(ctx, owner, item) or runs_own_method(f, (owner,)):
         return call_without_overload(f, (owner, item), {})
     bare = plain(owner)
+    if type(bare) is dict and type(item) in LITERALS:
+        return item in bare  # keys are known
     if not isinstance(bare, (*_CONTAINERS, str, bytes, range)) or (type(bare) is dict and allmetadata(ctx, bare)):
         return call_without_overload(f, (owner, ctx.decided(item)), {})
     return ctx.operation(f, (owner, item), {}, _called(ctx, f, (bare, plain(item))))

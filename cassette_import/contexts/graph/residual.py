@@ -78,7 +78,7 @@ class Residual:
             raise TypeError(f"the function has {count} unknown arguments, not {len(values)}") from None
         if self._on_guard == "raise":
             raise GuardFailed(f"another path: {error}") from error
-        if self._on_guard == "call" or len(self._traces) >= _MOST_PATHS:
+        if self._on_guard == "call" or len(self._traces) >= _MOST_PATHS or not self._has_structure(values):
             return self._original(values)
         try:
             found = self._traced(values)
@@ -90,6 +90,15 @@ class Residual:
             except NotRepresentable:
                 pass  # the program keeps the paths that it has
         return found.value
+
+    def _has_structure(self, values: tuple[Any, ...]) -> bool:
+        """Whether arguments have the types and the structure of the examples, so that a path can be added."""
+        try:
+            for argument, value in zip(self._traces[0].arguments, values, strict=True):
+                argument.read(value, {})
+        except GuardFailed:
+            return False
+        return True
 
     def _traced(self, values: tuple[Any, ...]) -> Trace:
         left = list(values)
