@@ -13,6 +13,7 @@ WITH_A_TEST = {
     "choose_by_function.py",
     "compile_template.py",
     "enclose_route.py",
+    "find_lost_digits.py",
     "flask_injection.py",
     "memoise_fib.py",
     "paving.py",
@@ -253,3 +254,15 @@ def test_propagate_errors(tmp_path):
 
 def test_the_example_of_a_number_system_has_fewer_than_a_hundred_lines():
     assert len((EXAMPLES / "propagate_errors.py").read_text(encoding="utf-8").splitlines()) < 100
+
+
+def test_find_lost_digits(tmp_path):
+    needs("ht")
+    needs("mpmath")
+    lines = shown("find_lost_digits.py", tmp_path).splitlines()
+    assert lines[0] == "LMTD: 29.999906742394874, relative error 3.1e-06"
+    assert re.fullmatch(r" 33\.9 bits  \S*core\.py:\d+ in LMTD: log\(dTF2/dTF1\)", lines[1])
+    assert lines[2] == "  significant digits: 5.5"
+    assert lines[3].startswith("repaired: 29.999999999499998, relative error ")
+    assert float(lines[3].split()[-1]) < 1e-15
+    assert float(lines[4].split()[-1]) > 15
