@@ -7,6 +7,7 @@ types; must not know lanes.
 
 from __future__ import annotations
 
+import datetime
 import enum
 import struct
 from collections.abc import Sequence
@@ -21,8 +22,10 @@ __all__ = ["Mixed", "constant", "is_immutable", "joined", "kind_of", "listed", "
 
 _KIND_OF_TYPE: Final[dict[type, str]] = {float: "f", int: "i", bool: "b", complex: "c"}
 _DTYPES: Final[dict[str, Any]] = {"f": np.float64, "i": np.int64, "b": np.bool_, "c": np.complex128, "O": object}
+_TIMES: Final = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone)
 _IMMUTABLE: Final = frozenset(
     {
+        *_TIMES,
         float,
         int,
         bool,
@@ -96,7 +99,7 @@ def same(one: Any, other: Any) -> bool:
         return struct.pack("d", one) == struct.pack("d", other)
     if type(one) is complex:
         return same(one.real, other.real) and same(one.imag, other.imag)
-    if type(one) in (Decimal, slice, range, Fraction):
+    if type(one) in (Decimal, slice, range, Fraction, *_TIMES):
         return repr(one) == repr(other)
     return bool(one == other)
 

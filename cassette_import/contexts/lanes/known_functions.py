@@ -10,10 +10,12 @@ import cmath
 import collections
 import copy
 import dataclasses
+import datetime
 import functools
 import itertools
 import math
 import operator
+import statistics
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -36,6 +38,8 @@ COMPARISONS: Final = ("lt", "le", "eq", "ne", "gt", "ge")
 _OF_OPERATOR: Final = (*ARITHMETIC, *COMPARISONS, "and_", "or_", "xor", "neg", "pos", "invert", "inv", "abs")
 _OF_SEQUENCES: Final = {"fsum", "prod", "dist", "sumprod"}
 
+_OF_STATISTICS: Final = tuple(function for name, function in vars(statistics).items() if name == "_normal_dist_inv_cdf")
+
 SEQUENCE_FUNCTIONS: Final = frozenset(getattr(math, name) for name in _OF_SEQUENCES if hasattr(math, name))
 """Functions of sequences of numbers."""
 
@@ -55,6 +59,9 @@ ELEMENTWISE: Final[frozenset[Any]] = frozenset(
             if callable(function) and name not in _OF_SEQUENCES and name[:2] != "__"
         ),
         *(float, int, bool, complex, str, abs, round, divmod, pow, ord, chr, hex, oct, bin, repr, ascii, format),
+        *(datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone),
+        *(datetime.date.fromordinal, datetime.datetime.fromtimestamp, datetime.datetime.combine),
+        *_OF_STATISTICS,
         *(Decimal, Fraction, int.from_bytes, float.fromhex, operator.index, operator.truth, operator.not_),
         *(getattr(operator, name) for name in _OF_OPERATOR),
         *PARTS.values(),
@@ -99,6 +106,7 @@ TAKES_ITERATORS: Final[frozenset[Any]] = frozenset(
 EFFECTS: Final[frozenset[Any]] = frozenset(
     {
         *(print, open, input, exec, eval, compile, globals, setattr, delattr, breakpoint, id, hash, memoryview),
+        *(datetime.date.today, datetime.datetime.today, datetime.datetime.now, datetime.datetime.utcnow),
         builtins.__import__,
     }
 )
@@ -146,6 +154,7 @@ PURE_MODULES: Final = frozenset(
         "typing",
         "abc",
         "dataclasses",
+        "datetime",
         "zlib",
         "binascii",
         "base64",
