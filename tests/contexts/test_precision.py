@@ -286,3 +286,50 @@ def test_no_expression_loses_more_bits_than_a_float_has(x):
 def test_samples_are_at_least_two():
     with pytest.raises(ValueError, match="samples is a number from 2 on, not 1"):
         significant(quadratic, 1.0, 2.0, 1.0, samples=1)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (numpy.float64(1.0) + x) - 1.0,
+        lambda x: (x + numpy.float64(1.0)) - 1.0,
+        lambda x: math.fsum([sum([numpy.float64(1.0), x]), -1.0]),
+        lambda x: float(numpy.float64(1.0) + x) - 1.0,
+    ],
+)
+def test_floats_of_numpy_have_shadows(f):
+    assert shadow(f, 1e-20).exact == mpmath.mpf(1e-20)
+    assert shadow(f, numpy.float64(1e-20)).relative_error == 1.0
+
+
+def test_floats_of_numpy_are_rounded_at_random():
+    def cancelled(x, step):
+        return (x + step) - x
+
+    plain = significant(cancelled, 1e10, 0.1)
+    assert plain < 6
+    assert significant(cancelled, numpy.float64(1e10), 0.1) == plain
+    assert significant(cancelled, 1e10, numpy.float64(0.1)) == plain
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float((numpy.array([x]) + 0.1)[0]),
+        lambda x: float(numpy.sum([x, 0.1])),
+        lambda x: float(numpy.array([x, 0.1]).sum()),
+        lambda x: float(numpy.array([x]) @ numpy.array([0.1])),
+        lambda x: float(numpy.sin(x)),
+        lambda x: float(numpy.float32(x) * numpy.float32(0.1)),
+    ],
+)
+def test_the_arithmetic_of_numpy_which_is_not_rounded_at_random_is_an_error(f):
+    with pytest.raises(NotOverdubbable, match=r"the rounding errors of .* are not seen, at .*numpy\."):
+        significant(f, 1e10)
+
+
+def test_functions_of_numpy_that_compute_no_floats_may_be_called():
+    def cancelled(x):
+        return 0.0 if numpy.isnan(x) else (numpy.array([x])[0] + 0.1) - x
+
+    assert significant(cancelled, 1e10) < 6

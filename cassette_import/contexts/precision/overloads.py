@@ -29,7 +29,7 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     if keywords or not _are_numbers(values) or runs_own_method(f, arguments):
         return call_without_overload(f, arguments, keywords)
     value = f(*values)
-    if type(value) is not float:
+    if not isinstance(value, float):
         return value
     try:
         found = RULES[f](ctx.mp, *(ctx.shadow_of(argument).value for argument in arguments))
@@ -75,7 +75,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
         return f(list(numbers[len(start) :]), *numbers[: len(start)])
 
     value = compute(values)
-    if type(value) is not float:
+    if not isinstance(value, float):
         return value
     found = FOLDS[f](ctx.mp, [ctx.shadow_of(operand).value for operand in operands])
     return ctx.with_shadow(value, found, operands, compute)

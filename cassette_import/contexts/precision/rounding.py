@@ -19,12 +19,16 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
+from cassette_import.contexts.common.numeric_values import holds_floats, is_array
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
+from cassette_import.runtime.tagging.lost_metadata import leaf_name
 
 __all__ = ["significant"]
 
 _CONTEXTS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+_WITHOUT_ARRAYS: Final = "Compute with floats and lists of floats"
+_MOVING: Final = frozenset("array asarray copy flatten item ravel reshape tolist transpose".split())
 _MOST_DIGITS: Final = 53 * math.log10(2)
 
 _EXACT: Final[dict[Any, Callable[..., Any]]] = {
@@ -52,36 +56,63 @@ class _RandomRounding(Context):
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Refuse a function of a context: its own arithmetic is not rounded at random, so all digits would agree."""
         if type(f) is FunctionType and f.__code__.co_filename.startswith(_CONTEXTS):
-            site = nearest_site()
-            raise NotOverdubbable(
-                f"the rounding errors of {f.__qualname__} are not seen, at {site}: {site.source}\n"
-                "Call `significant` for the function that it runs"
-            )
+            raise _not_seen(f, "Call `significant` for the function that it runs")
+
+    def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
+        """Refuse a function of NumPy that has computed floats from floats."""
+        if _is_numpys(f) and holds_floats((result,)) and holds_floats((*args, *kwargs.values())):
+            raise _not_seen(f, _WITHOUT_ARRAYS)
 
     def rounded(self, value: float, error: float) -> float:
         """A float or its neighbour on the side of the exact value."""
         if error == 0 or not math.isfinite(value) or self.random.getrandbits(1):
             return value
-        return math.nextafter(value, math.inf if error > 0 else -math.inf)
+        return type(value)(math.nextafter(value, math.inf if error > 0 else -math.inf))
 
     def either(self, value: float) -> float:
         """A float or one of its neighbours, where the exact value is not known."""
         return self.rounded(value, self.random.choice((-1.0, 1.0)))
 
 
+def _not_seen(f: Any, advice: str) -> NotOverdubbable:
+    site = nearest_site()
+    return NotOverdubbable(f"the rounding errors of {leaf_name(f)} are not seen, at {site}: {site.source}\n{advice}")
+
+
+def _is_numpys(f: Any) -> bool:
+    """Whether a function, which is no class and does not only move numbers, is one of NumPy."""
+    if isinstance(f, type):
+        return False
+    found = getattr(getattr(f, "__objclass__", f), "__module__", None) or type(f).__module__
+    is_numpys = isinstance(found, str) and found.partition(".")[0] == "numpy"
+    return is_numpys and getattr(f, "__name__", None) not in _MOVING
+
+
 def _is_float(value: Any) -> bool:
-    return type(value) is float and math.isfinite(value)
+    return _is_real(value) and isinstance(value, float) and math.isfinite(value)
+
+
+def _is_real(value: Any) -> bool:
+    """Whether a value is a float or integer of the interpreter, or a float of NumPy with the same bits."""
+    return type(value) in (int, float) or (isinstance(value, float) and is_array(value))
+
+
+def _refuse_arrays(f: Any, *values: Any) -> None:
+    if any(is_array(value) and not isinstance(value, float) and value.dtype.kind in "fc" for value in values):
+        raise _not_seen(f, _WITHOUT_ARRAYS)
 
 
 def _operation(ctx: Any, f: Any, *operands: Any) -> Any:
     value = fallback(ctx, f, *operands)
-    if not _is_float(value) or not all(type(one) in (int, float) for one in operands):
+    _refuse_arrays(f, value, *operands)
+    if not _is_float(value) or not all(map(_is_real, operands)):
         return value
     return ctx.rounded(value, float(_EXACT[f](*map(Fraction, operands)) - Fraction(value)))
 
 
 def _function(ctx: Any, f: Any, *operands: Any, **keywords: Any) -> Any:
     value = fallback(ctx, f, *operands, **keywords)
+    _refuse_arrays(f, value, *operands)
     return ctx.either(value) if _is_float(value) and not value.is_integer() else value
 
 
@@ -89,7 +120,7 @@ def _fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
     given: Sequence[Any] = list(items)
     pairwise = _FOLDS[f]
     begin = [*start, *keywords.values()]
-    if not any(type(one) is float for one in (*begin, *given)) or len(begin) > 1:
+    if not any(isinstance(one, float) for one in (*begin, *given)) or len(begin) > 1:
         return fallback(ctx, f, given, *start, **keywords)
     if pairwise is None:
         return ctx.either(fallback(ctx, f, given))
@@ -98,7 +129,7 @@ def _fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
 
 for _f in _EXACT:
     _RandomRounding.overdub.register(_f)(_operation)
-for _f in (*_ROUNDED, operator.pow, operator.ipow, pow):
+for _f in (*_ROUNDED, operator.pow, operator.ipow, pow, operator.matmul, operator.imatmul):
     _RandomRounding.overdub.register(_f)(_function)
 for _f in _FOLDS:
     _RandomRounding.overdub.register(_f)(_fold)
@@ -125,7 +156,8 @@ def significant(f: Callable[..., Any], *args: Any, samples: int = 10, seed: int 
     Raises
     ------
     NotOverdubbable
-        If the program calls a function of a context, such as `derivative`, whose arithmetic would not be rounded.
+        If the program calls a function of a context, such as `derivative`, or of NumPy: their arithmetic would not be
+        rounded.
     TypeError
         If the function returns no float.
     ValueError
