@@ -28,7 +28,7 @@ __all__ = ["significant"]
 
 _CONTEXTS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _WITHOUT_ARRAYS: Final = "Compute with floats and lists of floats"
-_MOVING: Final = frozenset("array asarray copy flatten item ravel reshape tolist transpose".split())
+_MOVING: Final = frozenset(["array", "asarray", "copy", "flatten", "item", "ravel", "reshape", "tolist", "transpose"])
 _MOST_DIGITS: Final = 53 * math.log10(2)
 
 _EXACT: Final[dict[Any, Callable[..., Any]]] = {
