@@ -11,6 +11,7 @@ import math
 import operator
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -41,14 +42,15 @@ class Names:
     def __init__(self) -> None:
         self.modules: dict[str, None] = {}
         self.tables: dict[str, str] = {}
+        self._counts: Counter[str] = Counter()
         self._taken = {*keyword.kwlist, *dir(builtins), "math", "numpy"}
 
     def new(self, wanted: str) -> str:
         """A name that is not taken yet."""
-        name, number = wanted, 1
+        name = wanted
         while name in self._taken:
-            number += 1
-            name = f"{wanted}_{number}"
+            self._counts[wanted] += 1
+            name = f"{wanted}_{self._counts[wanted] + 1}"
         self._taken.add(name)
         return name
 

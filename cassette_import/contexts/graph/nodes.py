@@ -14,7 +14,19 @@ from cassette_import.contexts.graph.errors import GuardFailed
 from cassette_import.runtime.dispatch.call_sites import CallSite
 from cassette_import.runtime.tagging.lost_metadata import leaf_name
 
-__all__ = ["Built", "Constant", "Guard", "Node", "Step", "Template", "evaluated", "nodes_in", "run_steps", "same"]
+__all__ = [
+    "Built",
+    "Constant",
+    "Guard",
+    "Node",
+    "Step",
+    "Template",
+    "evaluated",
+    "nodes_in",
+    "run_steps",
+    "same",
+    "sources",
+]
 
 
 class Node:
@@ -176,6 +188,11 @@ def nodes_in(template: Template) -> Iterator[Node]:
     elif isinstance(template, Built):
         for part in template.parts:
             yield from nodes_in(part)
+
+
+def sources(step: Step) -> list[Node]:
+    """The nodes whose results a step reads."""
+    return [step.node] if isinstance(step, Guard) else step.sources
 
 
 def evaluated(template: Template, results: Mapping[int, Any]) -> Any:

@@ -17,7 +17,8 @@ from cassette_import.contexts.graph.analyses import key_of
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.expressions import Names, call, condition
 from cassette_import.contexts.graph.known_functions import keeps_types
-from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template, nodes_in, same
+from cassette_import.contexts.graph.loops import Loop, LoopFinder
+from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template, nodes_in, same, sources
 from cassette_import.contexts.graph.tracing import Trace, parts_of
 from cassette_import.runtime.dispatch.call_sites import CallSite
 
@@ -63,6 +64,11 @@ class _Path:
             elif self.of(step) == step.number:
                 self.uses.update(map(self.of, step.sources))
         self.uses.update(map(self.of, nodes_in(trace.result)))
+        self.nodes = {node.number: node for node in (*trace.inputs, *trace.steps) if isinstance(node, Node)}
+
+    def first(self, node: Node) -> Node:
+        """The first node that computes the same."""
+        return self.nodes[self.of(node)]
 
     def of(self, node: Node) -> int:
         """The number of the first node that computes the same."""
@@ -146,9 +152,17 @@ class _Writer:
         if indent > DEEPEST:
             raise NotRepresentable("the paths are nested too deeply")
         steps, shown = paths[0].trace.steps, None
+        loops = self._loops(paths, start, known)
+        end_of_loop = start
         for number in range(start, len(steps)):
             step = steps[number]
-            if isinstance(step, Guard):
+            if number in loops:
+                loop, end_of_loop = loops[number]
+                self._loop(paths, loop, indent, known)
+            if number < end_of_loop:
+                if isinstance(step, Node) and paths[0].of(step) in known:
+                    known[step.number] = known[paths[0].of(step)]
+            elif isinstance(step, Guard):
                 paths = self._branch(paths, number, step, indent, known)
             elif step.number not in known and paths[0].of(step) == step.number:
                 if step.site is not None and step.site.function != shown:
@@ -158,6 +172,84 @@ class _Writer:
             else:
                 known[step.number] = known[paths[0].of(step)]
         self._line(indent, f"return {self._expression(paths[0].trace.result, known)}")
+
+    def _loops(self, paths: Sequence[_Path], start: int, known: dict[int, str]) -> dict[int, tuple[Loop, int]]:
+        """The loops up to the next guard at which paths part, by the number of their first step; and their ends."""
+        path, steps = paths[0], paths[0].trace.steps
+        end = start
+        while end < len(steps) and (isinstance(steps[end], Node) or _is_common(paths, end)):
+            end += 1
+        numbers = [
+            number
+            for number in range(start, end)
+            if isinstance(step := steps[number], Guard) or (step.number not in known and path.of(step) == step.number)
+        ]
+        last_use: dict[int, int] = {}
+        for place, number in enumerate(numbers):
+            last_use.update(dict.fromkeys(map(path.of, sources(steps[number])), place))
+        for one in paths:
+            later = [node for step in one.trace.steps[end:] for node in sources(step)]
+            last_use.update(dict.fromkeys(map(one.of, (*later, *nodes_in(one.trace.result))), len(numbers)))
+        finder = LoopFinder([steps[number] for number in numbers], path.first, last_use)
+        found: dict[int, tuple[Loop, int]] = {}
+        place = 0
+        while place < len(numbers):
+            loop = finder.find(place)
+            if loop is not None:
+                after = place + len(loop.steps)
+                found[numbers[place]] = loop, numbers[after - 1] + 1
+                place = after
+            else:
+                place += 1
+        return found
+
+    def _loop(self, paths: Sequence[_Path], loop: Loop, indent: int, known: dict[int, str]) -> None:
+        """A loop. The results of the last round are known after it."""
+        inner = dict(known)
+        last = len(loop.steps) - loop.period
+        variables = {}
+        for place, first in loop.variables.items():
+            step: Any = loop.steps[place]
+            variables[place] = self._names.new(_assigned_name(step.site) or "x")
+            self._line(indent, f"{variables[place]} = {self._expression(first, known)}")
+            inner[step.number] = variables[place]  # in the second round, the result of the first one
+        columns = [self._column(column, known) for column in loop.columns]
+        names = [self._names.new("number" if text.startswith("range(") else "value") for text in columns]
+        inner |= {-1 - number: name for number, name in enumerate(names)}
+        self._line(indent, f"for {', '.join(names) or '_'} in {_zipped(columns, loop.rounds)}:")
+        moved, empty = [], len(self._lines)
+        for place, step in enumerate(loop.body):
+            if isinstance(step, Guard):
+                text = condition(step, inner[step.node.number], self._names)
+                self._unless(indent + 1, text, str(step).split(", at ")[0])
+                continue
+            result: Any = loop.steps[last + place]
+            if place in variables and place == loop.period - 1:
+                self._line(indent + 1, f"{variables[place]} = {_bare(self._call(step, inner))}")
+                inner[step.number] = variables[place]
+            elif place in variables or place in loop.kept:
+                inner[step.number] = self._names.new(_assigned_name(step.site) or "x")
+                self._line(indent + 1, f"{inner[step.number]} = {_bare(self._call(step, inner))}")
+                moved += [(variables[place], inner[step.number])] if place in variables else []
+            else:
+                self._statement(paths, step, indent + 1, inner)
+            if place in variables or place in loop.kept:
+                known[result.number] = inner[step.number]
+        if moved:
+            targets, values = zip(*moved, strict=True)
+            self._line(indent + 1, f"{', '.join(targets)} = {', '.join(values)}")
+        if len(self._lines) == empty:
+            self._lines.pop()  # nothing uses the results
+
+    def _column(self, column: Sequence[Template], known: dict[int, str]) -> str:
+        """The values of a column, as an expression."""
+        values: list[Any] = [one.value if isinstance(one, Constant) else None for one in column]
+        if set(map(type, values)) == {int}:
+            step = values[1] - values[0]
+            if step and values == list(range(values[0], values[0] + step * len(values), step)):
+                return f"range({values[0]}, {values[-1] + step}{f', {step}' if step != 1 else ''})"
+        text = f"({', '.join(self._expression(one, known) for one in column)})"
+        return self._names.table(text) if all(isinstance(one, Constant) for one in column) else text
 
     def _branch(
         self, paths: Sequence[_Path], number: int, guard: Guard, indent: int, known: dict[int, str]
@@ -190,7 +282,7 @@ class _Writer:
             known[node.number] = text  # of a guard
         else:
             made = self._names.new(name or "x")
-            self._line(indent, f"{made} = {text[1:-1] if _has_brackets(text) else text}")
+            self._line(indent, f"{made} = {_bare(text)}")
             known[node.number] = made
 
     def _call(self, node: Node, known: dict[int, str]) -> str:
@@ -229,6 +321,22 @@ def _guard(path: _Path, number: int) -> Guard:
     step: Step = path.trace.steps[number]
     assert isinstance(step, Guard)
     return step
+
+
+def _is_common(paths: Sequence[_Path], number: int) -> bool:
+    """Whether a guard has the same outcome in all paths."""
+    return all(same(_guard(path, number).expected, _guard(paths[0], number).expected) for path in paths)
+
+
+def _zipped(columns: Sequence[str], rounds: int) -> str:
+    """What a loop iterates."""
+    if len(columns) > 1:
+        return f"zip({', '.join(columns)})"
+    return columns[0] if columns else f"range({rounds})"
+
+
+def _bare(text: str) -> str:
+    return text[1:-1] if _has_brackets(text) else text
 
 
 def _has_brackets(text: str) -> bool:
