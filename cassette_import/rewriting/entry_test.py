@@ -87,3 +87,15 @@ class Entry:
             roots = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "roots")
             tests.append(at.put(ast.Compare(at.constant(self.root), [ast.In()], [roots])))
         return at.put(ast.BoolOp(ast.And(), tests)) if len(tests) > 1 else tests[0]
+
+    def elsewhere(self, at: At) -> ast.expr | None:
+        """The test whether the context that is active does not cover the file of the function; None if it always does.
+
+        It is for a body that all contexts share, which the file keeps when its root function has returned.
+        """
+        if self.root is None:
+            return None
+        active = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "variant")
+        roots = at.attribute(at.call(at.symbol(symbols.GET_ACTIVATION), []), "roots")
+        other = at.put(ast.Compare(at.constant(self.root), [ast.NotIn()], [roots]))
+        return at.put(ast.BoolOp(ast.And(), [at.symbol(symbols.IS_ANY_ACTIVE), active, other]))

@@ -210,11 +210,15 @@ class _Rewriter:
         blocks = {prefix: block_of_passes(made, declarations) for prefix, made in bodies.items()}
         bare = reads_locals(node)
         if is_suspendable(node):
+            elsewhere = self.entry.elsewhere(at)
+            copies: list[Any] = [] if elsewhere is None else [clone(statement, self.kept) for statement in body]
             if self.is_tagging:
                 body = with_unwrapping(at, node, body, self.shapes)
                 body = [insert_reads_where_active(statement, names) for statement in body] if names else body
                 blocks = {prefix: with_unwrapping(at, node, block, self.shapes) for prefix, block in blocks.items()}
             rewritten = self._suspendable(at, body, blocks, Mode.BARE if bare else Mode.CALLEE)
+            if elsewhere is not None:
+                rewritten = [at.put(ast.If(elsewhere, plain_branch(at, copies, names), rewritten))]
         else:
             rewritten = self._branches(node, at, body, blocks, bare, names, follows)
         node.body = [*docstring, *declarations, *rewritten]
@@ -287,9 +291,12 @@ class _Rewriter:
     def _lambda(self, node: ast.Lambda, bodies: Mapping[str, Function], follows: bool) -> ast.Lambda:
         at = At(node.body)
         if is_suspendable(node):
+            elsewhere = self.entry.elsewhere(at)
+            plain: Any = clone(node.body, self.kept)
             if self.is_tagging:
                 node.body = returned(insert_unwrapping(node.body, self.shapes, VARIABLES))
-            node.body = self.rewrite(node.body, Mode.BARE, None)
+            body = self.rewrite(node.body, Mode.BARE, None)
+            node.body = body if elsewhere is None else at.either(elsewhere, plain, body)
             return node
         bare = reads_locals(node) or hasattr(node, BARE_LAMBDA)
         copies: list[Any] = [

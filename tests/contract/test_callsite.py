@@ -136,8 +136,7 @@ class BeforeOnly(Context):
 
 
 def sources(seen):
-    """The sources of the sites, but for those in `WeakSet`: an earlier test may have had a root function there."""
-    return [site.source for _, site in seen if not site.filename.endswith("_weakrefset.py")]
+    return [site.source for _, site in seen]
 
 
 def site_of(seen, function):
