@@ -6,8 +6,6 @@ Knows dask's worker plugins, process pools and how contexts report; must not kno
 from __future__ import annotations
 
 import functools
-import io
-import marshal
 import os
 import pickle
 import tempfile
@@ -18,7 +16,14 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from cassette_import.activation.context import Context
-from cassette_import.contexts.common.reporting import chosen_format, known_formats, summary_of
+from cassette_import.contexts.common.merged_files import merged_file
+from cassette_import.contexts.common.reporting import (
+    chosen_format,
+    is_merging,
+    is_streaming,
+    known_formats,
+    summary_of,
+)
 from cassette_import.contexts.lookup import context_named
 from cassette_import.frontends.reporting.report import merged, report
 from cassette_import.importing.installation import Installation, install
@@ -35,11 +40,16 @@ Description: TypeAlias = str | Callable[[], Context]
 
 
 class _Joined:
-    """A process in which the context is active."""
+    """A process in which the context is active. `suffix` is the format of a context that writes while it runs."""
 
-    def __init__(self, packages: tuple[str, ...], context: Description) -> None:
+    def __init__(self, packages: tuple[str, ...], context: Description, suffix: str | None) -> None:
         self.installation: Installation | None = install(packages) if packages else None
-        self.context = context_named(context) if isinstance(context, str) else context()
+        self.context = _made(context)
+        self._stream: Path | None = None
+        if suffix is not None and is_streaming(self.context):
+            self._folder = tempfile.TemporaryDirectory(prefix="cassette_import-")
+            self._stream = Path(self._folder.name, f"stream{suffix}")
+            self.context.stream(str(self._stream))
 
     def call(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """Call a function in the context."""
@@ -51,20 +61,35 @@ class _Joined:
 
     def results(self, suffixes: Iterable[str]) -> dict[str, Any]:
         """What the context has found so far: its summary, its files by suffix, and the report of this process."""
-        files: dict[str, bytes] = {}
-        formats = known_formats(self.context)
-        with tempfile.TemporaryDirectory() as folder:
-            for suffix in suffixes:
-                path = os.path.join(folder, f"result{suffix}")
-                formats[chosen_format(formats, path)](path)
-                files[suffix] = Path(path).read_bytes()
+        summary = summary_of(self.context)  # first: a trace of the last calls writes them now
+        context = self.context
         installations = [] if self.installation is None else [self.installation]
         return {
             "process": os.getpid(),
-            "summary": summary_of(self.context),
-            "files": files,
-            "report": report(installations, [self.context]),
+            "summary": summary,
+            "files": {suffix: self._content(suffix) for suffix in suffixes},
+            "streamed": self._stream is not None,
+            "portable": context.portable_results() if is_merging(context) else None,
+            "report": report(installations, [context]),
         }
+
+    def _content(self, suffix: str) -> bytes:
+        """What a file of this format would have now."""
+        if is_streaming(self.context):
+            if self._stream is None or self._stream.suffix != suffix:
+                name = type(self.context).__name__
+                raise ValueError(f"{name} writes while tasks run: give suffix={suffix!r} when the workers start")
+            return self._stream.read_bytes()
+        formats = known_formats(self.context)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, f"result{suffix}")
+            formats[chosen_format(formats, path)](path)
+            return Path(path).read_bytes()
+
+    def close(self) -> None:
+        """Remove the file to which the context writes."""
+        if self._stream is not None:
+            self._folder.cleanup()
 
 
 _joined: Final[dict[str, _Joined]] = {}
@@ -74,8 +99,13 @@ _joined: Final[dict[str, _Joined]] = {}
 class _Gathered:
     """The base of what gathers the results of several processes: merges summaries and reports, and writes files."""
 
+    _context: Description
+
     def _merged_summary(self, results: Mapping[str, Mapping[str, Any]]) -> str:
         texts = [f"{name}:\n{one['summary']}" for name, one in sorted(results.items()) if one["summary"]]
+        together = self._together(results) if len(texts) > 1 else None
+        if together is not None:
+            texts.append(f"together:\n{summary_of(together)}")
         return "\n\n".join(texts)
 
     def _merged_report(self, results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -84,28 +114,39 @@ class _Gathered:
     def _write(self, results: Mapping[str, Mapping[str, Any]], path: str | os.PathLike[str]) -> list[str]:
         target = Path(path)
         written: list[str] = []
-        contents = [one["files"][target.suffix] for _, one in sorted(results.items())]
-        for number, content in enumerate(contents, 1):
+        contents = {name: one["files"][target.suffix] for name, one in sorted(results.items())}
+        for number, content in enumerate(contents.values(), 1):
             numbered = target.with_name(f"{target.stem}-{number}{target.suffix}")
             numbered.write_bytes(content)
             written.append(str(numbered))
-        if target.suffix == ".prof" and contents:
-            target.write_bytes(_merged_profile(contents))
+        if self._write_together(results, contents, target):
             written.insert(0, str(target))
         return written
 
+    def _write_together(
+        self, results: Mapping[str, Mapping[str, Any]], contents: Mapping[str, bytes], target: Path
+    ) -> bool:
+        """Write the file of all processes; return whether there is one in this format."""
+        together = self._together(results)
+        if together is not None and is_merging(together):
+            formats = together.merged_formats
+            if target.suffix in formats:
+                formats[target.suffix](str(target))
+            return target.suffix in formats
+        streamed = any(one["streamed"] for one in results.values())
+        content = merged_file(contents, target.suffix, streamed=streamed)
+        if content is not None:
+            target.write_bytes(content)
+        return content is not None
 
-def _merged_profile(contents: Iterable[bytes]) -> bytes:
-    """Profiles of several processes as one, in the format of `pstats`."""
-    import pstats
-
-    with tempfile.TemporaryDirectory() as folder:
-        paths: list[str] = []
-        for content in contents:
-            paths.append(os.path.join(folder, f"{len(paths)}.prof"))
-            Path(paths[-1]).write_bytes(content)
-        everything: Any = pstats.Stats(*paths, stream=io.StringIO())
-        return marshal.dumps(everything.stats)
+    def _together(self, results: Mapping[str, Mapping[str, Any]]) -> Context | None:
+        """A context with the results of all processes; None if there are none, or its type does not add them up."""
+        portable = [one["portable"] for _, one in sorted(results.items()) if one["portable"] is not None]
+        context = _made(self._context) if portable else None
+        if context is not None and is_merging(context):
+            for one in portable:
+                context.add_results(one)
+        return context
 
 
 class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
@@ -119,6 +160,9 @@ class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
         The packages that are overdubbed.
     context:
         Text as for the option `-c`, such as ``"profile"``, or a picklable callable that makes the context.
+    suffix:
+        The format of a context that writes while tasks run, as `trace` does: ``".jsonl"``. `write` takes files of this
+        format then. Without it, such a context writes to the standard error of the workers.
 
     Raises
     ------
@@ -135,11 +179,12 @@ class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
     >>> print(plugin.summary(client))  # doctest: +SKIP
     """
 
-    def __init__(self, packages: str | Iterable[str], context: Description) -> None:
+    def __init__(self, packages: str | Iterable[str], context: Description, *, suffix: str | None = None) -> None:
         if WorkerPlugin is object:
             raise ImportError("CassettePlugin needs dask.distributed: install cassette_import[distributed]")
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
         self._context = _picklable(context)
+        self._suffix = suffix
         self.name = f"cassette_import-{uuid.uuid4().hex[:8]}"
         """The name under which dask registers the plugin."""
         self._plain: dict[str, Any] = {}
@@ -147,7 +192,7 @@ class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: Any) -> None:
         """Called by dask on each worker."""
         if self.name not in _joined:
-            _joined[self.name] = joined = _Joined(self._packages, self._context)
+            _joined[self.name] = joined = _Joined(self._packages, self._context, self._suffix)
             runners = _runners()
             self._plain = {name: vars(runners)[name] for name in _RUNNERS if name in vars(runners)}
             if not self._plain:
@@ -179,7 +224,8 @@ class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
         client:
             The client of the cluster.
         path:
-            The file. There is a numbered file for each worker; with `.prof`, the file itself has all of them together.
+            The file. There is a numbered file for each worker, and the file itself has all of them together, if the
+            format has a sum: profiles, call graphs, call types and traces do.
 
         Returns
         -------
@@ -247,7 +293,7 @@ class PoolInitializer(_Gathered):
 
     def __call__(self) -> None:
         """Called in each process."""
-        joined = _Joined(self._packages, self._context)
+        joined = _Joined(self._packages, self._context, next(iter(self._suffixes), None))
         util.Finalize(None, functools.partial(self._finish, joined), exitpriority=0)
         joined.context.__enter__()  # for as long as the process lives
 
@@ -255,6 +301,7 @@ class PoolInitializer(_Gathered):
         path = os.path.join(self._folder, f"process-{os.getpid()}.pickle")
         with open(path, "wb") as file:
             pickle.dump(joined.results(self._suffixes), file)
+        joined.close()
 
     def _of_processes(self) -> dict[str, dict[str, Any]]:
         return {path.stem: pickle.loads(path.read_bytes()) for path in Path(self._folder).glob("process-*.pickle")}
@@ -280,6 +327,10 @@ class PoolInitializer(_Gathered):
         The names of the files.
         """
         return self._write(self._of_processes(), path)
+
+
+def _made(context: Description) -> Context:
+    return context_named(context) if isinstance(context, str) else context()
 
 
 def _picklable(context: Any) -> Description:

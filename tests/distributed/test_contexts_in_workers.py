@@ -5,6 +5,7 @@ import os
 import pstats
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,13 @@ from cassette_import.distributed import CassettePlugin
 @pytest.fixture(scope="module")
 def package(folder, work):
     (folder / "parallel_shop.py").write_text(
-        "def tax(price):\n    return price * 2\n\ndef total(count):\n    return sum(tax(n) for n in range(count))\n"
+        "def tax(price):\n    return price * 2\n\ndef total(count):\n    return sum(tax(n) for n in range(count))\n\n"
+        "def half(price):\n    return price / 2\n\n"
+        "import random\nfrom cassette_import.contexts import Record, Replay\n\n"
+        "def draw():\n    return random.SystemRandom().random()\n\n"
+        "def drawn(kind, path):\n    with kind(path):\n        return draw()\n\n"
+        "def recorded(path):\n    return drawn(Record, path)\n\n"
+        "def replayed(path):\n    return drawn(Replay, path)\n"
     )
     import parallel_shop
 
@@ -58,6 +65,94 @@ def test_a_profile_has_the_calls_of_all_workers(client, path_on_workers, package
     client.unregister_worker_plugin(plugin.name)
     client.submit(package.total, 7, pure=False).result()
     assert _calls(plugin.write(client, tmp_path / "again.prof")[0], "tax") == 10
+
+
+@pytest.fixture
+def in_workers(client, path_on_workers, package):
+    """Runs two tasks in a context, one on each worker; returns the plugin and their results."""
+    plugins = []
+
+    def run(context, function=package.total, **options):
+        plugin = CassettePlugin("parallel_shop", context, **options)
+        client.register_plugin(plugin)
+        plugins.append(plugin)
+        workers = client.scheduler_info()["workers"]
+        done = [client.submit(function, 3 + n, pure=False, workers=[one]) for n, one in enumerate(workers)]
+        return plugin, [one.result() for one in done]
+
+    yield run
+    for plugin in plugins:
+        client.unregister_worker_plugin(plugin.name)
+
+
+def test_a_call_graph_adds_up_the_calls_of_all_workers(in_workers, client, tmp_path):
+    plugin, _ = in_workers("callgraph")
+    written = plugin.write(client, tmp_path / "graph.mmd")
+    assert [os.path.basename(path) for path in written] == ["graph.mmd", "graph-1.mmd", "graph-2.mmd"]
+    together = plugin.summary(client).partition("together:\n")[2]
+    assert [line.split()[0] for line in together.splitlines() if line.endswith("-> parallel_shop.tax")] == ["7"]
+
+
+def test_call_types_have_the_calls_of_all_workers(in_workers, client, tmp_path):
+    plugin, _ = in_workers("call-types")
+    everything = plugin.write(client, tmp_path / "types.json")[0]
+    entries = json.loads((tmp_path / "types.json").read_text())
+    assert everything == str(tmp_path / "types.json")
+    assert [call for entry in entries for call in entry["calls"] if "tax" in call["types"]] == [
+        {"types": "tax(int) -> int", "count": 7}
+    ]
+    assert "7 × tax(int) -> int" in plugin.summary(client).partition("together:\n")[2]
+
+
+def test_stubs_are_written_for_each_worker_alone(in_workers, client, tmp_path):
+    plugin, _ = in_workers("call-types")
+    assert len(plugin.write(client, tmp_path / "types.pyi")) == 2
+    assert not (tmp_path / "types.pyi").exists()
+
+
+def test_a_flame_graph_has_the_paths_of_all_workers(in_workers, client, tmp_path):
+    plugin, _ = in_workers("profile")
+    whole, *parts = plugin.write(client, tmp_path / "run.folded")
+
+    def microseconds(path):
+        return sum(int(line.rpartition(" ")[2]) for line in Path(path).read_text().splitlines())
+
+    assert microseconds(whole) == sum(map(microseconds, parts)) > 0
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".json"])
+def test_a_trace_has_the_calls_of_all_workers(in_workers, client, tmp_path, suffix):
+    plugin, _ = in_workers("trace", suffix=suffix)
+    plugin.write(client, tmp_path / f"trace{suffix}")
+    text = (tmp_path / f"trace{suffix}").read_text()
+    assert text.count("tax") == (14 if suffix == ".jsonl" else 7)
+    if suffix == ".json":
+        assert {event["pid"] for event in json.loads(text)} == {1, 2}
+    if suffix == ".jsonl":
+        assert len({json.loads(line)["process"] for line in text.splitlines()}) == 2
+
+
+def test_a_trace_without_a_format_is_refused_when_it_is_written(in_workers, client, tmp_path):
+    plugin, _ = in_workers("trace")
+    with pytest.raises(ValueError, match=r"give suffix='\.txt' when the workers start"):
+        plugin.write(client, tmp_path / "trace.txt")
+
+
+def test_substituted_functions_are_replaced_in_workers(in_workers):
+    _, results = in_workers("substitute:parallel_shop.tax=parallel_shop.half")
+    assert results == [1.5, 3.0]
+
+
+def test_faults_are_injected_in_workers(in_workers):
+    with pytest.raises(ConnectionError, match="injected by faults"):
+        in_workers("faults:target=parallel_shop.tax,raises=ConnectionError")
+
+
+def test_a_recording_of_a_task_is_replayed_by_another_one(client, path_on_workers, package, tmp_path):
+    paths = [str(tmp_path / f"{n}.jsonl") for n in range(3)]
+    numbers = client.gather(client.map(package.recorded, paths, pure=False))
+    assert len(set(numbers)) == 3
+    assert client.gather(client.map(package.replayed, paths, pure=False)) == numbers
 
 
 SCRIPT = """

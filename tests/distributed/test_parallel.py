@@ -317,3 +317,24 @@ def test_calls_are_made_in_this_process_when_the_scheduler_is_gone(work, program
     module = program("def main():\n    return [work.load(n) for n in range(2)]")
     assert overdub(context, module.main) == [{"n": 0}, {"n": 1}]
     assert "2 in this process: the connection to the scheduler is closed" in context.summary()
+
+
+STARTING = """
+from cassette_import.contexts.parallel import cluster
+
+cluster.DEATH_TIMEOUT = 2.0
+cluster.local_processes(2)
+"""
+
+
+def test_workers_end_if_the_program_is_killed_while_they_start(tmp_path):
+    psutil = pytest.importorskip("psutil", reason="dask.distributed brings psutil")
+    script = [sys.executable, "-c", STARTING]
+    with subprocess.Popen(script, cwd=os.getcwd(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+        workers = []
+        while len(workers) < 2 and program.poll() is None:
+            workers = psutil.Process(program.pid).children(recursive=True)
+        program.kill()
+    assert len(workers) >= 2
+    _, alive = psutil.wait_procs(workers, timeout=100)
+    assert alive == []

@@ -92,6 +92,7 @@ class CallTypes(Context, events=Events.CALLS):
         self._leaves = leaves
         self._module = module
         self._threads: dict[int, dict[Any, Site]] = {}
+        self._elsewhere: list[list[dict[str, Any]]] = []  # what other processes recorded
         self.types: dict[int, type] = {}
         """The types by the `id()` that shapes contain."""
         self._simple: set[int] = set()  # the id() of types whose elements are not recorded
@@ -104,6 +105,7 @@ class CallTypes(Context, events=Events.CALLS):
     def forked(self) -> None:
         """Start with no calls in a forked process."""
         self._threads.clear()
+        self._elsewhere.clear()
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Record the types of the arguments and the result."""
@@ -203,20 +205,33 @@ class CallTypes(Context, events=Events.CALLS):
 
     def summary(self) -> str:
         """The call sites and their types, at most `limit` of them."""
-        return report.text(self._listed(), self.types, self._limit)
+        return report.text(self._entries(), self._limit)
 
-    def _listed(self) -> list[Site]:
-        return [site for site in self.sites() if self._leaves or site.python is not None]
+    def _entries(self) -> list[dict[str, Any]]:
+        listed = [site for site in self.sites() if self._leaves or site.python is not None]
+        found = report.entries(listed, self.types)
+        return report.merged([found, *self._elsewhere]) if self._elsewhere else found
+
+    def portable_results(self) -> list[dict[str, Any]]:
+        """See `Merging`: the entries of call sites."""
+        return self._entries()
+
+    def add_results(self, results: list[dict[str, Any]]) -> None:
+        """See `Merging`: the numbers of calls with the same types are added up."""
+        self._elsewhere.append(results)
+
+    @property
+    def merged_formats(self) -> Mapping[str, Writer]:
+        """See `Merging`: all but stubs, which need the classes of the other processes."""
+        return {suffix: write for suffix, write in self.formats.items() if suffix != ".pyi"}
 
     @property
     def formats(self) -> Mapping[str, Writer]:
         """`.pyi` for stubs, `.txt` and `.json` for the list of call sites."""
         return {
             ".pyi": text_writer(lambda: _in_one_file(self._stubs_to_write()), "backslashreplace"),
-            ".txt": text_writer(lambda: report.text(self._listed(), self.types), "backslashreplace"),
-            ".json": text_writer(
-                lambda: json.dumps(report.entries(self._listed(), self.types), indent=2), "backslashreplace"
-            ),
+            ".txt": text_writer(lambda: report.text(self._entries()), "backslashreplace"),
+            ".json": text_writer(lambda: json.dumps(self._entries(), indent=2), "backslashreplace"),
         }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import get_ident
 from types import CodeType, FrameType, FunctionType
 from typing import Any, ClassVar, Final, cast
@@ -100,6 +100,7 @@ class CallGraph(Context, events=Events.CALLS):
         self._top = top
         self._left_out = 0
         self._threads: dict[int, dict[Any, Edge]] = {}
+        self._elsewhere: Counter[tuple[Function, Function]] = Counter()  # the calls in other processes
 
     @options_of(__init__)
     def __new__(cls, **options: Any) -> CallGraph:
@@ -109,6 +110,7 @@ class CallGraph(Context, events=Events.CALLS):
     def forked(self) -> None:
         """Start with no calls in a forked process."""
         self._threads.clear()
+        self._elsewhere.clear()
 
     def prehook(self, f: Any, *args: Any, **kwargs: Any) -> None:
         """Count the call."""
@@ -127,14 +129,31 @@ class CallGraph(Context, events=Events.CALLS):
 
     def graph(self) -> Graph:
         """The graph so far, without the functions and edges that the options hide."""
-        counts: Counter[tuple[Function, Function]] = Counter()
+        shown = {edge: count for edge, count in self._counts().items() if count >= max(1, self._minimum)}
+        return Graph(tuple(sorted({function for edge in shown for function in edge})), shown)
+
+    def _counts(self) -> Counter[tuple[Function, Function]]:
+        counts = Counter(self._elsewhere)
         for edges in list(self._threads.values()):
             # An edge may have several keys: closures of one `def`, or a class and its `__init__`.
             for edge in {id(edge): edge for edge in list(edges.values())}.values():
                 if self._leaves or edge.callee.filename != NOT_PYTHON:
                     counts[edge.caller, edge.callee] += edge.count
-        shown = {edge: count for edge, count in counts.items() if count >= max(1, self._minimum)}
-        return Graph(tuple(sorted({function for edge in shown for function in edge})), shown)
+        return counts
+
+    def portable_results(self) -> list[tuple[tuple[Any, ...], tuple[Any, ...], int]]:
+        """See `Merging`: caller, callee and number of calls, rare edges included."""
+        return [(tuple(caller), tuple(callee), count) for (caller, callee), count in self._counts().items()]
+
+    def add_results(self, results: Iterable[tuple[tuple[Any, ...], tuple[Any, ...], int]]) -> None:
+        """See `Merging`: the numbers of an edge are added up."""
+        for caller, callee, count in results:
+            self._elsewhere[Function(*caller), Function(*callee)] += count
+
+    @property
+    def merged_formats(self) -> Mapping[str, Writer]:
+        """See `Merging`."""
+        return self.formats
 
     def summary(self) -> str:
         """The edges, those with the most calls first, at most `limit` of them."""
@@ -202,6 +221,7 @@ class _AcceleratedCallGraph(CallGraph, events=Events.CALLS):
     def forked(self) -> None:
         """Start with no calls in a forked process."""
         self._edges.clear()
+        self._elsewhere.clear()
         self.recorder.forget()
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from cassette_import.contexts.common.text import error_line
 from cassette_import.interpreter.protocols import Protocol
@@ -19,6 +19,7 @@ from cassette_import.interpreter.protocols import Protocol
 __all__ = [
     "Forking",
     "Informed",
+    "Merging",
     "Reporting",
     "Streaming",
     "UnknownFormat",
@@ -27,6 +28,7 @@ __all__ = [
     "chosen_format",
     "is_forking",
     "is_informed",
+    "is_merging",
     "is_reporting",
     "is_streaming",
     "is_writing",
@@ -82,6 +84,20 @@ class Forking(Protocol):
         """Called in the child process. The results so far are reported by the parent process."""
 
 
+class Merging(Protocol):
+    """A context that takes in the results of contexts of its type in other processes."""
+
+    def portable_results(self) -> Any:
+        """The results so far, which can be pickled."""
+
+    def add_results(self, results: Any) -> None:
+        """Add what `portable_results` returned in another process."""
+
+    @property
+    def merged_formats(self) -> Mapping[str, Writer]:
+        """Those of the `formats` that have the added results, too."""
+
+
 def _has(context: object, *names: str) -> bool:
     """Whether a context has the attributes of a protocol.
 
@@ -125,6 +141,15 @@ def is_informed(context: object) -> TypeGuard[Informed]:
     False
     """
     return _has(context, "inform")
+
+
+def is_merging(context: object) -> TypeGuard[Merging]:
+    """Whether a context takes in results of other processes, see `Merging`.
+
+    >>> is_merging(3)
+    False
+    """
+    return _has(context, "portable_results", "add_results", "merged_formats")
 
 
 def is_forking(context: object) -> TypeGuard[Forking]:

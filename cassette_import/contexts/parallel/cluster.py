@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NEEDS_DISTRIBUTED", "Cluster", "local_processes"]
 
+DEATH_TIMEOUT: Final = 60.0
+"""The seconds after which a worker ends that does not reach its scheduler: the program was killed as it started."""
 NEEDS_DISTRIBUTED: Final = "parallel needs dask.distributed: install cassette_import[distributed]"
 
 
@@ -94,13 +96,20 @@ def local_processes(count: int) -> Any:
     """Workers on this machine, one thread each.
 
     They are restarted if they die. They are programs of their own, because processes that multiprocessing spawns would
-    execute the main module.
+    execute the main module. They end when the scheduler does, even if the program is killed.
     """
     from distributed import Scheduler
     from distributed.deploy.spec import SpecCluster
     from distributed.deploy.subprocess import SubprocessWorker
 
-    options = {"nthreads": 1, "host": "127.0.0.1", "dashboard": False, "memory_limit": 0, "silence_logs": logging.WARN}
+    options = {
+        "nthreads": 1,
+        "host": "127.0.0.1",
+        "dashboard": False,
+        "memory_limit": 0,
+        "silence_logs": logging.WARN,
+        "death_timeout": DEATH_TIMEOUT,
+    }
     worker = {"cls": SubprocessWorker, "options": {"worker_class": "distributed.Nanny", "worker_kwargs": options}}
     scheduler = {
         "cls": Scheduler,
