@@ -72,3 +72,16 @@ def test_an_unknown_program_is_an_error_that_names_those_that_there_are():
     assert done.returncode == 2
     assert "no_such_program" in done.stderr
     assert "networkx" in done.stderr
+
+
+def test_the_table_of_lanes_has_a_row_for_each_function_whose_package_is_installed():
+    pytest.importorskip("numpy")
+    script = ROOT / "benchmarks" / "lanes_table.py"
+    done = subprocess.run(
+        [sys.executable, script, "--lanes", "40", "--rounds", "1"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    rows = done.stdout.splitlines()
+    assert rows[0] == "| function | loop, µs | `np.vectorize` | numba | own | C | lanes |"
+    assert [row.split(" | ")[0] for row in rows[2:4]] == ["| sRGB, one branch", "| Kepler's equation"]
+    assert all(re.search(r"\| \d[\d.e+-]* × \|$", row) for row in rows[2:])

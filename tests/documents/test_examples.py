@@ -24,6 +24,7 @@ WITH_A_TEST = {
     "replace_network_call.py",
     "reuse_arrays.py",
     "sales_report.py",
+    "satellite_day.py",
     "sin_to_cos.py",
     "slice_prints.py",
     "sparse_jacobian.py",
@@ -229,6 +230,18 @@ def test_paving(tmp_path):
     outcome = run(EXAMPLES / "paving.py", "paving.svg", folder=tmp_path)
     assert re.fullmatch(r"\d+ boxes of solutions, \d+ on the boundary\n", outcome.stdout)
     assert (tmp_path / "paving.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_satellite_day(tmp_path):
+    needs("sgp4")
+    needs("matplotlib")
+    outcome = run(EXAMPLES / "satellite_day.py", "satellites.svg", folder=tmp_path)
+    assert outcome.stdout.splitlines() == [
+        "Delta 1: 86400 positions, 373 to 423 km high",
+        "Molniya 2-14: 86400 positions, 1947 to 38430 km high",
+        "GPS: 86400 positions, 20059 to 20305 km high",
+    ]
+    assert (tmp_path / "satellites.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
 def test_reuse_arrays(tmp_path):
