@@ -268,6 +268,8 @@ class _Call:
             raise failure
         if error is not None:
             lanes.commit()
+            if not lanes.alive:  # the same lanes would be run again for ever
+                raise EffectError(f"code of {name_of(self.f)} has run for no lanes") from error
             _without_frames(error)
         context.forget()
         where = context.log.outliving(outcome if error is None else [error])

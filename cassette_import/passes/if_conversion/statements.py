@@ -77,6 +77,8 @@ class Statements(Stores):
         if isinstance(statement, (ast.While, ast.For, ast.AsyncFor)):
             inside = _jumps(statement.body) | _jumps(statement.orelse)
             return "return" in inside or bool(_jumps(statement.orelse))
+        if isinstance(statement, (ast.Return, ast.Break, ast.Continue)):  # what follows is never reached
+            return True
         return isinstance(statement, (ast.If, ast.Match)) and bool(_jumps([statement]))
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:

@@ -141,6 +141,22 @@ def special(x):
     return math.copysign(2.0, x), math.isnan(x), math.isinf(x), math.fmod(x, 0.75), math.degrees(x)
 
 
+def unreachable(x):
+    seen = []
+    for i in range(3):
+        if x > i:
+            if x > 2:
+                break
+                seen.append(0 % 0)
+            continue
+            seen = 0 % 0
+        elif x < -1:
+            return seen
+            seen.append(0 % 0)
+        seen.append(i)
+    return seen
+
+
 def complex_numbers(x):
     if math.isfinite(x) and abs(x) < 1e100:
         return complex(x, 1.0) * complex(0.5, x), (complex(x, 2) * 1j).real, cmath.isfinite(complex(x, 1))
@@ -234,6 +250,7 @@ FLOATS = [
     conversions,
     special,
     complex_numbers,
+    unreachable,
     structures,
     text_by_lane,
     singletons,
