@@ -189,7 +189,7 @@ class Length(float):
     [
         lambda x: float(f"{x:.17g}"),
         lambda x: numpy.dot([x, 1.0], [1e16, -1.0]),
-        lambda x: float((numpy.array([x]) + 1.0)[0]),
+        lambda x: float(numpy.array([x]).view()[0]),
         lambda x: x.as_integer_ratio()[0] * 1.0,
         lambda x: abs(1j * x),
         lambda x: Length(x) + 1.0,
@@ -198,11 +198,6 @@ class Length(float):
 def test_a_function_without_a_rule_is_an_error(function):
     with pytest.raises(NotOverdubbable, match="no rule is known for it"):
         shadow(function, 0.3)
-
-
-def test_an_array_is_refused():
-    with pytest.raises(NotOverdubbable, match="there are no shadows of arrays"):
-        shadow(lambda x: x.sum(), numpy.ones(3))
 
 
 def test_a_result_without_floats_is_an_error():

@@ -141,11 +141,15 @@ class Precision(LosesNothing, tagging=True):
         shadows = [self.shadow_of(operand) for operand in operands]
         sites = self._sites_that_matter(value, operands, shadows, compute)
         local = self._local_error(found, operands, shadows, compute)
-        if local > _FEW_BITS and get_ident() not in self.composing:
-            site = nearest_site()
-            self._losses.add(site, local)
-            sites |= {site}
-        return tag(value, self, Shadow(found, sites))
+        return tag(value, self, Shadow(found, sites | self.note_loss(local)))
+
+    def note_loss(self, bits: float) -> frozenset[CallSite]:
+        """Note the bits that an expression has lost: its call site, if they are more than a few."""
+        if bits <= _FEW_BITS or get_ident() in self.composing:
+            return _NO_SITES
+        site = nearest_site()
+        self._losses.add(site, bits)
+        return frozenset({site})
 
     def _local_error(self, found: Any, operands: Sequence[Any], shadows: list[Shadow], compute: Any) -> float:
         """The bits by which the result is wrong if all operands are right."""
@@ -186,14 +190,17 @@ class Precision(LosesNothing, tagging=True):
         if isinstance(value, bool) or id(f) in COUNTS:
             return NO_METADATA
         if self.lost == "error" and (value is None or isinstance(value, (numbers.Number, FunctionType))):
-            site = nearest_site()
-            raise self.refuse(
-                NotOverdubbable(
-                    f"there is no exact value of {leaf_name(f)}: no rule is known for it, at {site}: {site.source}\n"
-                    "Compute the same with functions that have one, or, if it is Python, install its package"
-                )
-            )
+            raise self.no_exact_value(f, nearest_site())
         return UNKNOWN if self.lost == "error" else NO_METADATA
+
+    def no_exact_value(self, f: Any, site: CallSite, reason: str = "no rule is known for it") -> NotOverdubbable:
+        """The error for a call without exact values. It is raised again if the program catches it."""
+        error = NotOverdubbable(
+            f"there is no exact value of {leaf_name(f)}: {reason}, at {site}: {site.source}\n"
+            "Compute the same with functions that have one, or, if it is Python, install its package"
+        )
+        self.refuse(error)
+        return error
 
     def summary(self) -> str:
         """The expressions that lost bits, at most `limit` of them, and the decisions that would be others."""

@@ -6,8 +6,9 @@ overloads are hidden frames, because the program may inspect its callers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import get_ident
-from typing import Any
+from typing import Any, Final
 
 from cassette_import.activation.tagging import allmetadata
 from cassette_import.contexts.common.composed_calls import compose
@@ -20,7 +21,7 @@ from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
-__all__ = ["Precision"]
+__all__ = ["OF_NUMBERS", "Precision"]
 
 
 @hidden
@@ -93,10 +94,11 @@ def _compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
         ctx.composing.discard(thread)
 
 
-for _function in RULES:
-    Precision.overdub.register(_function)(_apply)
-for _function in DECISIONS:
-    Precision.overdub.register(_function)(_decide)
+OF_NUMBERS: Final[dict[Any, Callable[..., Any]]] = {**dict.fromkeys(RULES, _apply), **dict.fromkeys(DECISIONS, _decide)}
+"""The overload of each function of numbers."""
+
+for _function, _overload in OF_NUMBERS.items():
+    Precision.overdub.register(_function)(_overload)
 for _function in FOLDS:
     Precision.overdub.register(_function)(_fold)
 for _function in COMPOSITIONS:

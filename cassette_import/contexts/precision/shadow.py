@@ -13,7 +13,7 @@ from typing import Any
 from cassette_import.activation.tagging import metadata
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.compositions import COMPOSITIONS
-from cassette_import.contexts.common.numeric_values import is_array
+from cassette_import.contexts.common.numeric_values import array_types, is_array
 from cassette_import.contexts.common.tagged_containers import with_items_read, with_items_tagged
 from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.precision.context import Shadow
@@ -111,10 +111,20 @@ def shadow(f: Callable[..., Any], *args: Any, digits: int = 50) -> Shadowed:
         raise TypeError(f"the function must be callable, not {f!r}")
     if python_function(f) is None and not any(f in rules for rules in (RULES, FOLDS, COMPOSITIONS)):
         raise NotOverdubbable(f"there is no exact value of {f!r}: it has no Python source, and no rule is known for it")
-    ctx = _Strict(digits=digits)
+    arrays = _arrays()
+    ctx = _Strict(digits=digits) if arrays is None else arrays.ArrayPrecision(digits=digits)
     with ctx.checked():
         result = overdub(ctx, f, *[_given(ctx, argument) for argument in args])
     return _report(ctx, result)
+
+
+def _arrays() -> Any:
+    """The module for arrays, if the program has imported NumPy; otherwise None."""
+    if not array_types():
+        return None
+    from cassette_import.contexts.precision import arrays
+
+    return arrays
 
 
 def _given(ctx: Precision, value: Any) -> Any:
@@ -122,7 +132,10 @@ def _given(ctx: Precision, value: Any) -> Any:
     if isinstance(value, float):
         return ctx.input(value)
     if is_array(value):
-        raise NotOverdubbable("there are no shadows of arrays: give lists of floats")
+        arrays = _arrays()
+        if value.dtype != "float64" or not isinstance(value, arrays.np.ndarray):
+            raise NotOverdubbable(f"there are no shadows of arrays of {value.dtype}: give arrays of float64")
+        return arrays.shadowed(ctx, value)
     return with_items_tagged(ctx, value, functools.partial(_given, ctx))
 
 
@@ -157,7 +170,22 @@ def _read(ctx: Precision, value: Any, found: list[tuple[float, Shadow]]) -> Any:
         shadow = known if isinstance(known, Shadow) else ctx.shadow_of(bare)
         found.append((bare, shadow))
         return _of_mpmath(shadow.value)
+    if is_array(bare) and bare.dtype == "float64":
+        return _read_array(ctx, value, bare, found)
     return with_items_read(ctx, value, lambda part: _read(ctx, part, found))
+
+
+def _read_array(ctx: Precision, value: Any, bare: Any, found: list[tuple[float, Shadow]]) -> Any:
+    """The exact elements of an array, in an array of objects."""
+    arrays = _arrays()
+    known = metadata(value, ctx)
+    if not isinstance(known, arrays.ArrayShadow):
+        return bare
+    exact = known.values.copy()
+    for index, element in arrays.np.ndenumerate(bare):
+        found.append((float(element), Shadow(known.values[index], known.sites)))
+        exact[index] = _of_mpmath(known.values[index])
+    return exact
 
 
 def _of_mpmath(number: Any) -> Any:
