@@ -7,14 +7,18 @@ files are written.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import sys
 import threading
+import types
 from collections.abc import Callable, Mapping
+from contextvars import Token
 from typing import IO, Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
+from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.context_types import type_with_events
 from cassette_import.contexts.common.function_names import module_of, thread_name
 from cassette_import.contexts.common.options import check_number, options_of
@@ -22,11 +26,13 @@ from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.common.unmatched_targets import track
 from cassette_import.contexts.trace.bounded_repr import Shortener
+from cassette_import.contexts.trace.call_stack import CallStack, StackHere
 from cassette_import.contexts.trace.last_calls import LastCalls
 from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Output, TracedThread, Tree, UnbufferedFile
 from cassette_import.contexts.trace.secret_masking import Secrets
 from cassette_import.contexts.trace.switch import Switch
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 __all__ = ["Trace"]
 
@@ -34,25 +40,8 @@ Predicate = Callable[[Any, tuple[Any, ...], dict[str, Any]], object]
 _OUTPUTS: Final[Mapping[str, type[Output]]] = {".json": ChromeTrace, ".jsonl": JsonLines, ".ndjson": JsonLines}
 
 
-_Call = tuple[Any, int, bool | None]
-"""A call in progress: its function, its level, and whether its result is a secret; None if the call is not shown."""
-
-
-class _CallStack:
-    """The calls in progress in a thread, outermost first. `level` is that of the next call."""
-
-    __slots__ = ("calls", "level", "thread")
-
-    def __init__(self, thread: TracedThread) -> None:
-        self.thread = thread
-        self.calls: list[_Call] = []
-        self.level = 0
-
-
-class _Here(threading.local):
-    """The call stack of the running thread."""
-
-    stack: _CallStack | None = None
+_FILTERS: Final = ("start", "stop", "package", "predicate")
+"""The options that choose calls."""
 
 
 class Trace(Context, events=Events.CALLS):
@@ -119,6 +108,7 @@ class Trace(Context, events=Events.CALLS):
 
     inherit: ClassVar[bool] = True
     module_level = False
+    _stack_type: ClassVar[type[CallStack]] = CallStack
 
     def __init__(
         self,
@@ -166,13 +156,15 @@ class Trace(Context, events=Events.CALLS):
         self._is_captured = type(stream).__module__.startswith("_pytest.")
         self._last = LastCalls(writer, last) if last else None
         self._output: Output | LastCalls = writer if self._last is None else self._last
-        self._here = _Here()
+        self._here = StackHere()
         self._numbers = itertools.count(1)
         self._start_counting()
 
     @options_of(__init__)
     def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
         """Make an instance of the type that intercepts these events."""
+        if cls is Trace and ACCELERATOR.is_used and _leaves_out_many(options):
+            cls = _accelerated_type()
         return super().__new__(type_with_events(cls, events))
 
     def forked(self) -> None:
@@ -197,9 +189,12 @@ class Trace(Context, events=Events.CALLS):
             stack.calls.append((f, level, None))
             stack.level += wanted
             return
+        self._show_call(stack, f, args, kwargs)
+
+    def _show_call(self, stack: CallStack, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        level = stack.level
         self._shown += 1
-        stack.calls.append((f, level, self._secrets.are_masked and self._output.hides_result(f, args)))
-        stack.level += 1
+        stack.push(f, self._secrets.are_masked and self._output.hides_result(f, args))
         self._output.begin(stack.thread, level, f, args, kwargs)
         if self._shown >= self._limit:
             self._depth = 0  # no further call is shown
@@ -216,13 +211,13 @@ class Trace(Context, events=Events.CALLS):
         except RecursionError:  # the program's own exception goes on
             return
 
-    def _new_stack(self) -> _CallStack:
+    def _new_stack(self) -> CallStack:
         number = next(self._numbers)
         thread = TracedThread(number, thread_name(threading.get_ident()), number == 1)
-        stack = self._here.stack = _CallStack(thread)
+        stack = self._here.stack = self._stack_type(thread)
         return stack
 
-    def _wants(self, stack: _CallStack, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _wants(self, stack: CallStack, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the call passes the filters."""
         if self._switch is not None and not self._switch.begins(function, args, stack, len(stack.calls)):
             return False
@@ -332,3 +327,72 @@ def _function_named(text: str) -> Any:
         return getattr(importlib.import_module(module), name) if colon else text
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"predicate {text!r}: {error}") from error
+
+
+def _leaves_out_many(options: Mapping[str, Any]) -> bool:
+    """Whether hooks in C are quicker, which they are at calls that are not shown. They know no filters."""
+    has_limit = bool(options.get("limit", True)) and not options.get("last")
+    return (has_limit or options.get("depth") is not None) and not any(options.get(name) for name in _FILTERS)
+
+
+class _AcceleratedTrace(Trace, events=Events.CALLS):
+    """A trace without filters. Its hooks in C are suspended only while they show values: that may run other code."""
+
+    leaf_hooks: ClassVar[bool] = True
+
+    def __init__(self, **options: Any) -> None:
+        self.recorder = ACCELERATOR.TraceRecorder(self._stack, self._begin_shown, self._end_shown)
+        super().__init__(**options)
+        self.recorder.deepest = self._deepest
+
+    def _stack(self, makes: bool) -> CallStack | None:
+        return self._here.stack or (self._new_stack() if makes else None)
+
+    def _end_call(self, function: Any, kind: str, value: Any) -> None:
+        self.recorder.end(function, kind, value)
+
+    def _begin_shown(self, stack: CallStack, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        token = self._suspend()
+        try:
+            self._show_call(stack, function, args, kwargs)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
+    def _end_shown(
+        self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, is_secret: bool
+    ) -> None:
+        token = self._suspend()
+        try:
+            self._output.end(thread, level, function, kind, value, is_secret=is_secret)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
+
+    def _suspend(self) -> Token[Activation] | None:
+        """Suspend the trace and the contexts inside it, as far as they are active; return what undoes it."""
+        activation = ACTIVE.get()
+        for level, context in enumerate(activation.contexts):
+            if context is self or getattr(context, "recorder", None) is self.recorder:  # copies share it
+                return ACTIVE.set(hook_activation(activation, level))
+        return None
+
+
+@functools.cache
+def _accelerated_type() -> type[Trace]:
+    """The type whose hooks are in C: the extension may be there later than this module."""
+    namespace = {
+        "__module__": Trace.__module__,
+        "__doc__": Trace.__doc__,
+        "prehook": ACCELERATOR.begin_call,
+        "posthook": ACCELERATOR.end_call,
+        "_stack_type": ACCELERATOR.CallStack,
+        **{f"_{name}": _of_recorder(name) for name in ("depth", "deeper", "left_out")},
+    }
+    keywords = {"events": Events.CALLS}
+    return types.new_class(Trace.__name__, (_AcceleratedTrace,), keywords, lambda names: names.update(namespace))
+
+
+def _of_recorder(name: str) -> property:
+    """An attribute that the recorder has."""
+    return property(lambda trace: getattr(trace.recorder, name), lambda trace, new: setattr(trace.recorder, name, new))

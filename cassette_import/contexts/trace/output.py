@@ -81,6 +81,7 @@ class Output:
 
     def __init__(self, stream: IO[str], *, show: Shortener, secrets: Secrets, whole_lines: bool = False) -> None:
         self._stream = stream
+        self._has_buffer = not isinstance(stream, UnbufferedFile)
         self._secrets = secrets
         self._show = show
         self._whole_lines = whole_lines
@@ -177,7 +178,8 @@ class Output:
             return
         try:
             self._stream.write(text)
-            self._stream.flush()
+            if self._has_buffer:
+                self._stream.flush()
         except (OSError, ValueError):
             self._works = False
 
@@ -216,7 +218,8 @@ class Tree(Output):
 
     def end(self, thread: TracedThread, level: int, function: Any, kind: str, value: Any, *, is_secret: bool) -> None:
         """Complete the line of the call, or write a new one."""
-        self.write_outcome(thread, level, "", kind, self.shown_value(kind, value, is_secret=is_secret))
+        text = self.shown_value(kind, value, is_secret=True) if is_secret else self._show(value)
+        self.write_outcome(thread, level, "", kind, text)
 
     def write_outcome(
         self, thread: TracedThread, level: int, name: str, kind: str, text: str, at: float | None = None

@@ -14,6 +14,8 @@ from helpers.pytest_runs import run_pytest
 from cassette_import import overdub
 from cassette_import.contexts import Trace
 
+pytestmark = pytest.mark.usefixtures("hooks")
+
 PROGRAM = """
     def leaf(n):
         return -n

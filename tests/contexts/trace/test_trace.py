@@ -12,6 +12,8 @@ import pytest
 from cassette_import import Events, install, overdub
 from cassette_import.contexts import Trace
 
+pytestmark = pytest.mark.usefixtures("hooks")
+
 PROGRAM = """
     def parse(text, *, strict=False):
         return int(text)

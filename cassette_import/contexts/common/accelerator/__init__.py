@@ -21,10 +21,12 @@ from cassette_import.runtime.state import ACTIVE
 if TYPE_CHECKING:
     from cassette_import.contexts.common.accelerator._accelerator import (
         Body,
+        CallStack,
         Counter,
         Edge,
         Node,
         Recorder,
+        TraceRecorder,
         Tree,
         TypeRecorder,
     )
@@ -50,13 +52,17 @@ class Accelerator:
     """
 
     Body: type[Body]
+    CallStack: type[CallStack]
     Counter: type[Counter]
     Edge: type[Edge]
     Node: type[Node]
     Recorder: type[Recorder]
+    TraceRecorder: type[TraceRecorder]
     Tree: type[Tree]
     TypeRecorder: type[TypeRecorder]
     record_types: Callable[..., None]
+    begin_call: Callable[..., None]
+    end_call: Callable[..., None]
 
     def __init__(self) -> None:
         self.reason = self._load()
@@ -75,7 +81,7 @@ class Accelerator:
 
     def use(self, module: ModuleType) -> str:
         """Take the types of the extension; return why it cannot be used, or an empty text."""
-        if not hasattr(module, "record_types"):
+        if not hasattr(module, "TraceRecorder"):
             return "it was built from the sources of an earlier version; build it again"
         before, usual, after = module.clock(), time.perf_counter(), module.clock()
         if not before <= usual <= after:
@@ -84,6 +90,8 @@ class Accelerator:
         module.configure(ACTIVE, FollowedBody.awaited, FollowedBody.delegated, NOT_FOLLOWED, of_callees)
         self.Body, self.Node, self.Recorder, self.Tree = module.Body, module.Node, module.Recorder, module.Tree
         self.Counter, self.Edge = module.Counter, module.Edge
+        self.CallStack, self.TraceRecorder = module.CallStack, module.TraceRecorder
+        self.begin_call, self.end_call = module.begin_call, module.end_call
         self.TypeRecorder, self.record_types = module.TypeRecorder, module.record_types
         return ""
 

@@ -78,10 +78,11 @@ descend(Tree *tree, Node *node)
 
 typedef struct {
     PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type,
-        *tally_type, *type_recorder_type;
+        *tally_type, *type_recorder_type, *call_stack_type, *trace_recorder_type;
     PyObject *active;   /* the context variable with the activation */
     PyObject *contexts; /* the name of its attribute */
     PyObject *recorder; /* the name of an attribute of contexts */
+    PyObject *result;   /* the word "result" */
     PyObject *awaited, *delegated; /* methods of `FollowedBody` */
     PyObject *not_followed;        /* a run of a body that is not followed */
     Callees callees;
@@ -164,5 +165,17 @@ extern PyType_Spec edge_spec, counter_spec;
 extern PyType_Spec tally_spec, type_recorder_spec;
 
 PyObject *record_types(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+
+/* ---- trace_recorder.c: the prehook and the posthook of a trace */
+
+extern PyType_Spec call_stack_spec, trace_recorder_spec;
+
+PyObject *begin_call(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+PyObject *end_call_of_trace(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+
+/* ---- arguments.c */
+
+PyObject *tuple_of(PyObject *const *values, Py_ssize_t count);
+PyObject *dict_of(PyObject *const *values, PyObject *names);
 
 #endif

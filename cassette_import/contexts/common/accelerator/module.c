@@ -30,6 +30,8 @@ clock_reading(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 static PyMethodDef methods[] = {
     {"configure", configure, METH_VARARGS, NULL},
     {"clock", clock_reading, METH_NOARGS, NULL},
+    {"begin_call", (PyCFunction)(void (*)(void))begin_call, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"end_call", (PyCFunction)(void (*)(void))end_call_of_trace, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"record_types", (PyCFunction)(void (*)(void))record_types, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL},
 };
@@ -56,6 +58,9 @@ execute(PyObject *module)
         (state->edge_type = add_type(module, &edge_spec)) == NULL ||
         (state->tally_type = add_type(module, &tally_spec)) == NULL ||
         (state->type_recorder_type = add_type(module, &type_recorder_spec)) == NULL ||
+        (state->call_stack_type = add_type(module, &call_stack_spec)) == NULL ||
+        (state->trace_recorder_type = add_type(module, &trace_recorder_spec)) == NULL ||
+        (state->result = PyUnicode_InternFromString("result")) == NULL ||
         (state->recorder = PyUnicode_InternFromString("recorder")) == NULL ||
         (state->contexts = PyUnicode_InternFromString("contexts")) == NULL) {
         return -1;
@@ -81,6 +86,8 @@ traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->edge_type);
     Py_VISIT(state->tally_type);
     Py_VISIT(state->type_recorder_type);
+    Py_VISIT(state->call_stack_type);
+    Py_VISIT(state->trace_recorder_type);
     Py_VISIT(state->active);
     Py_VISIT(state->awaited);
     Py_VISIT(state->delegated);
@@ -100,11 +107,14 @@ clear(PyObject *module)
     Py_CLEAR(state->edge_type);
     Py_CLEAR(state->tally_type);
     Py_CLEAR(state->type_recorder_type);
+    Py_CLEAR(state->call_stack_type);
+    Py_CLEAR(state->trace_recorder_type);
     Py_CLEAR(state->active);
     Py_CLEAR(state->awaited);
     Py_CLEAR(state->delegated);
     Py_CLEAR(state->contexts);
     Py_CLEAR(state->recorder);
+    Py_CLEAR(state->result);
     clear_callees(&state->callees);
     return 0;
 }

@@ -363,29 +363,6 @@ code_of_closure(PyObject *function)
 
 /* ---- the hook */
 
-/* The arguments of a call, as the context gets them. */
-static PyObject *
-as_dict(PyObject *const *values, PyObject *names)
-{
-    PyObject *found = PyDict_New();
-    for (Py_ssize_t number = 0; found != NULL && names != NULL && number < PyTuple_GET_SIZE(names); number++) {
-        if (PyDict_SetItem(found, PyTuple_GET_ITEM(names, number), values[number]) < 0) {
-            Py_CLEAR(found);
-        }
-    }
-    return found;
-}
-
-static PyObject *
-as_tuple(PyObject *const *values, Py_ssize_t count)
-{
-    PyObject *found = PyTuple_New(count);
-    for (Py_ssize_t number = 0; found != NULL && number < count; number++) {
-        PyTuple_SET_ITEM(found, number, Py_NewRef(values[number]));
-    }
-    return found;
-}
-
 static int
 are_exact_strings(PyObject *names)
 {
@@ -402,7 +379,7 @@ are_exact_strings(PyObject *names)
 static int
 record_new(TypeRecorder *self, PyFrameObject *frame, Seen *call, PyObject *const *arguments, Py_ssize_t count)
 {
-    PyObject *positional = as_tuple(&arguments[2], count), *keywords = as_dict(&arguments[2 + count], call->names);
+    PyObject *positional = tuple_of(&arguments[2], count), *keywords = dict_of(&arguments[2 + count], call->names);
     PyObject *found = positional == NULL || keywords == NULL ? NULL : PyObject_CallFunctionObjArgs(
         self->find_tally, (PyObject *)frame, arguments[1], positional, keywords, arguments[0], NULL);
     Py_XDECREF(positional);

@@ -1,0 +1,378 @@
+/* TraceRecorder: the hooks of a trace without filters. `begin_call` and `end_call` do what `Trace.prehook` and
+   `Trace.posthook` do.
+
+   They keep the stacks of the calls in progress, and count the calls that are not shown. Those that are shown are left to
+   the context. Knows calls and threads; must not know how calls are shown or written. */
+
+#include "accelerator.h"
+
+/* ---- the calls in progress in a thread, outermost first */
+
+#define NOT_SHOWN -1
+
+typedef struct {
+    PyObject *function;
+    Py_ssize_t level;
+    int is_secret; /* whether the result is; NOT_SHOWN if the call is not shown */
+} Call;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *thread;
+    Call *calls;
+    Py_ssize_t count, room;
+    Py_ssize_t level; /* of the next call */
+} CallStack;
+
+static int
+push(CallStack *self, PyObject *function, int is_secret)
+{
+    if (self->count == self->room) {
+        Py_ssize_t room = self->room ? self->room * 2 : 16;
+        Call *calls = PyMem_Realloc(self->calls, (size_t)room * sizeof(Call));
+        if (calls == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        self->calls = calls;
+        self->room = room;
+    }
+    self->calls[self->count++] = (Call){Py_NewRef(function), self->level++, is_secret};
+    return 0;
+}
+
+static PyObject *
+stack_push(CallStack *self, PyObject *arguments)
+{
+    PyObject *function;
+    int is_secret;
+    if (!PyArg_ParseTuple(arguments, "Op:push", &function, &is_secret) || push(self, function, is_secret) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* Drop the innermost calls until so many are left. */
+static void
+cut(CallStack *self, Py_ssize_t count)
+{
+    while (self->count > count) {
+        PyObject *function = self->calls[--self->count].function;
+        Py_DECREF(function);
+    }
+}
+
+static PyObject *
+stack_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *thread;
+    if (!PyArg_ParseTuple(arguments, "O:CallStack", &thread)) {
+        return NULL;
+    }
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    CallStack *self = (CallStack *)allocate(type, 0);
+    if (self != NULL) {
+        self->thread = Py_NewRef(thread);
+    }
+    return (PyObject *)self;
+}
+
+static int
+stack_traverse(CallStack *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->thread);
+    for (Py_ssize_t number = 0; number < self->count; number++) {
+        Py_VISIT(self->calls[number].function);
+    }
+    return 0;
+}
+
+static int
+stack_clear(CallStack *self)
+{
+    cut(self, 0);
+    return 0;
+}
+
+static void
+stack_dealloc(CallStack *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    cut(self, 0);
+    Py_CLEAR(self->thread);
+    PyMem_Free(self->calls);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef stack_methods[] = {
+    {"push", (PyCFunction)stack_push, METH_VARARGS, NULL},
+    {NULL},
+};
+
+static PyMemberDef stack_members[] = {
+    {"thread", T_OBJECT_EX, offsetof(CallStack, thread), READONLY},
+    {"level", T_PYSSIZET, offsetof(CallStack, level), READONLY},
+    {NULL},
+};
+
+static PyType_Slot stack_slots[] = {
+    {Py_tp_new, stack_new},
+    {Py_tp_dealloc, stack_dealloc},
+    {Py_tp_traverse, stack_traverse},
+    {Py_tp_clear, stack_clear},
+    {Py_tp_methods, stack_methods},
+    {Py_tp_members, stack_members},
+    {0, NULL},
+};
+
+PyType_Spec call_stack_spec = {
+    .name = "cassette_import.contexts.common.accelerator._accelerator.CallStack",
+    .basicsize = sizeof(CallStack),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = stack_slots,
+};
+
+/* ---- the recorder */
+
+typedef struct {
+    PyObject_HEAD
+    State *state;
+    PyObject *find_stack; /* returns the stack of the running thread; with a true argument, it makes one if needed */
+    PyObject *show_call;  /* pushes a call on a stack, and shows it */
+    PyObject *show_end;   /* shows the result or exception of a call that was shown */
+    CallStack *stack;     /* the stack that was used last, and the state of its thread */
+    uint64_t thread;      /* is never used again, as opposed to the identifier of a thread */
+    Py_ssize_t depth, deepest, deeper, left_out; /* see `Trace` */
+} TraceRecorder;
+
+/* The stack of the running thread, with a reference. NULL without an exception: it has none, and `makes` is 0. */
+static CallStack *
+stack_here(TraceRecorder *self, int makes)
+{
+    uint64_t thread = PyThreadState_GetID(PyThreadState_Get());
+    if (self->stack != NULL && self->thread == thread) {
+        return (CallStack *)Py_NewRef(self->stack);
+    }
+    PyObject *found = PyObject_CallOneArg(self->find_stack, makes ? Py_True : Py_False);
+    if (found == Py_None && !makes) {
+        Py_CLEAR(found);
+        return NULL;
+    }
+    if (found != NULL && Py_TYPE(found) != self->state->call_stack_type) {
+        PyErr_SetString(PyExc_TypeError, "the stack of a thread must be a CallStack");
+        Py_CLEAR(found);
+    }
+    if (found != NULL) {
+        CallStack *old = self->stack;
+        self->stack = (CallStack *)Py_NewRef(found);
+        self->thread = thread;
+        Py_XDECREF(old);
+    }
+    return (CallStack *)found;
+}
+
+/* Whether what the context has returned is no exception. The program expects no frames of hooks in a traceback. */
+static int
+is_done(PyObject *returned)
+{
+    if (returned == NULL && PyErr_ExceptionMatches(PyExc_RecursionError)) {
+        leave_out_frames();
+    }
+    Py_XDECREF(returned);
+    return returned != NULL;
+}
+
+/* Note that a call begins. Returns whether there is no exception. */
+static int
+begin(TraceRecorder *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    CallStack *stack = stack_here(self, 1);
+    if (stack == NULL) {
+        return is_done(NULL);
+    }
+    int is_begun;
+    if (stack->level >= self->depth) {
+        if (stack->level >= self->deepest) {
+            self->deeper++;
+        }
+        else {
+            self->left_out++;
+        }
+        is_begun = push(stack, arguments[0], NOT_SHOWN) == 0;
+    }
+    else {
+        PyObject *positional = tuple_of(&arguments[1], count - 1), *keywords = dict_of(&arguments[count], names);
+        is_begun = is_done(positional == NULL || keywords == NULL ? NULL : PyObject_CallFunctionObjArgs(
+            self->show_call, (PyObject *)stack, arguments[0], positional, keywords, NULL));
+        Py_XDECREF(positional);
+        Py_XDECREF(keywords);
+    }
+    Py_DECREF(stack);
+    return is_begun;
+}
+
+/* Note that the innermost call of a function ends. Returns whether there is no exception. */
+static int
+end(TraceRecorder *self, PyObject *function, PyObject *kind, PyObject *value)
+{
+    CallStack *stack = stack_here(self, 0);
+    if (stack == NULL) {
+        return !PyErr_Occurred() || is_done(NULL);
+    }
+    Py_ssize_t place = stack->count - 1;
+    while (place >= 0 && stack->calls[place].function != function) {
+        place--; /* an interrupt inside a hook separated a pair of hooks */
+    }
+    int is_ended = 1;
+    if (place >= 0) {
+        Call call = stack->calls[place];
+        stack->level = call.level;
+        cut(stack, place);
+        if (call.is_secret != NOT_SHOWN) {
+            PyObject *level = PyLong_FromSsize_t(call.level);
+            is_ended = is_done(level == NULL ? NULL : PyObject_CallFunctionObjArgs(
+                self->show_end, stack->thread, level, function, kind, value, call.is_secret ? Py_True : Py_False,
+                NULL));
+            Py_XDECREF(level);
+        }
+    }
+    Py_DECREF(stack);
+    return is_ended;
+}
+
+/* ---- the hooks */
+
+/* The recorder of a context, with a reference. */
+static TraceRecorder *
+recorder_of(State *state, PyObject *context)
+{
+    PyObject *recorder = PyObject_GetAttr(context, state->recorder);
+    if (recorder != NULL && Py_TYPE(recorder) != state->trace_recorder_type) {
+        PyErr_SetString(PyExc_TypeError, "the recorder of the context must be a TraceRecorder");
+        Py_CLEAR(recorder);
+    }
+    return (TraceRecorder *)recorder;
+}
+
+PyObject *
+begin_call(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    if (count < 2) {
+        PyErr_SetString(PyExc_TypeError, "begin_call() takes the context and the function");
+        return NULL;
+    }
+    TraceRecorder *recorder = recorder_of(PyModule_GetState(module), arguments[0]);
+    int is_begun = recorder != NULL && begin(recorder, &arguments[1], count - 1, names);
+    Py_XDECREF(recorder);
+    return is_begun ? Py_NewRef(Py_None) : NULL;
+}
+
+PyObject *
+end_call_of_trace(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *Py_UNUSED(names))
+{
+    if (count < 3) {
+        PyErr_SetString(PyExc_TypeError, "end_call() takes the context, the result and the function");
+        return NULL;
+    }
+    State *state = PyModule_GetState(module);
+    TraceRecorder *recorder = recorder_of(state, arguments[0]);
+    int is_ended = recorder != NULL && end(recorder, arguments[2], state->result, arguments[1]);
+    Py_XDECREF(recorder);
+    return is_ended ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *
+recorder_end(TraceRecorder *self, PyObject *arguments)
+{
+    PyObject *function, *kind, *value;
+    if (!PyArg_ParseTuple(arguments, "OUO:end", &function, &kind, &value) || !end(self, function, kind, value)) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---- the type */
+
+static PyObject *
+recorder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *find_stack, *show_call, *show_end;
+    State *state = PyType_GetModuleState(type);
+    if (state == NULL || !PyArg_ParseTuple(arguments, "OOO:TraceRecorder", &find_stack, &show_call, &show_end)) {
+        return NULL;
+    }
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    TraceRecorder *self = (TraceRecorder *)allocate(type, 0);
+    if (self != NULL) {
+        self->state = state;
+        self->find_stack = Py_NewRef(find_stack);
+        self->show_call = Py_NewRef(show_call);
+        self->show_end = Py_NewRef(show_end);
+    }
+    return (PyObject *)self;
+}
+
+static int
+recorder_traverse(TraceRecorder *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->find_stack);
+    Py_VISIT(self->show_call);
+    Py_VISIT(self->show_end);
+    Py_VISIT(self->stack);
+    return 0;
+}
+
+/* The objects that the hooks use stay until the recorder is gone. */
+static int
+recorder_clear(TraceRecorder *self)
+{
+    Py_CLEAR(self->stack);
+    return 0;
+}
+
+static void
+recorder_dealloc(TraceRecorder *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    recorder_clear(self);
+    Py_CLEAR(self->find_stack);
+    Py_CLEAR(self->show_call);
+    Py_CLEAR(self->show_end);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef recorder_methods[] = {
+    {"end", (PyCFunction)recorder_end, METH_VARARGS, NULL},
+    {NULL},
+};
+
+static PyMemberDef recorder_members[] = {
+    {"depth", T_PYSSIZET, offsetof(TraceRecorder, depth)},
+    {"deepest", T_PYSSIZET, offsetof(TraceRecorder, deepest)},
+    {"deeper", T_PYSSIZET, offsetof(TraceRecorder, deeper)},
+    {"left_out", T_PYSSIZET, offsetof(TraceRecorder, left_out)},
+    {NULL},
+};
+
+static PyType_Slot recorder_slots[] = {
+    {Py_tp_new, recorder_new},
+    {Py_tp_dealloc, recorder_dealloc},
+    {Py_tp_traverse, recorder_traverse},
+    {Py_tp_clear, recorder_clear},
+    {Py_tp_methods, recorder_methods},
+    {Py_tp_members, recorder_members},
+    {0, NULL},
+};
+
+PyType_Spec trace_recorder_spec = {
+    .name = "cassette_import.contexts.common.accelerator._accelerator.TraceRecorder",
+    .basicsize = sizeof(TraceRecorder),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = recorder_slots,
+};
