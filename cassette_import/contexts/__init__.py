@@ -35,27 +35,27 @@ if TYPE_CHECKING:
     from cassette_import.contexts.taint import Taint
     from cassette_import.contexts.trace import Trace
 
-__all__ = [
-    "READY_MADE",
-    "Allocations",
-    "CallGraph",
-    "CallTypes",
-    "Faults",
-    "Flops",
-    "Intervals",
-    "Memoize",
-    "NoNaN",
-    "Noop",
-    "Parallel",
-    "Precision",
-    "Profile",
-    "Provenance",
-    "Record",
-    "Replay",
-    "Substitute",
-    "Taint",
-    "Trace",
-]
+    __all__ = [
+        "READY_MADE",
+        "Allocations",
+        "CallGraph",
+        "CallTypes",
+        "Faults",
+        "Flops",
+        "Intervals",
+        "Memoize",
+        "NoNaN",
+        "Noop",
+        "Parallel",
+        "Precision",
+        "Profile",
+        "Provenance",
+        "Record",
+        "Replay",
+        "Substitute",
+        "Taint",
+        "Trace",
+    ]
 
 READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -84,11 +84,25 @@ READY_MADE: Final[Mapping[str, str]] = MappingProxyType(
 _MODULES: Final = {target.partition(":")[2]: target.partition(":")[0] for target in READY_MADE.values()}
 
 
+_NEEDED: Final = {"Intervals": "flint"}
+"""The packages that are not installed with this one, by the context that needs them."""
+
+
+def _public_names() -> list[str]:
+    """What ``from cassette_import.contexts import *`` imports: not the contexts whose packages are not installed."""
+    from importlib.util import find_spec
+
+    missing = {name for name, package in _NEEDED.items() if find_spec(package) is None}
+    return ["READY_MADE", *sorted(_MODULES.keys() - missing)]
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return _public_names()
     if name in _MODULES:
         return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), "READY_MADE", *_MODULES})

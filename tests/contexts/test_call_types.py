@@ -369,6 +369,7 @@ def test_the_call_sites_are_there_when_the_program_raises_or_is_interrupted(endi
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["-c", "call-types:limit=-1"], "context .*: limit must not be less than 0, and is -1"),
         (["-c", "call-types:limit=few"], "context .*: limit must be a whole number, not 'few'"),
         (
             ["-c", "call-types:depth=3"],

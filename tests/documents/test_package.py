@@ -2,23 +2,32 @@
 
 import ast
 import importlib
+import importlib.util
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.command_line import environment
 
 import cassette_import
 import cassette_import.contexts
 
 
-def imports_for_type_checkers(module):
-    """The module of each name that a type checker finds in a module which imports its names lazily."""
+def block_for_type_checkers(module):
+    """The statements of a module that only type checkers read."""
     statements = ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
     (block,) = [one for one in statements if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING"]
+    return block.body
+
+
+def imports_for_type_checkers(module):
+    """The module of each name that a type checker finds in a module which imports its names lazily."""
     return {
         alias.name: statement.module
-        for statement in block.body
-        if statement.module.startswith("cassette_import")
+        for statement in block_for_type_checkers(module)
+        if isinstance(statement, ast.ImportFrom) and statement.module.startswith("cassette_import")
         for alias in statement.names
     }
 
@@ -53,7 +62,18 @@ def test_type_checkers_and_programs_find_the_same_names_in_the_same_modules():
 def test_type_checkers_and_programs_find_the_same_contexts_in_the_same_modules():
     contexts = cassette_import.contexts
     assert imports_for_type_checkers(contexts) == contexts._MODULES
-    assert {*contexts._MODULES, "READY_MADE"} == {*contexts.__all__}
+    (listed,) = [one for one in block_for_type_checkers(contexts) if isinstance(one, ast.Assign)]
+    assert {*contexts._MODULES, "READY_MADE"} == {*ast.literal_eval(listed.value)}
+
+
+@pytest.mark.parametrize("missing", [(), ("flint",), ("flint", "numpy")])
+def test_all_contexts_are_imported_whose_packages_are_installed(missing):
+    code = f"import sys; sys.modules.update(dict.fromkeys({missing!r})); from cassette_import.contexts import *; "
+    expected = {*cassette_import.contexts._MODULES} - ({"Intervals"} if missing else set())
+    if importlib.util.find_spec("flint") is None:
+        expected.discard("Intervals")
+    check = f"assert {{*{expected!r}, 'READY_MADE'}} == {{name for name in globals() if name[0].isupper()}}"
+    subprocess.run([sys.executable, "-c", code + check], check=True, env=environment())
 
 
 def ancestors_and_self(module):

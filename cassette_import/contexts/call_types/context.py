@@ -25,7 +25,7 @@ from cassette_import.contexts.call_types.sites import Outcome, Site, TypeShape
 from cassette_import.contexts.call_types.stubs import stubs
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import described
-from cassette_import.contexts.common.options import options_of
+from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import suggestion, text_writer
 from cassette_import.rewriting.events import Events
@@ -64,7 +64,7 @@ class CallTypes(Context, events=Events.CALLS):
     Raises
     ------
     ValueError
-        If `limit` is not a number. The message is one line.
+        If `limit` is not a number, or less than 0. The message is one line.
 
     Example
     -------
@@ -86,8 +86,7 @@ class CallTypes(Context, events=Events.CALLS):
     ) -> None:
         super().__init__()
         self.module_level = imports
-        if isinstance(limit, bool) or not isinstance(limit, int):
-            raise ValueError(f"limit is a number of call sites, not {limit!r}")
+        check_number("limit", limit, "call sites")
         self._limit = limit
         self._leaves = leaves
         self._module = module
