@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template, same
 
-__all__ = ["Loop", "LoopFinder"]
+__all__ = ["FEWEST", "Loop", "LoopFinder"]
 
 _LITERALS: Final = (int, float, complex, str, bytes, bool, type(None))
-_FEWEST: Final = 16
+FEWEST: Final = 16
 """Loops of fewer rounds stay unrolled."""
 _TRIES: Final = 8
 
@@ -51,7 +51,7 @@ class Loop:
         rows = [self._row(steps, place) for place in range(period)]
         self.rounds = min([self._checked(leaf, place) for place, row in enumerate(rows) for leaf in row], default=0)
         self.steps = steps[: self.rounds * period]
-        if self.rounds >= _FEWEST and self.is_possible:
+        if self.rounds >= FEWEST and self.is_possible:
             self.body = [self._step(steps[period + place], place, rows[place]) for place in range(period)]
         else:
             self.is_possible = False
@@ -149,7 +149,7 @@ class LoopFinder:
         for _ in range(_TRIES):
             following = self._next[following] if following < len(self._steps) else following
             period = following - start
-            if start + period * _FEWEST > len(self._steps):
+            if start + period * FEWEST > len(self._steps):
                 return None
             if not self._is_hopeless(period, start):
                 found = self._loop(start, period)
@@ -161,7 +161,7 @@ class LoopFinder:
         kinds, end = self._kinds, start + period
         while end < len(kinds) and kinds[end] == kinds[end - period]:
             end += 1
-        if (end - start) // period < _FEWEST:
+        if (end - start) // period < FEWEST:
             return None
         found = Loop(self._steps[start:end], period, self._of)
         if found.is_possible and self._is_own(found, start):

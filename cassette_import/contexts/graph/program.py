@@ -17,7 +17,7 @@ from cassette_import.contexts.graph.analyses import key_of
 from cassette_import.contexts.graph.errors import NotRepresentable
 from cassette_import.contexts.graph.expressions import Names, call, condition
 from cassette_import.contexts.graph.known_functions import keeps_types
-from cassette_import.contexts.graph.loops import Loop, LoopFinder
+from cassette_import.contexts.graph.loops import FEWEST, Loop, LoopFinder
 from cassette_import.contexts.graph.nodes import Built, Constant, Guard, Node, Step, Template, nodes_in, same, sources
 from cassette_import.contexts.graph.tracing import Trace, parts_of
 from cassette_import.runtime.dispatch.call_sites import CallSite
@@ -163,7 +163,9 @@ class _Writer:
                 if isinstance(step, Node) and paths[0].of(step) in known:
                     known[step.number] = known[paths[0].of(step)]
             elif isinstance(step, Guard):
-                paths = self._branch(paths, number, step, indent, known)
+                before, paths = paths, self._branch(paths, number, step, indent, known)
+                if len(paths) < len(before):
+                    loops = self._loops(paths, number + 1, known)
             elif step.number not in known and paths[0].of(step) == step.number:
                 if step.site is not None and step.site.function != shown:
                     shown = step.site.function
@@ -184,6 +186,8 @@ class _Writer:
             for number in range(start, end)
             if isinstance(step := steps[number], Guard) or (step.number not in known and path.of(step) == step.number)
         ]
+        if len(numbers) < FEWEST:
+            return {}
         last_use: dict[int, int] = {}
         for place, number in enumerate(numbers):
             last_use.update(dict.fromkeys(map(path.of, sources(steps[number])), place))

@@ -100,6 +100,24 @@ def test_unknown_lists_and_powers_are_columns_and_common():
     assert found.source.count("**") == 1
 
 
+def test_loops_after_a_decision_are_loops_on_every_path():
+    def powers(x, n):
+        total = 1.0 if x > 0.0 else -1.0
+        for _ in range(n):
+            total = total * x + 1.0
+        if total > 5.0:
+            total -= 5.0
+        for _ in range(n):
+            total = total / 2.0
+        return total
+
+    found = residual(powers, unknown("x", 0.5), 100)
+    for x in (0.5, -0.5, 0.9, 0.25, -0.75):
+        assert repr(found(x)) == repr(powers(x, 100))
+    assert (found.paths, len(loops(found))) == (3, 5)
+    assert len(found.source.splitlines()) < 50
+
+
 def test_short_loops_are_unrolled_and_long_ones_keep_the_program_small():
     assert not loops(residual(horner, [1.0] * 8, unknown("x", 0.5)))
     short, long = (residual(fibonacci, n, unknown("x", 1.0), unknown("y", 1.0)).source for n in (20, 2000))
