@@ -50,7 +50,13 @@ SENSIBLE = {
     "memoize": {"functions": "shop.used", "limit": "10", "folder": "2024"},
     "nonan": {"stop": "false", "limit": "3"},
     "noop": {"events": "calls+operators"},
-    "parallel": {"targets": "shop:used;shop:changed", "scheduler": "None", "workers": "2", "check": "true"},
+    "parallel": {
+        "targets": "shop:used;shop:changed",
+        "scheduler": "None",
+        "workers": "2",
+        "check": "true",
+        "progress": "true",
+    },
     "precision": {"digits": "30", "limit": "3"},
     "profile": {
         "sort": "cumulative",

@@ -24,10 +24,12 @@ from cassette_import.contexts.common.targets import Target, resolve_target
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.parallel.cluster import NEEDS_DISTRIBUTED, Cluster
 from cassette_import.contexts.parallel.conversion import Conversion
+from cassette_import.contexts.parallel.progress import Progress
 from cassette_import.contexts.parallel.regions import Regions
 from cassette_import.contexts.parallel.tasks import ParallelError, Site, Task
 from cassette_import.contexts.parallel.worker import Outcome, execute
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.interpreter.standard_error import StandardError
 from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE, INACTIVE
 
@@ -56,6 +58,8 @@ class Parallel(Regions, Context, events=Events.NONE):
         How many processes are started; by default one for each processor.
     scheduler:
         The address of a scheduler, in place of a client.
+    progress:
+        Whether to show on a terminal how many tasks have ended of those that were submitted.
 
     Raises
     ------
@@ -81,6 +85,7 @@ class Parallel(Regions, Context, events=Events.NONE):
         check: bool = False,
         workers: int | None = None,
         scheduler: str | None = None,
+        progress: bool = False,
     ) -> None:
         if workers is not None:
             check_number("workers", workers, "processes", least=1)
@@ -94,13 +99,20 @@ class Parallel(Regions, Context, events=Events.NONE):
         Regions.__init__(self)
         self._check = check
         self._cluster = Cluster(client, scheduler, workers)
+        self._progress = Progress(StandardError() if progress else None)
         self._lock = Lock()
         self._tasks: Counter[str] = Counter()
         self._here: Counter[tuple[str, str]] = Counter()
 
     @classmethod
     def from_options(
-        cls, *, targets: str, scheduler: str | None = None, workers: int | None = None, check: bool = False
+        cls,
+        *,
+        targets: str,
+        scheduler: str | None = None,
+        workers: int | None = None,
+        check: bool = False,
+        progress: bool = False,
     ) -> Parallel:
         """What the command line makes of ``targets=…,key=value,…``.
 
@@ -110,7 +122,7 @@ class Parallel(Regions, Context, events=Events.NONE):
             The functions, ``package.module:function``, separated by ``;`` or ``+``.
         """
         names = [name.strip() for name in re.split("[;+]", targets) if name.strip()]
-        return cls(names, scheduler=scheduler, workers=workers, check=check)
+        return cls(names, scheduler=scheduler, workers=workers, check=check, progress=progress)
 
     def inform(self, run: Mapping[str, object]) -> None:
         """Called before a program runs; raise ValueError if there is no dask.distributed."""
@@ -124,6 +136,7 @@ class Parallel(Regions, Context, events=Events.NONE):
     def forked(self) -> None:
         """Start with no calls in a forked process, which runs its calls itself."""
         self._lock = Lock()
+        self._progress = Progress(None)
         self._tasks.clear()
         self._here.clear()
         Regions.__init__(self)
@@ -141,18 +154,22 @@ class Parallel(Regions, Context, events=Events.NONE):
             self._tasks[self._targets[id(task.function)][0]] += 1
         if client is not None:
             task.submit(client)
+        self._progress.submitted()
 
     @hidden
     def finished(self, task: Task) -> Outcome:
         """See `Regions.finished`."""
         name = self._targets[id(task.function)][0]
         token = ACTIVE.set(INACTIVE)  # a task that is run here is no part of the region that waits for it
+        self._progress.waiting()
+        outcome: Outcome | None = None
         try:
             outcome = task.wait(name, self._cluster.problem)
             if self._check and not task.reason:
                 self._compare(task, name, outcome)
         finally:
             ACTIVE.reset(token)
+            self._progress.ended(failed=outcome is None or outcome.error is not None)
         if task.reason:
             with self._lock:
                 self._here[name, task.reason] += 1
