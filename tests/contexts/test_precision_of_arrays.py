@@ -94,7 +94,7 @@ FIRST = {
 }
 """Functions that return the first element, by many ways."""
 ERRORS = set(
-    "loop|unpacking|list|tolist|map|zip|chain|fsum|pickle|bytes|memoryview|text|flat|iterators|float64|real|view|astype|"
+    "tolist|pickle|bytes|memoryview|text|flat|iterators|float64|real|view|astype|"
     "method|full|where|einsum|extremes|rounding|vectorize|single".split("|")
 )
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
+from cassette_import.contexts.common.array_items import cursor_of_tagged
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.common.sizes import SIZES
@@ -24,7 +25,7 @@ from cassette_import.contexts.precision.overloads import OF_NUMBERS, Precision
 from cassette_import.contexts.precision.rules import DECISIONS, RULES, exact
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
-from cassette_import.runtime.tagging.iterator_metadata import items_outside
+from cassette_import.runtime.tagging.iterator_metadata import CURSORS, items_outside
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["ArrayPrecision", "ArrayShadow", "shadowed"]
@@ -293,3 +294,5 @@ for _overload, _functions in [
 ]:
     for _function in _functions:
         ArrayPrecision.overdub.register(_function)(_overload)
+
+CURSORS.setdefault(id(np.ndarray), cursor_of_tagged)  # derivatives of arrays have one that does the same and more

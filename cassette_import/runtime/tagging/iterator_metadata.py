@@ -49,7 +49,7 @@ Cursor = Callable[[Any], Metas | None]
 
 CURSORS: Final[dict[int, Callable[[Any], Cursor | None]]] = {}
 """For sources of further types, by the identity of the type: a function that makes a cursor, or returns None.
-`contexts.autodiff.arrays.modes` adds arrays; this table is empty otherwise."""
+Contexts in which arrays have metadata add arrays; this table is empty otherwise."""
 
 
 class _Indexed:

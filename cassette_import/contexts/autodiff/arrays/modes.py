@@ -12,7 +12,6 @@ array has one node on the tape. Imported only if the program imports NumPy. Know
 from __future__ import annotations
 
 import functools
-import itertools
 import numbers
 import operator
 from collections.abc import Callable, Iterable
@@ -37,15 +36,15 @@ from cassette_import.contexts.autodiff.arrays.handlers import movements, samples
 from cassette_import.contexts.autodiff.arrays.linear_maps import LinearMap, broadcast, call, shape_of
 from cassette_import.contexts.autodiff.modes import Differentiating, Forward, Node, Reverse, differentiate
 from cassette_import.contexts.autodiff.structures import is_number
+from cassette_import.contexts.common.array_items import cursor_of_tagged, cursor_over
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
 from cassette_import.contexts.common.partials import LOCALLY_CONSTANT
 from cassette_import.errors import NotOverdubbable
 from cassette_import.interpreter.callables import underlying
-from cassette_import.rewriting.events import Events
 from cassette_import.runtime.state import ACTIVE
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS
 from cassette_import.runtime.tagging.tags import Metas
-from cassette_import.runtime.tagging.wrappers import Tagged, metas_of, plain
+from cassette_import.runtime.tagging.wrappers import Tagged, plain
 
 Array: Final = numpy.ndarray
 
@@ -241,14 +240,8 @@ def _fresh_array(derivative: Any, value: Any) -> Any:
 
 def _cursor(given: Any) -> Callable[[Any], Metas | None] | None:
     """A function that returns the metadata of each item while the program iterates over an array."""
-    activation = ACTIVE.get()
-    variant = activation.variant
-    known = any(isinstance(context, Arrays) and context.memory.known for context in activation.contexts)
-    if variant is None or not (known or type(given) is Tagged) or not numpy.ndim(plain(given)):
-        return None
-    numbers = itertools.count()
-    event = variant.runners[int(Events.OPERATORS)].event
-    return lambda _: metas_of(event(operator.getitem, given, next(numbers)))
+    known = any(isinstance(context, Arrays) and context.memory.known for context in ACTIVE.get().contexts)
+    return cursor_over(given) if known else cursor_of_tagged(given)
 
 
 CURSORS[id(Array)] = _cursor
