@@ -8,6 +8,7 @@ know rules.
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, GeneratorType
@@ -137,6 +138,11 @@ def rewrapped_result_of(callee: Any, value: Any) -> Any:
 
 # ---- iterators
 
+_COMBINING: Final = (
+    itertools.product, itertools.permutations, itertools.combinations, itertools.combinations_with_replacement,
+)  # fmt: skip
+"""Types of iterators that copy what they combine into tuples before their first step."""
+
 STEPPED_TYPES: Final = tuple(
     type(iterator)
     for iterator in (
@@ -144,7 +150,7 @@ STEPPED_TYPES: Final = tuple(
         reversed([]), reversed(()), reversed(deque()), reversed({}), reversed({}.items()), reversed({}.values()),
         reversed(range(0)),
     )
-)  # fmt: skip
+) + _COMBINING  # fmt: skip
 """Types of iterators that run only code of the interpreter."""
 _STEPPED: Final = frozenset(map(id, STEPPED_TYPES))
 
@@ -173,6 +179,7 @@ _UNCHANGING: Final = frozenset(
         id,
         (
             *(str, bytes, tuple, frozenset, range),
+            *_COMBINING,
             *map(type, map(iter, ((), range(0), range(1 << 100), "", "€", b""))),
             type(reversed(range(0))),
         ),

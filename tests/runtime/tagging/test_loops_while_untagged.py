@@ -1,5 +1,6 @@
 """Loops and unpacking that begin while nothing is tagged: the interpreter takes their steps."""
 
+import itertools
 import sys
 import weakref
 
@@ -53,10 +54,62 @@ def over_tuple(ctx, values):
     return found, len(held[:1])
 
 
-@pytest.mark.parametrize("work", [over_list, over_pairs, over_tuple])
+def over_product(ctx, values):
+    found, held = [], []
+    for (item,) in itertools.product(values):
+        held.append(tag(values[1], ctx, "m"))
+        found.append(metadata(item, ctx))
+    return found, len(held[:1])
+
+
+def over_permutations(ctx, values):
+    found, held = [], []
+    for permutation in itertools.permutations(values, 1):
+        held.append(tag(values[1], ctx, "m"))
+        found.append(metadata(permutation[0], ctx))
+    return found, len(held[:1])
+
+
+@pytest.mark.parametrize("work", [over_list, over_pairs, over_tuple, over_product, over_permutations])
 def test_an_item_that_is_recognised_has_the_metadata_that_it_got_since_the_loop_began(work):
     ctx = Recognising()
     assert overdub(ctx, work, ctx, [1.5, 2.5, 3.5]) == ([NO_METADATA, "m", NO_METADATA], 1)
+
+
+@pytest.mark.parametrize(
+    "combined",
+    [
+        lambda values: itertools.product(values, values),
+        lambda values: itertools.permutations(values, 2),
+        lambda values: itertools.combinations(values, 2),
+        lambda values: itertools.combinations_with_replacement(values, 2),
+    ],
+    ids=["product", "permutations", "combinations", "combinations with replacement"],
+)
+def test_combinations_hold_the_tagged_values_from_which_they_were_made(combined):
+    ctx = Tagging()
+
+    def work():
+        found = []
+        for first, second in combined([1, 2, tag(3, ctx, "m")]):
+            found.append((metadata(first, ctx) == "m", metadata(second, ctx) == "m"))
+        return found
+
+    assert overdub(ctx, work) == [(first == 3, second == 3) for first, second in combined([1, 2, 3])]
+
+
+def test_combinations_do_not_hold_what_a_block_puts_into_the_list_later():
+    ctx = Tagging()
+
+    def work():
+        values, found = [1, 2], []
+        for first, second in itertools.product(values, values):
+            values[1] = tag(7, ctx, "m")
+            found.append((first, second, metadata(first, ctx), metadata(second, ctx)))
+        return found
+
+    expected = [(first, second, NO_METADATA, NO_METADATA) for first in (1, 2) for second in (1, 2)]
+    assert overdub(ctx, work) == expected
 
 
 def test_an_iterator_of_the_program_may_return_the_first_tagged_value():
