@@ -138,6 +138,28 @@ def test_a_trace_without_a_format_is_refused_when_it_is_written(in_workers, clie
         plugin.write(client, tmp_path / "trace.txt")
 
 
+def test_workers_share_the_results_of_a_folder(in_workers, client, tmp_path):
+    pytest.importorskip("diskcache", reason="diskcache is not installed")
+    plugin, _ = in_workers(f"memoize:functions=parallel_shop.tax,folder={tmp_path / 'kept'}")
+    for worker in client.scheduler_info()["workers"]:
+        assert client.submit(_total_of_five, pure=False, workers=[worker]).result() == 20
+    plugin.write(client, tmp_path / "memoize.json")
+    (figures,) = json.loads((tmp_path / "memoize.json").read_text()).values()
+    assert figures["calls"] == 17
+    assert figures["hits"] >= 4 + 5  # 3 + 4 at most if each worker had results of its own
+    assert figures["hits"] + figures["misses"] == 17
+    assert "17 calls" in plugin.summary(client).partition("together:\n")[2]
+
+
+def _total_of_five():
+    import parallel_shop
+
+    return parallel_shop.total(5)
+
+
+_total_of_five.__module__ = "__main__"  # so that it is sent by value
+
+
 def test_substituted_functions_are_replaced_in_workers(in_workers):
     _, results = in_workers("substitute:parallel_shop.tax=parallel_shop.half")
     assert results == [1.5, 3.0]

@@ -220,6 +220,24 @@ class Memoize(TargetedContext):
                 for it in (self._statistics[id(target)],)
             }
 
+    def portable_results(self) -> dict[str, dict[str, Any]]:
+        """See `Merging`: the statistics. Results are shared by a folder alone."""
+        return self.statistics()
+
+    def add_results(self, results: Mapping[str, Mapping[str, Any]]) -> None:
+        """See `Merging`: the statistics of a function are added up."""
+        with self._lock:
+            for target in self._targets:
+                it, other = self._statistics[id(target)], results[target.name]
+                it.calls += other["calls"]
+                it.hits += other["hits"]
+                it.reasons.update(other["uncacheable"])
+
+    @property
+    def merged_formats(self) -> Mapping[str, Writer]:
+        """See `Merging`."""
+        return self.formats
+
     def summary(self) -> str:
         """The hits and misses of each function, and why calls were not cached."""
         lines: list[str] = []
