@@ -57,6 +57,11 @@ class Mismatches:
             f"  now:      {_described(what, encoded, carried)}"
         )
 
+    def variable_at_end(self, name: str) -> str:
+        """This run reads an environment variable, or the names of all (""), after the end of a recording cut short."""
+        read = f"os.environ[{name!r}]" if name else "the names of all environment variables"
+        return f"the recording {self._path} was cut short before this was read\n  now:      {read}"
+
     def not_found(
         self, what: list[Any], encoded: Any, carried: Carried | None, unused: Iterable[Call], used: Iterable[Call]
     ) -> str:

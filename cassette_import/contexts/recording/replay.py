@@ -364,16 +364,28 @@ class Replay(ReplayedCalls):
         """The recorded value, or the actual one if the variable is not in the recording."""
         if self._new is not None and name not in self.recording.environment:
             return self._new.recorder.variable(name, value)
-        if name in self._changed_variables or name not in self.recording.environment:
+        if name in self._changed_variables:
+            return value
+        if name not in self.recording.environment:
+            self._check_cut(name)
             return value
         recorded: str | None = self.recording.environment[name]
         self._mask.variable(name, recorded)
         return recorded
 
+    def _check_cut(self, name: str) -> None:
+        """Raise a mismatch if the recording was cut short before the program read this variable."""
+        is_whole = self.recording.finished or self._any_order is not None
+        if is_whole or self._in_order.left() or self.is_paused or self.is_in_fork or is_external(None):
+            return
+        if not proxies.is_used_by_debugger():
+            raise self._set_mismatch(self._mismatches.variable_at_end(name))
+
     def variables(self, names: list[str]) -> list[str]:
         """The recorded names, and those that the program has added."""
         recorded = self.recording.environment.get("")
         if recorded is None:
+            self._check_cut("")
             return names if self._new is None else self._new.recorder.variables(names)
         unchanged = [name for name in recorded if name not in self._changed_variables]
         return [*unchanged, *(name for name in names if name in self._changed_variables)]

@@ -78,6 +78,28 @@ def test_a_mismatch_in_a_thread_ends_the_run(program, tmp_path):
     assert "replay mismatch" in after.stderr
 
 
+@pytest.mark.parametrize(
+    ("read", "shown"),
+    [
+        ("os.environ['PLACE']", "os.environ['PLACE']"),
+        ("os.environ.get('PLACE')", "os.environ['PLACE']"),
+        ("list(os.environ) and 'here'", "the names of all environment variables"),
+    ],
+)
+def test_a_recording_that_was_cut_short_before_a_variable_is_a_mismatch(read, shown, program, tmp_path):
+    before = program(f"import os, time\nprint(time.time() > 0, flush=True)\nprint({read})", PLACE="here")
+    file = tmp_path / "it.cassette"
+    text = file.read_text()
+    file.write_text(text[: text.index('{"environment"', text.index('"call": 1')) + 20])
+    after = cassette("replay", "it.cassette", folder=tmp_path)
+    assert before.stdout == "True\nhere\n"
+    assert (after.status, after.stdout) == (2, "True\n")
+    assert after.stderr.splitlines() == [
+        f"the recording {file} was cut short before this was read",
+        f"  now:      {shown}",
+    ]
+
+
 def test_daemon_threads_that_get_further_than_in_the_recording_wait_for_the_end(program, tmp_path):
     before = program(
         """
