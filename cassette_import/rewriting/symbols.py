@@ -26,6 +26,7 @@ from cassette_import.rewriting.guard_keys import ANYWHERE, KEYWORDS, Guard
 MARK: Final = "@"
 _PYTEST_VALUE: Final = "@py_assert"
 _WILDCARD: Final = "@any"
+_TAGGING: Final = "t"
 
 
 @hidden
@@ -244,7 +245,7 @@ def variant_prefix(number: int) -> str:
 
 def wildcard_prefix(events: Events, tagging: bool) -> str:
     """The prefix of the wildcard variant for these kinds of events, with or without tags."""
-    return f"{_WILDCARD}{int(events)}{'t' if tagging else ''}"
+    return f"{_WILDCARD}{int(events)}{_TAGGING if tagging else ''}"
 
 
 def is_wildcard(prefix: str) -> bool:
@@ -403,7 +404,8 @@ def place_of(symbol: str) -> tuple[str, str] | None:
     if symbol in _IN_FLAGS or symbol.startswith(_WHOLE):
         return FLAGS, symbol
     prefix, _, attribute = symbol.partition(".")
-    is_of_variant = attribute and prefix[:1] == "@" and prefix[1:].removeprefix("any").isdecimal()
+    number = prefix[1:].removeprefix(_WILDCARD[1:]).removesuffix(_TAGGING)
+    is_of_variant = attribute and prefix[:1] == MARK and number.isdecimal()
     return (cell_of(prefix), attribute) if is_of_variant else None
 
 

@@ -38,6 +38,13 @@ def attribute_of(name):
     return attribute
 
 
+@pytest.mark.parametrize("tagging", [False, True])
+def test_a_name_of_a_wildcard_variant_is_in_its_cell(tagging):
+    prefix = symbols.wildcard_prefix(Events.ALL, tagging)
+    pick = VariantNames(prefix).pick(Events.CALLS)
+    assert symbols.place_of(pick) == (symbols.cell_of(prefix), attribute_of(NAMES.pick(Events.CALLS)))
+
+
 def test_attributes_of_guards_are_provided_by_their_kind():
     make_cell(symbols.cell_of(NAMES.prefix))
     keys = [attribute_of(NAMES.guard(guard)) for guard in GUARDS]

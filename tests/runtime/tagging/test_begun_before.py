@@ -3,7 +3,7 @@
 import pytest
 from programs.tagging import begun_before
 
-from cassette_import import Context, NotOverdubbable, escapes, hasmetadata, install, overdub, tag
+from cassette_import import Context, Events, NotOverdubbable, escapes, hasmetadata, install, overdub, tag
 from cassette_import.contexts.autodiff import derivative
 
 CARRIED = {
@@ -47,3 +47,41 @@ def test_metadata_is_carried_or_its_loss_is_reported(name):
     found = []
     overdub(ctx, lambda x: found.append(hasmetadata(continued(x), ctx)), tag(float("3"), ctx, "m"))
     assert found == [True] or escapes(ctx)
+
+
+WITH_FUNCTIONS = """
+    def same(x):
+        return x
+
+    def numbers():
+        @same
+        def more(x):
+            return x + 1
+
+        class Held:
+            value = same(3)
+
+        yield more(1)
+        yield [more(k) for k in (1, Held.value)]
+"""
+
+
+class Seeing(Context, tagging=True, events=Events.ALL):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def prehook(self, f, *arguments, **keywords):
+        self.seen.append(getattr(f, "__name__", f))
+
+
+def test_a_generator_that_defines_functions_goes_on_in_a_context(make_program):
+    program = make_program(WITH_FUNCTIONS)
+    overdub(Seeing(), program.same, 1)  # its shape is known before the generator begins
+    begun = program.numbers()
+    ctx = Seeing()
+    with ctx:
+        assert next(begun) == 2
+        assert next(begun) == [2, 4]
+    assert ctx.seen.count("more") == 3
+    assert ctx.seen.count("same") == 2
