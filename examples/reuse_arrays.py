@@ -1,4 +1,4 @@
-"""NumPy's temporary arrays take the memory of earlier ones that nobody has any more, in unmodified programs.
+"""NumPy's temporary arrays take the memory of earlier ones that nothing refers to any more, in unmodified programs.
 
 A result of an operator or of a ufunc goes into an array of an earlier result (`out=`) if only the context still refers
 to that array. The reference count proves it: views, buffers, closures and containers all refer to what they use.

@@ -185,7 +185,7 @@ def test_operators_are_measured_each_by_itself_if_wanted():
     overdub(allocations, sums, array)
     found = allocations.by_site[line_of(sums, 1)]
     assert found.calls == 3
-    # NumPy computes in place of a temporary array that nobody else refers to, if it sees that.
+    # NumPy computes in place of a temporary array that nothing else refers to, if it sees that.
     assert 8 * MANY < found.bytes < 3 * 8 * MANY + SLACK
 
 
