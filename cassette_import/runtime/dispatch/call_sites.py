@@ -182,9 +182,23 @@ _LOADING_METHODS: Final = "LOAD_ATTR", "LOAD_METHOD"
 """The instructions that load a function from a cell."""
 
 
+_notifying: Final[dict[tuple[int, int], tuple[CodeType, bool]]] = {}
+"""What `_notifies_errorhooks` has found: a program that handles an exception for long asks at each of its events."""
+
+
 def _notifies_errorhooks(frame: FrameType) -> bool:
     """Whether the frame is at its call of `@7.failed(@a, @p, @x, {"@f0": @f0, …})`, `@7.` being a cell."""
-    before = [one for one in dis.get_instructions(frame.f_code) if one.offset < frame.f_lasti]
+    code, instruction = frame.f_code, frame.f_lasti
+    known = _notifying.get((id(code), instruction))
+    if known is None:
+        known = _notifying[id(code), instruction] = code, _is_at_notifying(code, instruction)
+    return known[1]
+
+
+def _is_at_notifying(code: CodeType, place: int) -> bool:
+    if not any(map(is_failed, code.co_names)):
+        return False
+    before = [one for one in dis.get_instructions(code) if one.offset < place]
     while before:
         instruction = before.pop()
         if instruction.opname in _LOADING_METHODS:
