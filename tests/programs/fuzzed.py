@@ -139,3 +139,36 @@ def two_errors(text):
     if text[:1] == "b":
         return {}[text]
     return None
+
+
+HELLO = "hello"
+
+
+class Words:
+    STOP = "all-stop"
+
+
+def commanded(text):
+    match text.split():
+        case ["launch", "the-missiles", *_]:
+            raise RuntimeError("launched")
+        case [Words.STOP, _]:
+            raise KeyError("stopped")
+        case _:
+            return None
+
+
+def structured(order: dict):
+    match order:
+        case {"kind": "refund", "items": [{"price": 4242}, "urgent", str()]}:
+            raise RuntimeError("the order was found")
+        case {"kind": None | True}:
+            raise KeyError("no kind")
+
+
+def numbered(data):
+    match data[:3]:
+        case b"\x7fAB":
+            match data[3:]:
+                case b"deep":
+                    raise RuntimeError("found")

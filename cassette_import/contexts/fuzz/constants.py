@@ -10,28 +10,39 @@ import linecache
 from types import CodeType
 from typing import Any, Final
 
+from cassette_import.contexts.fuzz.match_patterns import may_match
+
 __all__ = ["Constants"]
 
 _LONGEST: Final = 40
 
 
 class Constants:
-    """The constants of functions, by file, first line and name."""
+    """The constants of functions, by file, first line and name.
+
+    Attributes
+    ----------
+    matches:
+        Whether one of the files has a `match` statement.
+    """
 
     def __init__(self) -> None:
+        self.matches = False
         self._files: dict[str, dict[tuple[int, str], CodeType]] = {}
 
     def of(self, filename: str, line: int, name: str) -> list[Any]:
         """The texts, bytes and numbers among the constants of a function, in order; none if there is no source."""
         if filename not in self._files:
-            self._files[filename] = _functions(filename)
+            source = "".join(linecache.getlines(filename))
+            self.matches |= may_match(source)
+            self._files[filename] = _functions(filename, source)
         code = self._files[filename].get((line, name))
         return [] if code is None else _plain_constants(code)
 
 
-def _functions(filename: str) -> dict[tuple[int, str], CodeType]:
+def _functions(filename: str, source: str) -> dict[tuple[int, str], CodeType]:
     try:
-        work = [compile("".join(linecache.getlines(filename)), filename, "exec", dont_inherit=True)]
+        work = [compile(source, filename, "exec", dont_inherit=True)]
     except (SyntaxError, ValueError):
         return {}
     found = {}

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.fuzz.patterns import examples
 
-__all__ = ["COMPARISONS", "LOOK_UPS", "DesiredValue", "desired_values"]
+__all__ = ["COMPARISONS", "LOOK_UPS", "DesiredValue", "desired_values", "has_size"]
 
 _MOST: Final = 48
 """How many items of a large container are desired values."""
@@ -27,7 +27,8 @@ class DesiredValue(NamedTuple):
     number:
         The number of the argument.
     how:
-        `"be"` the value, `"begin"` or `"end"` with it, `"contain"` it, have it as a `"key"`, or be `"longer"`.
+        `"be"` the value, `"begin"` or `"end"` with it, `"contain"` it, have it as a `"key"`, have so many items
+        (`"size"`), or be `"longer"`.
     value:
         The value.
     """
@@ -94,6 +95,30 @@ def _items(container: Any) -> list[Any]:
     return [one for one in found if isinstance(one, (str, bytes, int, float))][:_MOST]
 
 
+_OF_KIND: Final[dict[type, Any]] = {str: "a", bytes: b"a", int: 1, float: 0.5, list: [], dict: {}, bool: True}
+"""A value of each type that a leaf of an input may have."""
+
+
+def _instance(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    value, kinds = arguments[:2]
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if isinstance(kind, type) and not isinstance(value, kind):
+            yield from (DesiredValue(0, "be", made) for made in _OF_KIND.values() if isinstance(made, kind))
+
+
+def has_size(items: Any, size: int) -> bool:
+    """Whether a list has so many items: what a sequence pattern of `match` compares.
+
+    >>> has_size([1, 2], 2)
+    True
+    """
+    return len(items) == size
+
+
+def _size(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    yield DesiredValue(0, "size", arguments[1])
+
+
 def _text(how: str) -> Rule:
     """Methods of texts whose argument is a text, or several ones in a tuple."""
 
@@ -132,7 +157,7 @@ def _matched(how: str) -> Rule:
 def _table() -> dict[Any, Rule]:
     found: dict[Any, Rule] = {operator.eq: _equal, operator.ne: _equal, operator.is_: _equal}
     found |= {getattr(operator, name): _ordered for name in ("lt", "le", "gt", "ge")}
-    found |= {operator.contains: _contains, operator.getitem: _looked_up}
+    found |= {operator.contains: _contains, operator.getitem: _looked_up, isinstance: _instance, has_size: _size}
     found |= {int: _like("0", "-1", "99999999999"), float: _like("0", "1.5", "-1e9", "nan", "inf")}
     hows = {"startswith": "begin", "removeprefix": "begin", "endswith": "end", "removesuffix": "end"}
     inside = ("find", "rfind", "index", "rindex", "count", "split", "rsplit", "partition", "rpartition", "replace")

@@ -7,17 +7,20 @@ The context tags the leaves of the input with their places. It notes calls of fu
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, NamedTuple
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, tag
 from cassette_import.activation.verbs import overdub
 from cassette_import.contexts.common.tagged_containers import with_items_tagged
-from cassette_import.contexts.fuzz.desired_values import COMPARISONS, LOOK_UPS
+from cassette_import.contexts.fuzz.desired_values import COMPARISONS, LOOK_UPS, has_size
 from cassette_import.contexts.fuzz.inputs import Path
-from cassette_import.contexts.fuzz.origins import Origin, Span, merged, origin_of_result
+from cassette_import.contexts.fuzz.match_patterns import KINDS, with_subjects_shown
+from cassette_import.contexts.fuzz.origins import Origin, PartsOfResult, Span, merged, origin_of_result
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
+from cassette_import.runtime.tagging.bound_names import part_of_subject
+from cassette_import.runtime.tagging.tag_scopes import tag_of
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Comparison", "Observer", "observed"]
@@ -59,6 +62,11 @@ class Comparison(NamedTuple):
 _NEGATED: Final = (operator.ne, operator.is_not)
 
 
+_CONTAINERS: Final = (list, tuple, dict)
+_MOST_PARTS: Final = 200
+_SIMPLE: Final = (str, bytes, int, float, bool, type(None))
+
+
 class _Enough(BaseException):
     """The run has told enough."""
 
@@ -68,6 +76,7 @@ class Observer(Context, tagging=True):
 
     lost: ClassVar[str] = "ignore"
     inherit: ClassVar[bool] = True
+    parts_alike: ClassVar[bool] = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +109,28 @@ class Observer(Context, tagging=True):
         origins = self._origins(given)
         if f is next and origins and len(origins[0]) == 1:
             return self._step(value, arguments[0], origins[0][0])
-        return origin_of_result(f, value, tuple(map(plain, given)), origins)
+        bare = tuple(map(plain, given))
+        if type(value) in _CONTAINERS and value and self._bind_parts(value, PartsOfResult(bare, origins)):
+            return NO_METADATA  # its parts have what there is to know
+        return origin_of_result(f, value, bare, origins)
+
+    def _bind_parts(self, value: Any, parts: PartsOfResult) -> bool:
+        """Tag the parts of a container that a function has made; False if they are tagged, or are too many."""
+        store = tag_of(self, create=True).store  # type: ignore[union-attr]
+        if len(value) > _MOST_PARTS or store.items.of(value) is not None:
+            return False
+        if type(value) is dict:
+            store.bind_pairs(value, [(key, self._part(item, parts)) for key, item in value.items()])
+        else:
+            store.bind_items(value, [self._part(item, parts) for item in value])
+        return True
+
+    def _part(self, part: Any, parts: PartsOfResult) -> Any:
+        if type(part) in (str, bytes, int, float):
+            return tag(part, self, parts.origin(part))
+        if type(part) in _CONTAINERS:
+            self._bind_parts(part, parts)
+        return part
 
     def note(self, f: Any, given: tuple[Any, ...], value: Any) -> None:
         """Note a call, if it is one of the functions that compare."""
@@ -117,6 +147,22 @@ class Observer(Context, tagging=True):
         if self._for_place[place] <= _MOST_FOR_A_PLACE:
             key = site, f, origins, paths, tuple(map(_short, bare))
             self.comparisons.setdefault(key, Comparison(site, f, bare, origins, paths, value))
+
+    def note_subject(self, subject: Any, wanted: Iterable[tuple[Any, str, Any]]) -> None:
+        """Note what the patterns of a `match` statement compare parts of its subject with."""
+        store = tag_of(self, create=True).store  # type: ignore[union-attr]
+        for way, how, value in wanted:
+            part = part_of_subject(store, subject, None, way)
+            bare = plain(part)
+            if how == "equal":
+                holds = type(bare) in _SIMPLE and bare == value
+                self.note(operator.eq, (part, value), holds)
+            elif how == "key":
+                self.note(dict.get, (part, value), type(bare) is dict and value in bare)
+            elif how == "kind":
+                self.note(isinstance, (part, KINDS[value]), isinstance(bare, KINDS[value]))
+            elif type(bare) in (list, tuple):
+                self.note(has_size, (part, value), len(bare) == value)
 
     def _origins(self, given: tuple[Any, ...]) -> tuple[Origin, ...]:
         return tuple(merged(span for origin in allmetadata(self, one) for span in origin) for one in given)
@@ -161,7 +207,7 @@ def _short(value: Any) -> Any:
     return (type(value), value) if type(value) in (str, bytes, int, float) else id(value)
 
 
-@Observer.prehook.register(operator.getitem, operator.contains)  # type: ignore[untyped-decorator]
+@Observer.prehook.register(operator.getitem, operator.contains, isinstance)  # type: ignore[untyped-decorator]
 def _of_container(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
     """A container of the input that has no leaves yet: its look-ups compute nothing."""
     if id(plain(arguments[0])) in ctx.containers:
@@ -173,7 +219,26 @@ def _before(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
     ctx.note(f, (*arguments, *keywords.values()), ...)
 
 
-def observed(f: Callable[[Any], Any], value: Any, call: Callable[[Callable[[Any], Any], Any], Any]) -> Observer:
+class ObserverOfPatterns(Observer):
+    """Notes what patterns of `match` statements compare too. The bodies that its pass makes are not cached on disk."""
+
+    passes: ClassVar[Any] = [with_subjects_shown]
+
+    def show_subject(self, subject: Any, wanted: Any) -> Any:
+        """The subject of a `match` statement: the pass has put this call in its place."""
+        return subject
+
+
+@ObserverOfPatterns.overdub.register(ObserverOfPatterns.show_subject)  # type: ignore[untyped-decorator]
+def _of_match(ctx: Any, f: Any, *arguments: Any) -> Any:
+    _, subject, wanted = arguments
+    ctx.note_subject(subject, plain(wanted))
+    return subject
+
+
+def observed(
+    f: Callable[[Any], Any], value: Any, call: Callable[[Callable[[Any], Any], Any], Any], matches: bool = False
+) -> Observer:
     """The context that has noted the comparisons of a run.
 
     Parameters
@@ -184,7 +249,9 @@ def observed(f: Callable[[Any], Any], value: Any, call: Callable[[Callable[[Any]
         The input.
     call:
         Calls a function with an argument; what that raises is its business.
+    matches:
+        Whether patterns of `match` statements are noted.
     """
-    observer = Observer()
+    observer = ObserverOfPatterns() if matches else Observer()
     call(lambda given: overdub(observer, f, observer.input(given)), value)
     return observer

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.fuzz.inputs import Path
 
-__all__ = ["Origin", "Span", "merged", "origin_of_result"]
+__all__ = ["Origin", "PartsOfResult", "Span", "merged", "origin_of_result"]
 
 _MOST: Final = 4
 """An origin has at most so many spans; of more, those of one leaf become one."""
@@ -110,3 +110,35 @@ def _narrowed(value: Any, span: Span, sources: Sequence[Any]) -> Origin:
             if place >= 0 and source.find(value, place + 1) < 0:
                 return (Span(span.path, span.start + place, span.start + place + len(value)),)
     return (span,)
+
+
+class PartsOfResult:
+    """The origins of the parts of a list, tuple or dict that a function returned, each found behind the one before.
+
+    Parameters
+    ----------
+    arguments, origins:
+        The arguments of the function, and the origin of each one.
+    """
+
+    def __init__(self, arguments: Sequence[Any], origins: Sequence[Origin]) -> None:
+        self._whole = merged(span for origin in origins for span in origin)
+        self._source: Any = None
+        self._place = 0
+        for argument, origin in zip(arguments, origins, strict=True):
+            if origin:
+                text = argument.string if type(argument) is re.Match else argument
+                fits = len(origin) == 1 and type(text) in _TEXTS and len(text) == origin[0].end - origin[0].start
+                self._source = text if fits and self._source is None and len(self._whole) == 1 else None
+
+    def origin(self, part: Any) -> Origin:
+        """The origin of the next part."""
+        text = part if type(part) in _TEXTS else repr(part)
+        if self._source is None or type(text) is not type(self._source) or not text:
+            return self._whole
+        place = self._source.find(text, self._place)
+        if place < 0:
+            return self._whole
+        self._place = place + len(text)
+        span = self._whole[0]
+        return (Span(span.path, span.start + place, span.start + self._place),)

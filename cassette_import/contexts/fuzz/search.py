@@ -24,6 +24,7 @@ from cassette_import.contexts.fuzz.running import Limits, TooSlow
 from cassette_import.contexts.fuzz.slopes import extrapolated, number_at
 from cassette_import.contexts.fuzz.solving import edits, exact_edits, is_checksum
 from cassette_import.contexts.fuzz.storage import Folder
+from cassette_import.errors import PassError
 
 __all__ = ["Entry", "Search"]
 
@@ -246,9 +247,11 @@ class Search:
         self.tagged += 1
 
         def call(run: Callable[[Any], Any], argument: Any) -> None:
-            self.limits.error_of(run, argument)
+            error = self.limits.error_of(run, argument)
+            if isinstance(error, PassError):
+                raise error  # it is our fault, and not that of the input
 
-        observer = observed(self.f, copied(value), call)
+        observer = observed(self.f, copied(value), call, self._constants.matches)
         self._cost = _COST_OF_RUN + observer.values // _VALUES_OF_COST
         self._debt += self._cost
         return list(observer.comparisons.values())

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from cassette_import.contexts.fuzz.desired_values import DesiredValue, desired_values
-from cassette_import.contexts.fuzz.inputs import Edit, leaf_at
+from cassette_import.contexts.fuzz.inputs import LEAVES, Edit, Path, leaf_at
 from cassette_import.contexts.fuzz.observer import Comparison
 from cassette_import.contexts.fuzz.origins import Span
 
@@ -37,12 +37,27 @@ def edits(comparison: Comparison, value: Any) -> Iterator[Edit]:
                 for new in _NEW_VALUES:
                     yield Edit((*path, desired.value), None, None, new)
             continue
+        path = comparison.paths[desired.number]
+        if path is not None:
+            yield from _edits_of_container(desired, leaf_at(value, path), path)
         for span in comparison.origins[desired.number]:
             yield from _edits_of_span(desired, comparison.arguments[desired.number], span, value)
 
 
 _NEW_VALUES: Final[tuple[Any, ...]] = (0, "a", [], {}, [{}])
 """The values that a new key of a dict may have."""
+
+
+def _edits_of_container(desired: DesiredValue, container: Any, path: Path) -> Iterator[Edit]:
+    """A list or dict of the input becomes another value, or a list of another size."""
+    if desired.how == "be" and path and type(desired.value) in _MADE:
+        yield Edit(path, None, None, desired.value)
+    elif desired.how == "size" and type(container) is list:
+        for item in (1, "a"):
+            yield Edit(path, None, None, [*container, *[item] * desired.value][: desired.value])
+
+
+_MADE: Final = (*LEAVES, list, dict)
 
 
 def exact_edits(comparison: Comparison, value: Any) -> Iterator[Edit]:
@@ -83,7 +98,7 @@ def _edits_of_span(desired: DesiredValue, operand: Any, span: Span, value: Any) 
             yield Edit(span.path, None, None, number)
     elif type(leaf) in (str, bytes):
         yield from _texts(desired, operand, span, leaf)
-    is_other_type = type(desired.value) in (str, bytes, int, float) and type(desired.value) is not type(leaf)
+    is_other_type = type(desired.value) in _MADE and type(desired.value) is not type(leaf)
     if is_other_type and span.path and desired.how == "be" and operand == leaf:
         yield Edit(span.path, None, None, desired.value)
 
@@ -130,6 +145,10 @@ def _texts(desired: DesiredValue, operand: Any, span: Span, leaf: Any) -> Iterat
     if desired.how == "longer":
         for more in ("0", "a0", "a" * 16):
             yield Edit(path, end, end, _like(leaf, more))
+        return
+    if desired.how == "size":
+        for separator in (" ", ",", "\n"):
+            yield Edit(path, end, end, _like(leaf, f"{separator}a" * (desired.value - len(operand))))
         return
     written = _written(leaf, desired.value)
     if desired.how in ("begin", "end", "contain"):

@@ -198,11 +198,11 @@ def _note_compared_parts(value: Any, ways: tuple[Any, ...]) -> None:
     activation, store = ACTIVE.get(), active_store()
     if store is not None and any(tag is not None and tag.compared is not None for tag in activation.tags):
         for way in ways:
-            note_comparison(activation, operator.eq, _part(store, value, None, way))
+            note_comparison(activation, operator.eq, part_of_subject(store, value, None, way))
 
 
 @hidden
-def _part(store: Store, subject: Any, value: Any, way: Any) -> Any:
+def part_of_subject(store: Store, subject: Any, value: Any, way: Any) -> Any:
     """The part of a subject that a way leads to; `value` is what a pattern has captured there, if it has."""
     found = subject
     for kind, *details in way:
@@ -225,7 +225,7 @@ def captured(value: Any, ways: tuple[Any, ...]) -> Any:
     if key not in _subjects or store is None:
         return value
     for way in ways:
-        found = _part(store, _subjects[key], value, way)
+        found = part_of_subject(store, _subjects[key], value, way)
         if found is value or plain(found) is value:
             return found
     return value

@@ -33,6 +33,37 @@ def test_values_that_are_compared_are_written_into_the_input(function, seed, exe
         function(found.input)
 
 
+@pytest.mark.parametrize(
+    ("function", "seed", "executions", "types"),
+    [
+        (fuzzed.commanded, "", 1000, ["KeyError", "RuntimeError"]),
+        (fuzzed.structured, {}, 3000, ["KeyError", "RuntimeError"]),
+        (fuzzed.numbered, b"", 1000, ["RuntimeError"]),
+    ],
+)
+def test_what_the_patterns_of_a_match_statement_want_is_written_into_the_input(function, seed, executions, types):
+    assert raised(fuzz(function, [seed], executions=executions)) == types
+
+
+def test_the_parts_of_a_split_text_are_known_each_at_its_place():
+    def third(line):
+        fields = line.split(",")
+        if fields[2:] and fields[2] == "urgent" and fields[0] == "from":
+            raise RuntimeError("found")
+
+    (found,) = fuzz(third, ["a,a,a"], executions=800)
+    assert found.input == "from,,urgent"
+
+
+def test_the_type_that_isinstance_asks_for_is_written_into_the_input():
+    def total(order):
+        if isinstance(order["price"], list) and isinstance(order["price"][0], dict):
+            raise RuntimeError("found")
+
+    (found,) = fuzz(total, [{"price": 1}], executions=1000, allowed=(KeyError, IndexError))
+    assert found.input == {"price": [{}]}
+
+
 def test_a_bug_of_a_parser_is_found():
     found = fuzz(fuzzed.parsed, ["[1,2]"], executions=1200, allowed=(fuzzed.BadText, RecursionError))
     places = {(type(one.exception).__name__, one.callsite.function) for one in found}
