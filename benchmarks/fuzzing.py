@@ -1,11 +1,11 @@
 """Branches that fuzzers reach: `python benchmarks/fuzzing.py [TARGET ...]` prints a Markdown table.
 
-    python benchmarks/fuzzing.py --seconds 60 --seeds 20 --results runs.json     # 35 hours of the processor are 3 minutes each
+    python benchmarks/fuzzing.py --seconds 60 --seeds 20 --results runs.json
 
 `fuzz` is beside atheris and HypoFuzz. Each run is a process of its own, which the kernel ends after so many seconds of
-the processor, start included. The inputs that it has kept run once more in another process, which counts branches in the
-same way for all tools: a branch is a place in the source and a direction. A cell is the median of the seeds, with the
-least and the greatest. Runs that `--results` has already are not repeated.
+the processor, start included. The inputs that it has kept run once more in another process, which counts branches in
+the same way for all tools: a branch is a place in the source and a direction. A cell is the median of the seeds, with
+the least and the greatest. Runs that `--results` has already are not repeated, so a table can be made bit by bit.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def run(tool: str, name: str, seed: int, seconds: int) -> int:
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base) / "corpus"
         folder.mkdir()
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "CASSETTE_IMPORT_DISABLE_CACHE": ""}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         words = ["-m", "benchmarks.fuzzing_run", tool, name, str(seed), str(seconds), str(folder)]
         with open(Path(base) / "log", "w+", encoding="utf-8", errors="replace") as log:
             ended = subprocess.run(

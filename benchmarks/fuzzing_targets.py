@@ -1,4 +1,4 @@
-"""The functions that `benchmarks/fuzzing.py` fuzzes: parsers of packages of PyPI, and two small ones with values to find.
+"""The functions that `benchmarks/fuzzing.py` fuzzes: parsers of packages of PyPI, and two with values to find.
 
 Each is unmodified and gets one argument. Packages are imported when a target is asked for.
 """

@@ -63,7 +63,8 @@ def with_subjects_shown(context_type: type, reflection: Reflection) -> Any:
             wanted = tuple(one for case in node.cases for one in _wanted(case.pattern, (), resolve))
             if wanted:
                 method = ast.Attribute(contextslot(), "show_subject", ast.Load())
-                shown = ast.Call(method, [node.subject, nooverdub(ast.Constant(tuple(map(tuple, wanted))))], [])
+                constant: Any = tuple(map(tuple, wanted))
+                shown = ast.Call(method, [node.subject, nooverdub(ast.Constant(constant))], [])
                 node.subject = ast.copy_location(shown, node.subject)
     return reflection.tree
 

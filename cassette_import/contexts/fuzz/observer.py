@@ -222,7 +222,7 @@ def _before(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
 class ObserverOfPatterns(Observer):
     """Notes what patterns of `match` statements compare too. The bodies that its pass makes are not cached on disk."""
 
-    passes: ClassVar[Any] = [with_subjects_shown]
+    passes: Any = [with_subjects_shown]
 
     def show_subject(self, subject: Any, wanted: Any) -> Any:
         """The subject of a `match` statement: the pass has put this call in its place."""
