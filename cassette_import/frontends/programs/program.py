@@ -35,6 +35,7 @@ from cassette_import.frontends.programs.import_path import (
 from cassette_import.frontends.programs.main_module import MAIN, code_of_main, fresh_main, overdubbed
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.interpreter.late_modules import late
+from cassette_import.interpreter.stack_room import with_stack_room
 
 if TYPE_CHECKING:
     from cassette_import.frontends.programs import tracebacks
@@ -109,6 +110,7 @@ class Program:
         finally:
             runner._run_code = run_code
 
+    @with_stack_room
     def run(self, contexts: Iterable[AbstractContextManager[object]] = ()) -> None:
         """Run the program in the contexts, the first one outermost; an exception of the program leaves here as well."""
         try:
