@@ -17,6 +17,7 @@ from cassette_import.interpreter.namespaces import bases_of, class_attribute, cl
 from cassette_import.runtime.module_imports import ModuleImport
 
 __all__ = [
+    "SYSTEM",
     "Described",
     "Label",
     "described",
@@ -35,7 +36,7 @@ _LRU_CACHE: Final = type(functools.lru_cache(len))
 _DESCRIPTORS: Final = frozenset(map(id, (type(list.append), type(object.__repr__), type(dict.__dict__["fromkeys"]))))
 """The types of methods in C, by identity: the metaclass of another type may have no hash."""
 """The types of methods, slots and class methods in C, as they are in the `__dict__` of a class."""
-_SYSTEM: Final = os.getpid.__module__
+SYSTEM: Final = os.getpid.__module__
 """The C module behind `os`, such as `posix`."""
 
 
@@ -119,8 +120,8 @@ def display(function: Any) -> str:
     ('list.append', 'len', 'dict')
     """
     kind = type(function)
-    if kind is FunctionType and function.__module__ is _SYSTEM:  # a replacement of `os._exit` or `os.execv`, see `run`
-        return f"{_SYSTEM}.{function.__qualname__}"
+    if kind is FunctionType and function.__module__ is SYSTEM:  # a replacement of `os._exit` or `os.execv`, see `run`
+        return f"{SYSTEM}.{function.__qualname__}"
     if kind is FunctionType or id(kind) in _DESCRIPTORS or kind is ModuleImport:
         return str(function.__qualname__)
     if issubclass(kind, BuiltinFunctionType):

@@ -5,5 +5,6 @@ program.
 """
 
 from cassette_import.contexts.trace.context import Trace
+from cassette_import.contexts.trace.rest_file import complete
 
-__all__ = ["Trace"]
+__all__ = ["Trace", "complete"]

@@ -14,13 +14,18 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from cassette_import.contexts.trace.secret_masking import MASK, Secrets
-from cassette_import.contexts.trace.stored_attributes import has_independent_repr, stored_attributes
+from cassette_import.contexts.trace.stored_attributes import (
+    has_independent_repr,
+    namespace_of,
+    slots_of,
+    stored_attributes,
+)
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.clock import perf_counter
-from cassette_import.interpreter.namespaces import module_namespace
+from cassette_import.interpreter.namespaces import class_namespace, module_namespace
 
 __all__ = ["Shortener"]
 
@@ -39,6 +44,13 @@ _SMALL_NUMBER: Final = 10**15
 _FAILURES: Final = Exception, SystemExit, GeneratorExit
 """Exceptions that must not reach the program. KeyboardInterrupt must."""
 _CONTAINERS: Final = list, tuple, dict
+_NAMES_OF_CLASSES: Final = tuple((name, class_namespace(type)[name]) for name in ("__name__", "__qualname__"))
+"""How `type` finds the names of a class; the metaclass of another type may find other ones."""
+
+
+Form: TypeAlias = tuple[str, str | None, Any, tuple[tuple[str, Any], ...]]
+"""How instances of a class are shown: what their text begins with, up to the address or the first attribute. If they
+have attributes, what the text of one without any begins with, the descriptor of `__dict__`, and the slots."""
 
 
 class Shortener:
@@ -63,7 +75,8 @@ class Shortener:
     """
 
     def __init__(self, width: int, secrets: Secrets | None = None, *, reprs: bool = False) -> None:
-        self._width = max(width, 8)
+        self.width = max(width, 8)
+        """The most characters of a value that is not a container."""
         self._secrets = secrets or Secrets()
         self._calls_reprs = reprs
         self._slow: set[type] = set()
@@ -74,7 +87,7 @@ class Shortener:
         if not self._secrets.are_masked:  # the fast path: most values are short
             kind = type(value)
             is_small = id(kind) in _SMALL or (kind is int and -_SMALL_NUMBER < value < _SMALL_NUMBER)
-            if is_small or (kind is str and 2 * len(value) < self._width and value.isprintable()):
+            if is_small or (kind is str and 2 * len(value) < self.width and value.isprintable()):
                 return repr(value)
         text = None
         try:
@@ -83,8 +96,8 @@ class Shortener:
             pass
         if text is None:
             text = _anonymous(value)
-        if self._secrets.are_masked or len(text) > _CONTAINER_FACTOR * self._width:
-            text = self._cut(self._secrets.masked(text), _CONTAINER_FACTOR * self._width)
+        if self._secrets.are_masked or len(text) > _CONTAINER_FACTOR * self.width:
+            text = self._cut(self._secrets.masked(text), _CONTAINER_FACTOR * self.width)
         return text if text.isprintable() else "".join(map(_printable, text))
 
     def _show(self, value: Any, levels: int) -> str:
@@ -97,7 +110,7 @@ class Shortener:
         if shower is not None:
             return shower(self, value, levels)
         if isinstance(repr_method, FunctionType):
-            if repr_method.__code__.co_filename == _NAMED_TUPLES and issubclass(kind, tuple):
+            if _is_named_tuple(kind, repr_method):
                 pairs = zip(getattr(kind, "_fields", ()), tuple.__iter__(value), strict=False)
                 return self._call(kind.__name__, (), pairs, levels)
             if _has_generated_repr(kind, repr_method):
@@ -105,6 +118,23 @@ class Shortener:
         if not self._calls_reprs and not has_independent_repr(kind):
             return self._state(value, kind, levels)
         return self._cut(self._by_repr(value, kind))
+
+    def form(self, value: Any) -> Form | None:
+        """How the instances of a value's class are shown, as far as that is the same for all; None if it is not.
+
+        It mirrors `_show`. The class may have other bases and attributes later, and then another form.
+        """
+        kind = type(value)
+        if kind in _SHOWERS or any(lookup(type(kind), name) is not found for name, found in _NAMES_OF_CLASSES):
+            return None
+        shower = _BY_REPR.get(lookup(kind, "__repr__"))
+        if shower is Shortener._simple:
+            head, _, address = repr(value).rpartition("0x")
+            return (head, None, None, ()) if address == f"{id(value):x}>" and _is_plain(head) else None
+        names = kind.__name__, kind.__qualname__
+        if shower is not None or self._calls_reprs or _has_own_text(kind) or not all(map(_is_plain, names)):
+            return None
+        return f"<{names[1]}", f"<{names[0]} instance at ", namespace_of(kind), tuple(slots_of(kind))
 
     def _fields(self, value: Any, kind: type) -> list[tuple[str, Any]]:
         names = [field.name for field in dataclasses.fields(kind) if field.repr]
@@ -118,7 +148,7 @@ class Shortener:
         parts = [_SHOWERS[base](self, value, levels) for base in _CONTAINERS if issubclass(kind, base)]
         if levels:
             parts += [f"{name}={self.named(name, item, 0)}" for name, item in stored_attributes(value, _ATTRIBUTES)]
-        return self._cut(f"<{kind.__qualname__} {' '.join(parts)}>", 2 * self._width) if parts else _anonymous(value)
+        return self._cut(f"<{kind.__qualname__} {' '.join(parts)}>", 2 * self.width) if parts else _anonymous(value)
 
     def _by_repr(self, value: Any, kind: type) -> str:
         """The result of `repr`, if it may be called and succeeds."""
@@ -150,7 +180,7 @@ class Shortener:
         return False
 
     def _cut(self, text: str, width: int = 0) -> str:
-        width = width or self._width
+        width = width or self.width
         if len(text) <= width:
             return text
         head = (width - 3) // 2
@@ -161,17 +191,17 @@ class Shortener:
     def _text(self, value: Any, levels: int) -> str:
         if self._secrets.are_in(value if isinstance(value, str) else value.decode("latin-1")):
             return repr(MASK)
-        if len(value) > 2 * self._width:
-            value = value[: self._width] + value[-self._width :]
+        if len(value) > 2 * self.width:
+            value = value[: self.width] + value[-self.width :]
         return self._cut(repr(value))
 
     def _number(self, value: int, levels: int) -> str:
         bits = value.bit_length()
-        return f"<int of {bits} bits>" if bits > 3.3 * self._width else repr(value)
+        return f"<int of {bits} bits>" if bits > 3.3 * self.width else repr(value)
 
     def _simple(self, value: Any, levels: int) -> str:
         text = repr(value)
-        return text if len(text) <= self._width else self._cut(text)
+        return text if len(text) <= self.width else self._cut(text)
 
     def _list(self, value: Any, levels: int) -> str:
         return f"[{self._items(list.__iter__(value), list.__len__(value), levels)}]"
@@ -223,6 +253,25 @@ class Shortener:
             self._secrets.add(value)
             return MASK
         return self._show(value, levels) if levels < _LEVELS else self(value)
+
+
+def _is_named_tuple(kind: type, repr_method: FunctionType) -> bool:
+    """Whether the class is a named tuple with the `__repr__` that `namedtuple` made."""
+    return repr_method.__code__.co_filename == _NAMED_TUPLES and issubclass(kind, tuple)
+
+
+def _has_own_text(kind: type) -> bool:
+    """Whether objects of a class are shown by more than some attributes, see `Shortener._show`."""
+    repr_method = lookup(kind, "__repr__")
+    if isinstance(repr_method, FunctionType) and (
+        _is_named_tuple(kind, repr_method) or _has_generated_repr(kind, repr_method)
+    ):
+        return True
+    return issubclass(kind, _CONTAINERS) or has_independent_repr(kind)
+
+
+def _is_plain(text: object) -> bool:
+    return type(text) is str and text.isascii() and text.isprintable()
 
 
 def _has_generated_repr(kind: type, repr_method: FunctionType) -> bool:

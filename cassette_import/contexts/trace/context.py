@@ -8,40 +8,35 @@ files are written.
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 import sys
 import threading
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import Token
-from typing import IO, Any, ClassVar, Final
+from typing import IO, Any, ClassVar
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.context_types import type_with_events
-from cassette_import.contexts.common.function_names import module_of, thread_name
+from cassette_import.contexts.common.function_names import SYSTEM, display, module_of, thread_name
 from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.common.unmatched_targets import track
 from cassette_import.contexts.trace.bounded_repr import Shortener
 from cassette_import.contexts.trace.call_stack import CallStack, StackHere
+from cassette_import.contexts.trace.choices import Predicate, can_be_accelerated, predicate_named
 from cassette_import.contexts.trace.last_calls import LastCalls
-from cassette_import.contexts.trace.output import ChromeTrace, JsonLines, Output, TracedThread, Tree, UnbufferedFile
+from cassette_import.contexts.trace.output import OUTPUTS, Output, TracedThread, Tree, UnbufferedFile, output_of
 from cassette_import.contexts.trace.secret_masking import Secrets
 from cassette_import.contexts.trace.switch import Switch
+from cassette_import.contexts.trace.tree_in_c import TreeInC, is_block_file
 from cassette_import.rewriting.events import Events
+from cassette_import.runtime.module_imports import ModuleImport
 from cassette_import.runtime.state import ACTIVE, Activation, hook_activation
 
 __all__ = ["Trace"]
-
-Predicate = Callable[[Any, tuple[Any, ...], dict[str, Any]], object]
-_OUTPUTS: Final[Mapping[str, type[Output]]] = {".json": ChromeTrace, ".jsonl": JsonLines, ".ndjson": JsonLines}
-
-
-_FILTERS: Final = ("start", "stop", "package", "predicate")
-"""The options that choose calls."""
 
 
 class Trace(Context, events=Events.CALLS):
@@ -143,7 +138,7 @@ class Trace(Context, events=Events.CALLS):
         if self._switch is not None:
             track(self, self._switch.unmatched)
         self._packages = tuple(name.strip() for name in package.split("+")) if package else ()
-        self._predicate = _function_named(predicate) if isinstance(predicate, str) else predicate
+        self._predicate = predicate_named(predicate) if isinstance(predicate, str) else predicate
         if self._predicate is not None and not callable(self._predicate):
             raise TypeError(f"predicate is a function of a call, or module:function, not {predicate!r}")
         self._has_filters = bool(self._packages) or self._predicate is not None or self._switch is not None
@@ -163,7 +158,7 @@ class Trace(Context, events=Events.CALLS):
     @options_of(__init__)
     def __new__(cls, *, events: Events | str | None = None, **options: Any) -> Trace:
         """Make an instance of the type that intercepts these events."""
-        if cls is Trace and ACCELERATOR.is_used and _leaves_out_many(options):
+        if cls is Trace and ACCELERATOR.is_used and can_be_accelerated(options):
             cls = _accelerated_type()
         return super().__new__(type_with_events(cls, events))
 
@@ -197,8 +192,12 @@ class Trace(Context, events=Events.CALLS):
         stack.push(f, self._secrets.are_masked and self._output.hides_result(f, args))
         self._output.begin(stack.thread, level, f, args, kwargs)
         if self._shown >= self._limit:
-            self._depth = 0  # no further call is shown
-            self._writer.note(f"limit of {plural(self._limit, 'call')} reached: further calls are only counted")
+            self._reach_limit()
+
+    def _reach_limit(self) -> None:
+        """Show no further call."""
+        self._depth = 0
+        self._writer.note(f"limit of {plural(self._limit, 'call')} reached: further calls are only counted")
 
     def posthook(self, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         """Write the result."""
@@ -258,14 +257,16 @@ class Trace(Context, events=Events.CALLS):
     def stream(self, path: str) -> None:
         """Write to a file from now on, in the format of its suffix. What was before is not written, or counted."""
         self._start_counting()
-        file: Any = UnbufferedFile(path)
-        kind = next((kind for suffix, kind in _OUTPUTS.items() if path.lower().endswith(suffix)), Tree)
-        self._writer = kind(file, show=self._show, secrets=self._secrets)
+        self._writer = self._writer_to(path)
         self._is_captured = False
         if self._last is None:
             self._output = self._writer
         else:
             self._last.write_to(self._writer)
+
+    def _writer_to(self, path: str) -> Output:
+        file: Any = UnbufferedFile(path)
+        return output_of(path)(file, show=self._show, secrets=self._secrets)
 
     def summary(self) -> str:
         """The number of calls; the calls themselves are written already, except those that `last` asks for."""
@@ -311,7 +312,7 @@ class Trace(Context, events=Events.CALLS):
 
         `stream` has written the file already; each writer only completes and closes it.
         """
-        return dict.fromkeys((".txt", *_OUTPUTS), self._close)
+        return dict.fromkeys((".txt", *OUTPUTS), self._close)
 
     def _close(self, path: str) -> None:
         self._complete()
@@ -320,30 +321,38 @@ class Trace(Context, events=Events.CALLS):
         self._writer.close()
 
 
-def _function_named(text: str) -> Any:
-    """The function that `module:function` names; the text itself if it has another form."""
-    module, colon, name = text.partition(":")
-    try:
-        return getattr(importlib.import_module(module), name) if colon else text
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"predicate {text!r}: {error}") from error
-
-
-def _leaves_out_many(options: Mapping[str, Any]) -> bool:
-    """Whether hooks in C are quicker, which they are at calls that are not shown. They know no filters."""
-    has_limit = bool(options.get("limit", True)) and not options.get("last")
-    return (has_limit or options.get("depth") is not None) and not any(options.get(name) for name in _FILTERS)
-
-
 class _AcceleratedTrace(Trace, events=Events.CALLS):
     """A trace without filters. Its hooks in C are suspended only while they show values: that may run other code."""
 
     leaf_hooks: ClassVar[bool] = True
 
     def __init__(self, **options: Any) -> None:
-        self.recorder = ACCELERATOR.TraceRecorder(self._stack, self._begin_shown, self._end_shown)
+        self.recorder = ACCELERATOR.TraceRecorder(self._stack, self._begin_shown, self._end_shown, self._reach_limit)
         super().__init__(**options)
         self.recorder.deepest = self._deepest
+        self.recorder.limit = self._limit
+
+    def stream(self, path: str) -> None:
+        """Write to a file from now on; the usual calls of a tree are shown in C."""
+        self.recorder.show_in_python()
+        super().stream(path)
+
+    def _writer_to(self, path: str) -> Output:
+        is_tree = output_of(path) is Tree and self._last is None and not self._secrets.are_masked
+        if not is_tree or not is_block_file(path):
+            return super()._writer_to(path)
+        writer = TreeInC(path, show=self._show, secrets=self._secrets)
+        formatter = ACCELERATOR.Formatter(self._show.width, self._show_suspended, self._show.form, display, SYSTEM)
+        self.recorder.show_with(formatter, writer.lines, ModuleImport)
+        return writer
+
+    def _show_suspended(self, value: Any) -> str:
+        token = self._suspend()
+        try:
+            return self._show(value)
+        finally:
+            if token is not None:
+                ACTIVE.reset(token)
 
     def _stack(self, makes: bool) -> CallStack | None:
         return self._here.stack or (self._new_stack() if makes else None)
@@ -387,7 +396,7 @@ def _accelerated_type() -> type[Trace]:
         "prehook": ACCELERATOR.begin_call,
         "posthook": ACCELERATOR.end_call,
         "_stack_type": ACCELERATOR.CallStack,
-        **{f"_{name}": _of_recorder(name) for name in ("depth", "deeper", "left_out")},
+        **{f"_{name}": _of_recorder(name) for name in ("depth", "deeper", "left_out", "shown")},
     }
     keywords = {"events": Events.CALLS}
     return types.new_class(Trace.__name__, (_AcceleratedTrace,), keywords, lambda names: names.update(namespace))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Mapping
 from itertools import islice
 from typing import IO, Any, Final, NamedTuple
 
@@ -18,14 +19,25 @@ from cassette_import.contexts.trace.secret_masking import MASK, Secrets
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.runtime.module_imports import ModuleImport
 
-__all__ = ["ChromeTrace", "JsonLines", "Output", "ShownCall", "TracedThread", "Tree", "UnbufferedFile"]
+__all__ = [
+    "OUTPUTS",
+    "WORDS",
+    "ChromeTrace",
+    "JsonLines",
+    "Output",
+    "ShownCall",
+    "TracedThread",
+    "Tree",
+    "UnbufferedFile",
+    "output_of",
+]
 
 _INDENT: Final = "  "
 _MOST_LEVELS: Final = 100
 """Deeper calls are not indented further: in a deep recursion, a line would be mostly space."""
 _MOST_ARGUMENTS: Final = 50
 """The most positional arguments of a call that are shown, and the most named ones."""
-_WORDS: Final = {"result": "->", "exception": "raised"}
+WORDS: Final = {"result": "->", "exception": "raised"}
 
 
 class UnbufferedFile:
@@ -225,7 +237,7 @@ class Tree(Output):
         self, thread: TracedThread, level: int, name: str, kind: str, text: str, at: float | None = None
     ) -> None:
         """Complete the line of the call, or write a new one."""
-        outcome = f"{_WORDS[kind]} {text}\n"
+        outcome = f"{WORDS[kind]} {text}\n"
         with self._lock:
             if self._unfinished == (thread.number, level):
                 self._write(f"{self._held_back} {outcome}")
@@ -333,3 +345,16 @@ class ChromeTrace(Output):
 def _prefix(thread: TracedThread, level: int) -> str:
     indentation = _INDENT * level if level <= _MOST_LEVELS else f"{_INDENT * _MOST_LEVELS}[level {level}] "
     return indentation if thread.is_first else f"[{thread.name}] {indentation}"
+
+
+OUTPUTS: Final[Mapping[str, type[Output]]] = {".json": ChromeTrace, ".jsonl": JsonLines, ".ndjson": JsonLines}
+"""The formats of files by their suffixes. Files with other suffixes have a tree."""
+
+
+def output_of(path: str) -> type[Output]:
+    """The format of a file.
+
+    >>> output_of("calls.jsonl").__name__, output_of("calls.txt").__name__
+    ('JsonLines', 'Tree')
+    """
+    return next((kind for suffix, kind in OUTPUTS.items() if path.lower().endswith(suffix)), Tree)

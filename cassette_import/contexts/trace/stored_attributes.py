@@ -23,7 +23,7 @@ from typing import Any, Final
 from cassette_import.interpreter.callables import lookup
 from cassette_import.interpreter.namespaces import bases_of, class_namespace
 
-__all__ = ["has_independent_repr", "stored_attributes"]
+__all__ = ["has_independent_repr", "namespace_of", "slots_of", "stored_attributes"]
 
 _CONTAINER_TYPES: Final = frozenset(
     map(id, (MethodType, MappingProxyType, SimpleNamespace, type({}.keys()), type({}.values()), type({}.items())))
@@ -61,18 +61,35 @@ def stored_attributes(value: Any, count: int) -> Iterator[tuple[str, Any]]:
     return islice(_all_attributes(value), count)
 
 
-def _all_attributes(value: Any) -> Iterator[tuple[str, Any]]:
-    kind = type(value)
+def slots_of(kind: type) -> Iterator[tuple[str, Any]]:
+    """Names and descriptors of the slots of a class and its bases.
+
+    >>> class Point:
+    ...     __slots__ = ("x", "__dict__")
+    >>> [name for name, _ in slots_of(Point)]
+    ['x']
+    """
     for base in bases_of(kind) or ():
         for name, found in list(class_namespace(base).items()):
             if type(found) is MemberDescriptorType and type(name) is str and not name.startswith("__"):
-                try:
-                    yield name, found.__get__(value, kind)
-                except (AttributeError, TypeError):  # an empty slot
-                    continue
-    namespace = lookup(kind, "__dict__")
-    is_plain = type(namespace) in (GetSetDescriptorType, MemberDescriptorType)
-    stored: Any = namespace.__get__(value, kind) if is_plain else None
+                yield name, found
+
+
+def namespace_of(kind: type) -> Any:
+    """The descriptor of the `__dict__` of a class's instances; None if they have none, or one that runs code."""
+    found = lookup(kind, "__dict__")
+    return found if type(found) in (GetSetDescriptorType, MemberDescriptorType) else None
+
+
+def _all_attributes(value: Any) -> Iterator[tuple[str, Any]]:
+    kind = type(value)
+    for name, found in slots_of(kind):
+        try:
+            yield name, found.__get__(value, kind)
+        except (AttributeError, TypeError):  # an empty slot
+            continue
+    namespace = namespace_of(kind)
+    stored: Any = None if namespace is None else namespace.__get__(value, kind)
     if issubclass(type(stored), dict):
         for name, item in list(dict.items(stored)):
             if type(name) is str:

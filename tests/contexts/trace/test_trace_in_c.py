@@ -244,13 +244,12 @@ IN_PYTHON = {
     "stop": {"stop": "os.getcwd"},
     "package": {"package": "os"},
     "predicate": {"predicate": "os.path:join"},
-    "all calls": {"limit": 0},
     "last": {"last": 3},
 }
 
 
 @pytest.mark.parametrize("options", IN_PYTHON.values(), ids=IN_PYTHON)
-def test_a_trace_with_filters_or_of_all_calls_has_its_hooks_in_python(options):
+def test_a_trace_with_filters_or_of_the_last_calls_has_its_hooks_in_python(options):
     assert hasattr(Trace(), "recorder")
     assert not hasattr(Trace(**options), "recorder")
 
@@ -265,7 +264,7 @@ WRONG = {
     "a context without a recorder": lambda: ACCELERATOR.begin_call(_Other(), len),
     "a recorder of nothing": lambda: ACCELERATOR.TraceRecorder(),
     "a stack without a thread": lambda: ACCELERATOR.CallStack(),
-    "a stack that is none": lambda: ACCELERATOR.TraceRecorder(lambda makes: 3, len, len).end(len, "result", 1),
+    "a stack that is none": lambda: ACCELERATOR.TraceRecorder(lambda makes: 3, len, len, len).end(len, "result", 1),
 }
 
 

@@ -20,14 +20,17 @@ from cassette_import.runtime.state import ACTIVE
 
 if TYPE_CHECKING:
     from cassette_import.contexts.common.accelerator._accelerator import (
+        BlockFile,
         Body,
         CallStack,
         Counter,
         Edge,
+        Formatter,
         Node,
         Recorder,
         TraceRecorder,
         Tree,
+        TreeLines,
         TypeRecorder,
     )
 
@@ -51,14 +54,17 @@ class Accelerator:
         Why it is not used; empty if it is.
     """
 
+    BlockFile: type[BlockFile]
     Body: type[Body]
     CallStack: type[CallStack]
     Counter: type[Counter]
     Edge: type[Edge]
+    Formatter: type[Formatter]
     Node: type[Node]
     Recorder: type[Recorder]
     TraceRecorder: type[TraceRecorder]
     Tree: type[Tree]
+    TreeLines: type[TreeLines]
     TypeRecorder: type[TypeRecorder]
     record_types: Callable[..., None]
     begin_call: Callable[..., None]
@@ -81,7 +87,7 @@ class Accelerator:
 
     def use(self, module: ModuleType) -> str:
         """Take the types of the extension; return why it cannot be used, or an empty text."""
-        if not hasattr(module, "TraceRecorder"):
+        if not hasattr(module, "TreeLines"):
             return "it was built from the sources of an earlier version; build it again"
         before, usual, after = module.clock(), time.perf_counter(), module.clock()
         if not before <= usual <= after:
@@ -91,6 +97,7 @@ class Accelerator:
         self.Body, self.Node, self.Recorder, self.Tree = module.Body, module.Node, module.Recorder, module.Tree
         self.Counter, self.Edge = module.Counter, module.Edge
         self.CallStack, self.TraceRecorder = module.CallStack, module.TraceRecorder
+        self.BlockFile, self.Formatter, self.TreeLines = module.BlockFile, module.Formatter, module.TreeLines
         self.begin_call, self.end_call = module.begin_call, module.end_call
         self.TypeRecorder, self.record_types = module.TypeRecorder, module.record_types
         return ""

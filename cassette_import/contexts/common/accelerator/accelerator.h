@@ -78,7 +78,8 @@ descend(Tree *tree, Node *node)
 
 typedef struct {
     PyTypeObject *node_type, *tree_type, *recorder_type, *body_type, *delegate_type, *edge_type,
-        *tally_type, *type_recorder_type, *call_stack_type, *trace_recorder_type;
+        *tally_type, *type_recorder_type, *call_stack_type, *trace_recorder_type, *formatter_type, *block_file_type,
+        *tree_lines_type;
     PyObject *active;   /* the context variable with the activation */
     PyObject *contexts; /* the name of its attribute */
     PyObject *recorder; /* the name of an attribute of contexts */
@@ -172,6 +173,15 @@ extern PyType_Spec call_stack_spec, trace_recorder_spec;
 
 PyObject *begin_call(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 PyObject *end_call_of_trace(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+
+/* ---- block_file.c: a file that is written in blocks */
+
+typedef struct BlockFile BlockFile;
+
+extern PyType_Spec block_file_spec;
+
+/* Write at the end of the file. After an error, nothing more is written. */
+void append_to_file(BlockFile *self, const char *bytes, size_t count);
 
 /* ---- arguments.c */
 

@@ -1,6 +1,6 @@
 /* The module `_accelerator`. Knows its types; must not know what they do. */
 
-#include "accelerator.h"
+#include "text.h"
 
 double usual_clock(void);
 
@@ -60,6 +60,9 @@ execute(PyObject *module)
         (state->type_recorder_type = add_type(module, &type_recorder_spec)) == NULL ||
         (state->call_stack_type = add_type(module, &call_stack_spec)) == NULL ||
         (state->trace_recorder_type = add_type(module, &trace_recorder_spec)) == NULL ||
+        (state->formatter_type = add_type(module, &formatter_spec)) == NULL ||
+        (state->block_file_type = add_type(module, &block_file_spec)) == NULL ||
+        (state->tree_lines_type = add_type(module, &tree_lines_spec)) == NULL ||
         (state->result = PyUnicode_InternFromString("result")) == NULL ||
         (state->recorder = PyUnicode_InternFromString("recorder")) == NULL ||
         (state->contexts = PyUnicode_InternFromString("contexts")) == NULL) {
@@ -88,6 +91,9 @@ traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->type_recorder_type);
     Py_VISIT(state->call_stack_type);
     Py_VISIT(state->trace_recorder_type);
+    Py_VISIT(state->formatter_type);
+    Py_VISIT(state->block_file_type);
+    Py_VISIT(state->tree_lines_type);
     Py_VISIT(state->active);
     Py_VISIT(state->awaited);
     Py_VISIT(state->delegated);
@@ -109,6 +115,9 @@ clear(PyObject *module)
     Py_CLEAR(state->type_recorder_type);
     Py_CLEAR(state->call_stack_type);
     Py_CLEAR(state->trace_recorder_type);
+    Py_CLEAR(state->formatter_type);
+    Py_CLEAR(state->block_file_type);
+    Py_CLEAR(state->tree_lines_type);
     Py_CLEAR(state->active);
     Py_CLEAR(state->awaited);
     Py_CLEAR(state->delegated);

@@ -1,10 +1,11 @@
 /* TraceRecorder: the hooks of a trace without filters. `begin_call` and `end_call` do what `Trace.prehook` and
    `Trace.posthook` do.
 
-   They keep the stacks of the calls in progress, and count the calls that are not shown. Those that are shown are left to
-   the context. Knows calls and threads; must not know how calls are shown or written. */
+   They keep the stacks of the calls in progress, and count the calls that are not shown. The usual calls are shown here if
+   the trace is a tree in a file; the context shows all others. Knows calls and threads; must not know how values are shown
+   or lines are written. */
 
-#include "accelerator.h"
+#include "text.h"
 
 /* ---- the calls in progress in a thread, outermost first */
 
@@ -143,9 +144,13 @@ typedef struct {
     PyObject *find_stack; /* returns the stack of the running thread; with a true argument, it makes one if needed */
     PyObject *show_call;  /* pushes a call on a stack, and shows it */
     PyObject *show_end;   /* shows the result or exception of a call that was shown */
+    PyObject *reach_limit; /* notes that the limit is reached */
+    Formatter *formatter; /* shows the usual calls, */
+    TreeLines *lines;     /* here; NULL: the context shows all calls */
+    PyObject *left_type;  /* the type of callees whose calls the context shows */
     CallStack *stack;     /* the stack that was used last, and the state of its thread */
     uint64_t thread;      /* is never used again, as opposed to the identifier of a thread */
-    Py_ssize_t depth, deepest, deeper, left_out; /* see `Trace` */
+    Py_ssize_t depth, deepest, deeper, left_out, shown, limit; /* see `Trace` */
 } TraceRecorder;
 
 /* The stack of the running thread, with a reference. NULL without an exception: it has none, and `makes` is 0. */
@@ -185,6 +190,77 @@ is_done(PyObject *returned)
     return returned != NULL;
 }
 
+#define MOST_ARGUMENTS 50
+
+/* Add the name and the arguments of a call. Returns -1 with an exception. */
+static int
+add_call(Formatter *formatter, Text *text, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    if (add_function(formatter, text, arguments[0]) < 0 || ADD(text, "(") < 0) {
+        return -1;
+    }
+    for (Py_ssize_t number = 1; number < count + named; number++) {
+        if (number > 1 && ADD(text, ", ") < 0) {
+            return -1;
+        }
+        if (number >= count &&
+            (add_string(text, PyTuple_GET_ITEM(names, number - count)) < 0 || ADD(text, "=") < 0)) {
+            return -1;
+        }
+        if (add_value(formatter, text, arguments[number]) < 0) {
+            return -1;
+        }
+    }
+    return ADD(text, ")");
+}
+
+/* Whether a call is one of the usual ones. */
+static int
+is_shown_here(TraceRecorder *self, PyObject *function, Py_ssize_t count, PyObject *names)
+{
+    return self->lines != NULL && count <= MOST_ARGUMENTS + 1 &&
+           (names == NULL || PyTuple_GET_SIZE(names) <= MOST_ARGUMENTS) &&
+           (PyObject *)Py_TYPE(function) != self->left_type;
+}
+
+/* Show a call that begins. Returns whether there is no exception. */
+static int
+show_call(TraceRecorder *self, CallStack *stack, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    Py_ssize_t level = stack->level;
+    TreeLines *lines = (TreeLines *)Py_NewRef(self->lines);
+    Formatter *formatter = (Formatter *)Py_NewRef(self->formatter);
+    Text text;
+    begin_text(&text);
+    self->shown++;
+    int is_shown = push(stack, arguments[0], 0) == 0 && add_call(formatter, &text, arguments, count, names) == 0 &&
+                   begin_line(lines, stack->thread, level, &text) == 0;
+    end_text(&text);
+    Py_DECREF(lines);
+    Py_DECREF(formatter);
+    if (is_shown && self->shown >= self->limit) {
+        return is_done(PyObject_CallNoArgs(self->reach_limit));
+    }
+    return is_shown || is_done(NULL);
+}
+
+/* Show the result of a call. Returns whether there is no exception. */
+static int
+show_result(TraceRecorder *self, CallStack *stack, Py_ssize_t level, PyObject *value)
+{
+    TreeLines *lines = (TreeLines *)Py_NewRef(self->lines);
+    Formatter *formatter = (Formatter *)Py_NewRef(self->formatter);
+    Text text;
+    begin_text(&text);
+    int is_shown = ADD(&text, "-> ") == 0 && add_value(formatter, &text, value) == 0 &&
+                   end_line(lines, stack->thread, level, &text) == 0;
+    end_text(&text);
+    Py_DECREF(lines);
+    Py_DECREF(formatter);
+    return is_shown || is_done(NULL);
+}
+
 /* Note that a call begins. Returns whether there is no exception. */
 static int
 begin(TraceRecorder *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
@@ -202,6 +278,9 @@ begin(TraceRecorder *self, PyObject *const *arguments, Py_ssize_t count, PyObjec
             self->left_out++;
         }
         is_begun = push(stack, arguments[0], NOT_SHOWN) == 0;
+    }
+    else if (is_shown_here(self, arguments[0], count, names)) {
+        is_begun = show_call(self, stack, arguments, count, names);
     }
     else {
         PyObject *positional = tuple_of(&arguments[1], count - 1), *keywords = dict_of(&arguments[count], names);
@@ -231,7 +310,10 @@ end(TraceRecorder *self, PyObject *function, PyObject *kind, PyObject *value)
         Call call = stack->calls[place];
         stack->level = call.level;
         cut(stack, place);
-        if (call.is_secret != NOT_SHOWN) {
+        if (call.is_secret == 0 && self->lines != NULL && kind == self->state->result) {
+            is_ended = show_result(self, stack, call.level, value);
+        }
+        else if (call.is_secret != NOT_SHOWN) {
             PyObject *level = PyLong_FromSsize_t(call.level);
             is_ended = is_done(level == NULL ? NULL : PyObject_CallFunctionObjArgs(
                 self->show_end, stack->thread, level, function, kind, value, call.is_secret ? Py_True : Py_False,
@@ -294,14 +376,38 @@ recorder_end(TraceRecorder *self, PyObject *arguments)
     Py_RETURN_NONE;
 }
 
+/* Show the usual calls here from now on. */
+static PyObject *
+recorder_show_with(TraceRecorder *self, PyObject *arguments)
+{
+    PyObject *formatter, *lines, *left_type;
+    if (!PyArg_ParseTuple(arguments, "O!O!O:show_with", self->state->formatter_type, &formatter,
+                          self->state->tree_lines_type, &lines, &left_type)) {
+        return NULL;
+    }
+    Py_XSETREF(self->formatter, (Formatter *)Py_NewRef(formatter));
+    Py_XSETREF(self->left_type, Py_NewRef(left_type));
+    Py_XSETREF(self->lines, (TreeLines *)Py_NewRef(lines));
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+recorder_show_in_python(TraceRecorder *self, PyObject *Py_UNUSED(nothing))
+{
+    Py_CLEAR(self->lines);
+    Py_CLEAR(self->formatter);
+    Py_RETURN_NONE;
+}
+
 /* ---- the type */
 
 static PyObject *
 recorder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *find_stack, *show_call, *show_end;
+    PyObject *find_stack, *show_call, *show_end, *reach_limit;
     State *state = PyType_GetModuleState(type);
-    if (state == NULL || !PyArg_ParseTuple(arguments, "OOO:TraceRecorder", &find_stack, &show_call, &show_end)) {
+    if (state == NULL || !PyArg_ParseTuple(arguments, "OOOO:TraceRecorder", &find_stack, &show_call, &show_end,
+                                           &reach_limit)) {
         return NULL;
     }
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -311,6 +417,7 @@ recorder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
         self->find_stack = Py_NewRef(find_stack);
         self->show_call = Py_NewRef(show_call);
         self->show_end = Py_NewRef(show_end);
+        self->reach_limit = Py_NewRef(reach_limit);
     }
     return (PyObject *)self;
 }
@@ -322,6 +429,10 @@ recorder_traverse(TraceRecorder *self, visitproc visit, void *arg)
     Py_VISIT(self->find_stack);
     Py_VISIT(self->show_call);
     Py_VISIT(self->show_end);
+    Py_VISIT(self->reach_limit);
+    Py_VISIT(self->formatter);
+    Py_VISIT(self->lines);
+    Py_VISIT(self->left_type);
     Py_VISIT(self->stack);
     return 0;
 }
@@ -343,12 +454,18 @@ recorder_dealloc(TraceRecorder *self)
     Py_CLEAR(self->find_stack);
     Py_CLEAR(self->show_call);
     Py_CLEAR(self->show_end);
+    Py_CLEAR(self->reach_limit);
+    Py_CLEAR(self->formatter);
+    Py_CLEAR(self->lines);
+    Py_CLEAR(self->left_type);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }
 
 static PyMethodDef recorder_methods[] = {
     {"end", (PyCFunction)recorder_end, METH_VARARGS, NULL},
+    {"show_with", (PyCFunction)recorder_show_with, METH_VARARGS, NULL},
+    {"show_in_python", (PyCFunction)recorder_show_in_python, METH_NOARGS, NULL},
     {NULL},
 };
 
@@ -357,6 +474,8 @@ static PyMemberDef recorder_members[] = {
     {"deepest", T_PYSSIZET, offsetof(TraceRecorder, deepest)},
     {"deeper", T_PYSSIZET, offsetof(TraceRecorder, deeper)},
     {"left_out", T_PYSSIZET, offsetof(TraceRecorder, left_out)},
+    {"shown", T_PYSSIZET, offsetof(TraceRecorder, shown)},
+    {"limit", T_PYSSIZET, offsetof(TraceRecorder, limit)},
     {NULL},
 };
 

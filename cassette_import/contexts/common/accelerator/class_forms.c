@@ -1,0 +1,215 @@
+/* Objects of the program's classes as short text: the class and some attributes.
+
+   How the instances of a class are shown is found once, by `Shortener.form`, and again when the class has changed. Knows
+   classes and their versions; must not know how other values are shown. */
+
+#include "formatter.h"
+
+/* ---- forms */
+
+static unsigned int
+version_of(PyTypeObject *type)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
+#else
+    if (type->tp_version_tag == 0) {
+        PyUnstable_Type_AssignVersionTag(type);
+    }
+    return type->tp_version_tag;
+#endif
+}
+
+static PyObject *
+name_of_class(PyTypeObject *type)
+{
+    return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)type)->ht_name : Py_None;
+}
+
+static PyObject *
+qualified_name_of_class(PyTypeObject *type)
+{
+    return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)type)->ht_qualname : Py_None;
+}
+
+/* Take what Python has found: `None`, or `(head, anonymous, namespace, slots)`. Returns whether it is of that form. */
+static int
+take_form(ClassForm *form, PyObject *found)
+{
+    PyObject *head = NULL, *anonymous = NULL, *namespace = NULL, *slots = NULL;
+    if (found != Py_None && !PyTuple_Check(found)) {
+        PyErr_SetString(PyExc_TypeError, "a form must be a tuple");
+        return 0;
+    }
+    if (found != Py_None && !PyArg_ParseTuple(found, "UOOO!", &head, &anonymous, &namespace, &PyTuple_Type, &slots)) {
+        return 0;
+    }
+    Py_ssize_t count = slots == NULL ? 0 : PyTuple_GET_SIZE(slots);
+    form->head = form->anonymous = form->namespace = NULL;
+    form->slot_count = 0;
+    if (count > MOST_SLOTS || head == NULL) {
+        return 1;
+    }
+    for (Py_ssize_t number = 0; number < count; number++) {
+        PyObject *slot = PyTuple_GET_ITEM(slots, number);
+        if (!PyTuple_Check(slot)) {
+            PyErr_SetString(PyExc_TypeError, "a slot must be a tuple");
+            return 0;
+        }
+        if (!PyArg_ParseTuple(slot, "UO", &form->slot_names[number],
+                              &form->slots[number])) {
+            return 0;
+        }
+    }
+    form->slot_count = (int)count;
+    form->head = Py_NewRef(head);
+    form->anonymous = anonymous == Py_None ? NULL : Py_NewRef(anonymous);
+    form->namespace = namespace == Py_None ? NULL : namespace;
+    return 1;
+}
+
+/* The form of a value's class. NULL: the class has none that lasts, or there is an exception. */
+static ClassForm *
+form_of(Formatter *self, PyObject *value)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    unsigned int version = version_of(type);
+    ClassForm *form = &self->forms[((uintptr_t)type >> 4 ^ (uintptr_t)type >> 13) & (CLASSES - 1)];
+    if (version == 0) {
+        return NULL;
+    }
+    PyObject *name = name_of_class(type), *qualified_name = qualified_name_of_class(type);
+    if (form->type == type && form->version == version && form->name == name &&
+        form->qualified_name == qualified_name) {
+        return form;
+    }
+    PyObject *found = PyObject_CallOneArg(self->find_form, value);
+    if (found == NULL) {
+        return NULL;
+    }
+    ClassForm old = *form, new = {.type = type, .version = version};
+    int is_taken = take_form(&new, found);
+    Py_DECREF(found);
+    if (version_of(type) != version || !is_taken) {
+        Py_XDECREF(new.head);
+        Py_XDECREF(new.anonymous);
+        return NULL;
+    }
+    new.name = Py_NewRef(name);
+    new.qualified_name = Py_NewRef(qualified_name);
+    *form = new;
+    Py_XDECREF(old.name);
+    Py_XDECREF(old.qualified_name);
+    Py_XDECREF(old.head);
+    Py_XDECREF(old.anonymous);
+    return form;
+}
+
+/* ---- objects */
+
+/* Add an attribute. */
+static int
+put_attribute(Formatter *self, Text *text, PyObject *name, PyObject *item)
+{
+    if (!is_ascii(name)) {
+        return LEFT;
+    }
+    if (ADD(text, " ") < 0 || add_string(text, name) < 0 || ADD(text, "=") < 0) {
+        return FAILED;
+    }
+    return put_item(self, text, item, 0);
+}
+
+/* Add the first attributes. Returns how many; -1 with an exception, -2 if they are left to Python. */
+static int
+put_attributes(Formatter *self, Text *text, const ClassForm *form, PyObject *value)
+{
+    int count = 0, status = SHOWN;
+    for (int number = 0; number < form->slot_count && count < ATTRIBUTES && status == SHOWN; number++) {
+        PyObject *slot = form->slots[number];
+        PyObject *item = Py_TYPE(slot)->tp_descr_get(slot, value, (PyObject *)form->type);
+        if (item == NULL) {
+            if (!PyErr_ExceptionMatches(PyExc_AttributeError) && !PyErr_ExceptionMatches(PyExc_TypeError)) {
+                return -1;
+            }
+            PyErr_Clear(); /* an empty slot */
+            continue;
+        }
+        status = put_attribute(self, text, form->slot_names[number], item);
+        Py_DECREF(item);
+        count++;
+    }
+    PyObject *namespace = NULL, *name, *item;
+    if (status == SHOWN && count < ATTRIBUTES && form->namespace != NULL) {
+        namespace = Py_TYPE(form->namespace)->tp_descr_get(form->namespace, value, (PyObject *)form->type);
+        if (namespace == NULL || !PyDict_CheckExact(namespace)) {
+            PyErr_Clear();
+            Py_XDECREF(namespace);
+            return -2;
+        }
+    }
+    Py_ssize_t place = 0, size = namespace == NULL ? 0 : PyDict_GET_SIZE(namespace);
+    while (namespace != NULL && status == SHOWN && count < ATTRIBUTES && PyDict_Next(namespace, &place, &name, &item)) {
+        if (PyUnicode_CheckExact(name)) {
+            status = put_attribute(self, text, name, item);
+            count++;
+        }
+        if (PyDict_GET_SIZE(namespace) != size) {
+            status = LEFT;
+        }
+    }
+    Py_XDECREF(namespace);
+    return status == SHOWN ? count : status == LEFT ? -2 : -1;
+}
+
+int
+put_object(Formatter *self, Text *text, PyObject *value, int levels)
+{
+    size_t start = text->length;
+    const ClassForm *known = form_of(self, value);
+    if (known == NULL) {
+        return PyErr_Occurred() ? FAILED : LEFT;
+    }
+    if (known->head == NULL) {
+        return LEFT;
+    }
+    ClassForm form = *known; /* other classes may take its place meanwhile */
+    PyObject *head = Py_NewRef(form.head), *anonymous = Py_XNewRef(form.anonymous);
+    int status = LEFT, count = 0;
+    if (anonymous == NULL) {
+        status = add_string(text, head) < 0 || add_address(text, value) < 0 || ADD(text, ">") < 0 ? FAILED : SHOWN;
+        cut(text, start, self->width);
+    }
+    else {
+        count = levels <= 0 ? 0 : add_string(text, head) < 0 ? -1 : put_attributes(self, text, &form, value);
+        if (count > 0) {
+            status = ADD(text, ">") < 0 ? FAILED : SHOWN;
+            cut(text, start, 2 * self->width);
+        }
+        else if (count == 0) {
+            text->length = start;
+            status = add_string(text, anonymous) < 0 || add_address(text, value) < 0 || ADD(text, ">") < 0 ? FAILED
+                                                                                                           : SHOWN;
+        }
+        else {
+            status = count == -2 ? LEFT : FAILED;
+        }
+    }
+    Py_DECREF(head);
+    Py_XDECREF(anonymous);
+    return status;
+}
+
+void
+clear_forms(Formatter *self)
+{
+    for (int number = 0; self->forms != NULL && number < CLASSES; number++) {
+        ClassForm *form = &self->forms[number];
+        form->version = 0;
+        form->type = NULL;
+        Py_CLEAR(form->name);
+        Py_CLEAR(form->qualified_name);
+        Py_CLEAR(form->head);
+        Py_CLEAR(form->anonymous);
+    }
+}

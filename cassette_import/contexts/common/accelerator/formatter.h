@@ -1,0 +1,75 @@
+/* What the files of the formatter share: values as short text, as `Shortener` shows them, and names of functions.
+
+   Only ASCII is written by them, so that a character is a byte. Knows the structures; must not know what is done with
+   them. */
+
+#ifndef CASSETTE_FORMATTER_H
+#define CASSETTE_FORMATTER_H
+
+#include "text.h"
+
+#define ATTRIBUTES 3 /* of an object */
+#define CLASSES 512  /* powers of two */
+#define NAMES 256
+#define MOST_SLOTS 16
+
+/* What one of these functions says: the value is shown, it is left to Python, or there is an exception. */
+enum { SHOWN = 1, LEFT = 0, FAILED = -1 };
+
+/* How the instances of a class are shown. What it has of the class is borrowed: it is there while the version is the same. */
+typedef struct {
+    PyTypeObject *type;
+    unsigned int version; /* 0: the entry is empty */
+    PyObject *name, *qualified_name; /* of the class, when the form was found */
+    PyObject *head;      /* `<module.Name object at `, or `<Name` if attributes follow; NULL: Python shows them */
+    PyObject *anonymous; /* `<Name instance at `; NULL: no attributes are shown */
+    PyObject *namespace; /* the descriptor of `__dict__` */
+    int slot_count;
+    PyObject *slot_names[MOST_SLOTS], *slots[MOST_SLOTS];
+} ClassForm;
+
+typedef struct {
+    PyObject *function; /* NULL: the entry is empty */
+    PyObject *name;
+} KnownName;
+
+struct Formatter {
+    PyObject_HEAD
+    PyObject *show;    /* shows any value */
+    PyObject *display; /* names any function */
+    PyObject *find_form;
+    PyObject *other_module; /* functions of this module have another name than their own */
+    Py_ssize_t width;
+    ClassForm *forms;
+    KnownName *names;
+};
+
+static inline int
+is_ascii(PyObject *string)
+{
+    return PyUnicode_CheckExact(string) && PyUnicode_IS_COMPACT_ASCII(string);
+}
+
+/* Leave out the middle of what was added since `start`, if it is too long. */
+void cut(Text *text, size_t start, Py_ssize_t width);
+
+/* Add a value; in it, containers so many levels deep. */
+int put(Formatter *self, Text *text, PyObject *value, int levels);
+
+/* Add an item. It may be dropped by its container meanwhile: a collection of garbage runs code of the program. */
+static inline int
+put_item(Formatter *self, Text *text, PyObject *item, int levels)
+{
+    Py_INCREF(item);
+    int status = put(self, text, item, levels);
+    Py_DECREF(item);
+    return status;
+}
+
+/* ---- class_forms.c */
+
+/* Add an object of a class that has no form of its own. */
+int put_object(Formatter *self, Text *text, PyObject *value, int levels);
+void clear_forms(Formatter *self);
+
+#endif

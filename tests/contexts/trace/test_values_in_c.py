@@ -1,0 +1,271 @@
+"""Values and names of functions as the hooks of `trace` in C show them: as those in Python do."""
+
+import collections
+import dataclasses
+import datetime
+import functools
+import gc
+import math
+import os
+import random
+import re
+import sys
+import types
+import weakref
+
+import pytest
+from helpers.accelerator import ways
+
+from cassette_import.contexts.common.accelerator import ACCELERATOR
+from cassette_import.contexts.common.function_names import SYSTEM, display
+from cassette_import.contexts.trace.bounded_repr import Shortener
+
+WIDTHS = (8, 13, 20, 60, 200)
+
+
+@pytest.fixture(autouse=True)
+def in_c(monkeypatch):
+    with ways("in C", monkeypatch):
+        yield
+
+
+def shown_both_ways(value, width=60, *, reprs=False):
+    """A value as both show it; in C twice, as the second time its class is known."""
+    show = Shortener(width, reprs=reprs)
+    formatter = ACCELERATOR.Formatter(width, show, show.form, display, SYSTEM)
+    first = formatter(value)
+    assert formatter(value) == first
+    return first, show(value)
+
+
+class Plain:
+    pass
+
+
+class Named:
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+    def __repr__(self):
+        raise AssertionError
+
+
+class Slots:
+    __slots__ = ("first", "second", "third")
+
+    def __init__(self, **attributes):
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def __repr__(self):
+        raise AssertionError
+
+
+class Both(Slots):
+    __slots__ = ("__dict__", "fourth")
+
+
+class Meta(type):
+    __name__ = "other name"
+
+
+class OfMeta(metaclass=Meta):
+    def __repr__(self):
+        raise AssertionError
+
+
+class Words(list):
+    def __repr__(self):
+        raise AssertionError
+
+
+class Größe:
+    def __repr__(self):
+        raise AssertionError
+
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+@dataclasses.dataclass
+class Point:
+    x: object
+    y: object
+
+
+VALUES = [
+    *(None, True, False, 0, -1, 7, 2**31, 2**63 - 1, -(2**63), 2**63, 10**15, 10**15 - 1, -(10**15), 10**100),
+    *(0.0, -0.0, 1.5, 1e300, 1 / 3, math.inf, -math.inf, math.nan, 1 + 2j),
+    *("", "a", "it's", 'say "no"', "both ' and \"", "back\\slash", "a\nb\tc\rd", "\x00\x1b\x7f", "é", "日本", "\ud800"),
+    *("x" * 30, "x" * 31, "x" * 58, "x" * 59, "x" * 1000, "'" * 1000, "\n" * 1000, "x" * 500 + "\n" + "y" * 500),
+    *(b"", b"a'b", b'"', b"'\"", bytes(range(256)), b"x" * 1000, bytearray(b"ab")),
+    *([], [1], [1, "two", None], list(range(6)), list(range(7)), [[[[1]]]], [["x" * 100] * 10] * 10),
+    *((), (1,), (1, 2), ((((1,),),),), tuple(range(9)), ("é",)),
+    *(set(), {1}, frozenset(), frozenset({"a"}), {(1, 2)}, set(range(9))),
+    *({}, {"a": 1}, {1: "a", (1,): [2]}, {str(n): n for n in range(9)}, {"a": {"b": {"c": {"d": 1}}}}),
+    *(
+        Plain(),
+        Named(),
+        Named(a=1),
+        Named(a=1, b="x", c=[1], d=4),
+        Named(a=Named(b=1), b=Plain(), c={}, d=()),
+        OfMeta(),
+    ),
+    *(Slots(), Slots(first=1), Slots(third="x" * 100, second=Named(a=1)), Both(fourth=1, more=2, second=3, other=4)),
+    *(Named(größe=1), Größe(), Words("abc"), Pair(1, "b"), Point(1, [2]), Named(text="x" * 200, more="é")),
+    *(int, Plain, OfMeta, len, shown_both_ways, range(3), range(10**30), [].append, Plain().__init__, Slots.first),
+    *(functools.partial(int, Named(a=1)), types.SimpleNamespace(a=1), collections.deque([1]), ValueError("a", 1)),
+    *(
+        collections.defaultdict(list),
+        collections.OrderedDict(a=1),
+        collections.Counter("aab"),
+        Ellipsis,
+        NotImplemented,
+    ),
+    *(
+        datetime.date(2020, 1, 2),
+        re.compile("a"),
+        sys,
+        iter([]),
+        (x for x in ""),
+        object(),
+        memoryview(b"a"),
+        {}.keys(),
+    ),
+]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_values_are_shown_as_in_python(width):
+    for value in VALUES:
+        in_c, in_python = shown_both_ways(value, width)
+        assert in_c == in_python
+        in_c, in_python = shown_both_ways([value, {"k": value}, (value,)], width)
+        assert in_c == in_python
+
+
+def test_values_are_shown_as_in_python_if_reprs_of_the_program_are_called():
+    class Loud:
+        def __repr__(self):
+            return "loud"
+
+    for value in (Loud(), [Loud()], Plain(), Words("a").__init__, Point(1, Loud())):
+        in_c, in_python = shown_both_ways(value, reprs=True)
+        assert in_c == in_python
+
+
+def random_value(numbers, levels):
+    kind = numbers.randrange(12 if levels else 7)
+    if kind < 3:
+        return numbers.choice(VALUES)
+    if kind < 5:
+        return "".join(numbers.choice("ab'\"\\\n\x7f é") for _ in range(numbers.choice((1, 5, 29, 31, 70, 130))))
+    if kind < 7:
+        return numbers.choice((numbers.random() * 10 ** numbers.randrange(-9, 9), numbers.randrange(-(10**18), 10**18)))
+    items = [random_value(numbers, levels - 1) for _ in range(numbers.randrange(9))]
+    if kind == 7:
+        return items
+    if kind == 8:
+        return tuple(items)
+    if kind == 9:
+        return {numbers.choice((number, str(number), (number,))): item for number, item in enumerate(items)}
+    if kind == 10:
+        return Named(**{f"name{number}": item for number, item in enumerate(items)})
+    return Slots(**dict(zip(Slots.__slots__, items, strict=False)))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_random_values_are_shown_as_in_python(width):
+    numbers = random.Random(width)
+    show = Shortener(width)
+    formatter = ACCELERATOR.Formatter(width, show, show.form, display, SYSTEM)
+    for _ in range(1500):
+        value = random_value(numbers, 4)
+        assert formatter(value) == show(value)
+
+
+def test_a_class_that_changes_is_shown_as_it_is_then():
+    class Changing:
+        pass
+
+    show = Shortener(60)
+    formatter = ACCELERATOR.Formatter(60, show, show.form, display, SYSTEM)
+    value = Changing()
+
+    def own_repr(self):
+        raise AssertionError
+
+    assert formatter(value) == show(value)
+    Changing.__repr__ = own_repr
+    value.size = 1
+    assert formatter(value) == show(value)
+    Changing.__qualname__ = "Qualified"
+    assert formatter(value) == show(value) == "<Qualified size=1>"
+    del value.size
+    Changing.__name__ = "Renamed"
+    assert formatter(value) == show(value) == f"<Renamed instance at {id(value):#x}>"
+    del Changing.__repr__
+    Changing.__module__ = "elsewhere"
+    assert formatter(value) == show(value) == f"<elsewhere.Qualified object at {id(value):#x}>"
+    Changing.__qualname__ = "Again"
+    assert formatter(value) == show(value)
+
+
+def test_names_of_functions_are_those_of_python():
+    class Called:
+        def __call__(self):
+            return 1
+
+        def method(self):
+            return 1
+
+    def renamed():
+        return 1
+
+    renamed.__qualname__ = "other"
+    functions = [len, math.sin, list.append, dict.fromkeys, int, Called, Called(), Called.method, renamed, os.getpid]
+    functions += [
+        object.__repr__,
+        Called().method,
+        functools.lru_cache(renamed),
+        lambda: 1,
+        "".join,
+        re.compile("").sub,
+    ]
+    formatter = ACCELERATOR.Formatter(60, repr, lambda value: None, display, SYSTEM)
+    for _ in range(2):
+        assert [formatter.name(function) for function in functions] == [display(function) for function in functions]
+
+
+def test_no_class_or_value_is_kept_alive():
+    show = Shortener(60)
+    formatter = ACCELERATOR.Formatter(60, show, show.form, display, SYSTEM)
+
+    class Gone(Slots):
+        __slots__ = ("__weakref__", "more")
+
+    value = Gone(first=1)
+    formatter(value)
+    formatter.name(Gone)
+    gone = weakref.ref(Gone)
+    del value, Gone
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_exception_of_what_shows_a_value_goes_on():
+    def interrupted(value):
+        raise KeyboardInterrupt
+
+    formatter = ACCELERATOR.Formatter(60, interrupted, lambda value: None, interrupted, SYSTEM)
+    with pytest.raises(KeyboardInterrupt):
+        formatter("é")
+    with pytest.raises(KeyboardInterrupt):
+        formatter.name(len)
+
+
+@pytest.mark.parametrize("wrong", [3, ("a",), ("a", None, None, (1,)), (1, None, None, ())])
+def test_a_form_that_is_none_is_an_error(wrong):
+    formatter = ACCELERATOR.Formatter(60, repr, lambda value: wrong, display, SYSTEM)
+    with pytest.raises(TypeError):
+        formatter(Plain())
