@@ -27,6 +27,8 @@ def arguments_of(function):
     name = function.__name__
     if function in POINTS:
         return POINTS[function]
+    if name == "fma":
+        return (0.7, 1.3, -0.4)
     if name in ("neg", "pos", "abs", "fabs") or not (
         name.lstrip("i") in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
         or name in ("atan2", "remainder", "copysign", "hypot")

@@ -86,6 +86,9 @@ FIRST = {
     "products": lambda x: x @ np.array([1.0, 0.0]) + np.dot(x, np.array([1.0, 0.0])) - x.prod() / x[1],
     "einsum": lambda x: np.einsum("i,i", x, np.array([1.0, 0.0])),
     "extremes": lambda x: x.min() + np.min(x) - np.minimum(x, 9.0)[0],
+    "not a number": lambda x: np.fmax(x, np.nan)[0],
+    "remainder": lambda x: x[0] + np.remainder(x, 0.25)[0] - np.fmod(np.maximum(x, 0.5), 0.25)[0],
+    "squares": lambda x: np.square(x)[0] * np.reciprocal(x)[0],
     "rounding": lambda x: np.round(x, 20)[0],
     "vectorize": lambda x: np.vectorize(lambda item: item)(x)[0],
     "single": lambda x: (x * np.ones(2, dtype=np.float32))[0],
@@ -95,7 +98,7 @@ FIRST = {
 """Functions that return the first element, by many ways."""
 ERRORS = set(
     "tolist|pickle|bytes|memoryview|text|flat|iterators|float64|real|view|astype|"
-    "method|full|where|einsum|extremes|rounding|vectorize|single".split("|")
+    "method|full|where|einsum|not a number|rounding|vectorize|single".split("|")
 )
 
 
@@ -115,6 +118,20 @@ def test_what_has_no_rule_is_an_error(name):
 
     with pytest.raises(NotOverdubbable, match="there is no exact value of"):
         shadow(difference, np.array([SMALL, 0.0]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.copysign(x, -0.0),
+        lambda x: np.arctan2(np.array([-0.0]), -x),
+        lambda x: np.arctan2(x - x, -x),
+        lambda x: np.array([math.copysign(x[0], -0.0) + math.atan2(-0.0, -x[0])]),
+    ],
+)
+def test_a_zero_gives_its_sign_to_the_exact_value(f):
+    found = shadow(f, np.array([2.0]))
+    assert found.relative_error < 1e-15
 
 
 def assign(x):

@@ -17,6 +17,9 @@ from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
 from cassette_import.contexts.common.lost_numbers import is_decided_by_types
 from cassette_import.contexts.common.nested_metadata import split_metadata, with_metadata
+from cassette_import.contexts.common.number_functions.row import STEP
+from cassette_import.contexts.common.number_functions.steps import COMPARISONS, QUESTIONS, ROUNDINGS, TRUTHS
+from cassette_import.contexts.common.number_functions.table import FOLDS, NUMBERS, functions_of
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.partials import JOINT_PARTIALS, PARTIALS
 from cassette_import.contexts.common.plain_calls import call_without_overload
@@ -27,34 +30,18 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain, run
 __all__ = ["EVERY_ALGEBRA", "SYNONYMS", "apply_rule"]
 
 SYNONYMS: Final[dict[Any, Any]] = {
-    **{
-        getattr(operator, f"i{name}"): getattr(operator, name)
-        for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-    },
-    operator.abs: abs,
-    math.fabs: abs,
-    pow: operator.pow,
-    math.pow: operator.pow,
-    bool: operator.truth,
+    function: row.functions[0] for row in (*NUMBERS, *TRUTHS) for function in row.functions[1:]
 }
 """Functions that have the rule of another one, so that a table needs one row for both."""
 
-_COMPARISONS: Final = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
-_TRUTH_VALUES: Final = frozenset(
-    {*_COMPARISONS, bool, operator.truth, operator.not_, float.is_integer}
-    | {math.isnan, math.isinf, math.isfinite, math.isclose}
-)
+_COMPARISONS: Final = frozenset(functions_of(COMPARISONS))
+_TRUTH_VALUES: Final = frozenset(functions_of((*COMPARISONS, *TRUTHS, *QUESTIONS)))
 """Functions that return a truth value. A system that follows values decides them by the values."""
 
-_ROUNDINGS: Final = (operator.floordiv, operator.ifloordiv, math.floor, math.ceil, math.trunc, round, int)
-_PAIRWISE: Final[dict[Any, Any]] = {
-    sum: operator.add,
-    math.fsum: operator.add,
-    math.prod: operator.mul,
-    min: min,
-    max: max,
-}
-"""Functions of the items of an iterable: the function of two items that has the rule."""
+_ROUNDINGS: Final = (
+    *functions_of(row for row in NUMBERS if row.dependence == STEP),
+    *(function for function in functions_of(ROUNDINGS) if function is not math.ulp),
+)
 
 
 @hidden
@@ -95,7 +82,7 @@ def _fold(ctx: Any, f: Any, items: Any, *more: Any, **keywords: Any) -> Any:
     given = [items, *more] if many else items_outside(items)
     start = [*([] if many else more), *([keywords["start"]] if "start" in keywords else [])]
     own_tag, values, pairs = split_metadata(ctx, [*start, *given])
-    pair = _PAIRWISE[f]
+    pair = FOLDS[f]
     if not pairs or set(keywords) - {"start", "default"} or not _are_numbers(values) or runs_own_method(f, values):
         return call_without_overload(f, given if many else (given, *more), keywords)
     if not ctx.knows(pair):
@@ -125,6 +112,6 @@ def _compose(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
 EVERY_ALGEBRA: Final[dict[Any, Callable[..., Any]]] = {
     **dict.fromkeys([*PARTIALS, *JOINT_PARTIALS, *_TRUTH_VALUES, *_ROUNDINGS], apply_rule),
     **dict.fromkeys(COMPOSITIONS, _compose),
-    **dict.fromkeys(_PAIRWISE, _fold),
+    **dict.fromkeys(FOLDS, _fold),
 }
 """The overloads that every number system has. It adds those of further functions in its table."""

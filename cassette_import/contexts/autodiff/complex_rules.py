@@ -6,31 +6,37 @@ Knows mathematics; must not know contexts.
 from __future__ import annotations
 
 import cmath
+import functools
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Final
 
-from cassette_import.contexts.common.partials import PARTIALS, Partial, constant
+from cassette_import.contexts.common.number_functions.table import row_of
+from cassette_import.contexts.common.partials import Partial, constant, partials_of
 from cassette_import.runtime.tagging.wrappers import run
 
 _HOLOMORPHIC: Final = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log10",
-    "sqrt",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log",
+    "log10", "sqrt",
 )  # fmt: skip
-_OWN: Final[dict[str, Partial]] = {
-    "sin": lambda v, x: run(cmath.cos, x), "cos": lambda v, x: -run(cmath.sin, x),
-    "sinh": lambda v, x: run(cmath.cosh, x), "cosh": lambda v, x: run(cmath.sinh, x),
-    "asin": lambda v, x: 1.0 / run(cmath.sqrt, 1.0 - x * x), "acos": lambda v, x: -1.0 / run(cmath.sqrt, 1.0 - x * x),
-    "asinh": lambda v, x: 1.0 / run(cmath.sqrt, x * x + 1.0),
-    "acosh": lambda v, x: 1.0 / (run(cmath.sqrt, x - 1.0) * run(cmath.sqrt, x + 1.0)),
-}  # fmt: skip
+_COMPLEX: Final = SimpleNamespace(
+    **{name: functools.partial(run, getattr(cmath, name)) for name in ("sqrt", "sin", "cos", "sinh", "cosh", "log")}
+)
+"""The arithmetic of complex numbers, in which partial derivatives are computed."""
+_OWN: Final[dict[str, tuple[Partial, ...]]] = {
+    "acosh": (lambda v, x: 1.0 / (run(cmath.sqrt, x - 1.0) * run(cmath.sqrt, x + 1.0)),),  # on both sides of the cut
+}
+
+
+def _partials(name: str) -> tuple[Partial, ...]:
+    row = row_of(getattr(math, name))
+    assert row is not None
+    return _OWN.get(name) or partials_of(row, _COMPLEX)
+
 
 COMPLEX_PARTIALS: Final[dict[Any, tuple[Partial, ...]]] = {
-    **{getattr(cmath, name): (_OWN.get(name) or PARTIALS[getattr(math, name)][0],) for name in _HOLOMORPHIC},
-    cmath.log: (
-        lambda v, x, base=None: 1.0 / x if base is None else 1.0 / (x * run(cmath.log, base)),
-        lambda v, x, base: -v / (base * run(cmath.log, base)),
-    ),
+    **{getattr(cmath, name): _partials(name) for name in _HOLOMORPHIC},
     cmath.phase: (lambda v, x: -1j / x,),
     complex: (constant(1.0), constant(1j)),
 }

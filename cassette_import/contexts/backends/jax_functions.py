@@ -10,6 +10,9 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, Final
 
+from cassette_import.contexts.common.number_functions.steps import QUESTIONS, ROUNDINGS
+from cassette_import.contexts.common.number_functions.table import NUMBERS
+
 __all__ = ["namespace"]
 
 _LARGEST: Final = 2.0**62
@@ -19,10 +22,8 @@ _FUNCTIONS: Final = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2"),
     *("copysign", "isnan", "isinf", "isfinite"),
 )
-_NAMES: Final = {
-    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
-    "pow": "power",
-}
+_NAMES: Final = {row.name: row.ufuncs[0] for row in (*NUMBERS, *QUESTIONS, *ROUNDINGS) if row.ufuncs}
+"""The names of functions in JAX, which are those of NumPy."""
 
 
 def namespace() -> dict[str, Any]:

@@ -12,6 +12,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
+from cassette_import.contexts.common.number_functions.table import functions_of
 from cassette_import.contexts.graph import NotRepresentable
 from cassette_import.contexts.graph.nodes import Built, Constant, Node, Template
 
@@ -355,10 +357,19 @@ _OPERATIONS: Final[dict[Any, Callable[[Node, list[Operand]], _Made | None]]] = {
     math.remainder: _float_function("_remainder", 2), math.fmod: _float_function("_fmod", 2),
     math.isnan: _asked("isnan"), math.isinf: _asked("isinf"), math.isfinite: _asked("isfinite"),
 }  # fmt: skip
-for _name in (
-    *("sqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "fabs", "degrees", "radians", "erf", "erfc"),
-    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-):
-    _OPERATIONS[getattr(math, _name)] = _float_function(f"math.{_name}", 1)
-for _name in ("atan2", "hypot", "copysign"):
-    _OPERATIONS[getattr(math, _name)] = _float_function(f"math.{_name}", 2)
+NOT_COMPILED: Final = {
+    math.cbrt: "Numba has no cube root",
+    math.exp2: "the results of JAX differ in several units in the last place",
+    math.gamma: "compiled results differ in several units in the last place",
+    math.lgamma: "compiled results differ in several units in the last place",
+    math.ldexp: "its second operand may be an integer of any size",
+    math.nextafter: "XLA takes numbers below the normal ones for zero",
+    **({math.fma: "it is rounded twice in compiled code"} if hasattr(math, "fma") else {}),
+}
+"""Functions of the table that kernels leave to Python, and why."""
+
+_COUNTS: Final = {math.atan2: 2, math.hypot: 2, math.copysign: 2}
+for _function in functions_of(ELEMENTARY):
+    if _function not in _OPERATIONS and _function not in NOT_COMPILED:
+        _OPERATIONS[_function] = _float_function(f"math.{_function.__name__}", _COUNTS.get(_function, 1))
+_OPERATIONS[math.fabs] = _float_function("math.fabs", 1)

@@ -6,11 +6,13 @@ where they have their extrema; must not know derivatives, inverses or programs.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from math import inf, isinf, nextafter
 from typing import Any, Final
 
+from cassette_import.contexts.common.number_functions.row import Row
 from cassette_import.contexts.contract.bounds import ENTIRE, Bounds, Empty, absolute, divide, hull, negative
 
 try:
@@ -23,8 +25,8 @@ except ModuleNotFoundError as error:  # pragma: no cover - without the extra
 
 __all__ = [
     "HALF_PI", "PI", "arb", "arccosine", "arcsine", "at", "cosine", "decreasing", "floats_around",
-    "increasing", "integer_power", "near_multiples", "real_power", "root", "sine", "square", "square_root", "tangent",
-    "working_precision",
+    "increasing", "integer_power", "near_multiples", "point_function", "real_power", "root", "sine", "slope_function",
+    "square", "square_root", "tangent", "working_precision",
 ]  # fmt: skip
 
 _BITS: Final = 80
@@ -66,6 +68,45 @@ def at(function: PointFunction, x: float) -> Bounds:
         with _flint.workprec(_MORE_BITS):
             ball = function(arb(x))
     return floats_around(ball)
+
+
+class _Balls:
+    """The arithmetic of balls, in which the table of functions is computed. Other functions are those of Arb."""
+
+    number = arb
+    exp2 = staticmethod(lambda x: arb(2) ** x)
+    log2 = staticmethod(lambda x: x.log() / arb(2).log())
+    log10 = staticmethod(lambda x: x.log() / arb(10).log())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(arb, name)
+
+
+_BALLS: Final = _Balls()
+
+
+def point_function(row: Row) -> PointFunction:
+    """The function of a ball for the column `value` of a row."""
+    value = row.value
+    if isinstance(value, str):
+        function: PointFunction = getattr(_BALLS, value)
+        return function
+    assert value is not None
+    return functools.partial(value, _BALLS)
+
+
+def slope_function(row: Row) -> Callable[[Bounds, Bounds], Bounds]:
+    """The derivative as a function of bounds, of the column `partials` of a row with one argument."""
+    assert isinstance(row.partials, tuple)
+    (partial,) = row.partials
+
+    def bounded(z: Bounds, x: Bounds) -> Bounds:
+        if isinf(z[0]) or isinf(z[1]) or isinf(x[0]) or isinf(x[1]):
+            return ENTIRE
+        found = partial(_BALLS, *(arb(low).union(arb(high)) for low, high in (z, x)))
+        return floats_around(arb(found))
+
+    return bounded
 
 
 def increasing(function: PointFunction, *, below: float, above: float) -> Callable[[Bounds], Bounds]:

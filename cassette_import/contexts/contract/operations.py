@@ -10,6 +10,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final, NamedTuple
 
+from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
+from cassette_import.contexts.common.number_functions.row import Row
 from cassette_import.contexts.contract import inverses
 from cassette_import.contexts.contract.bounds import (
     ENTIRE,
@@ -35,9 +37,11 @@ from cassette_import.contexts.contract.functions import (
     floats_around,
     increasing,
     integer_power,
+    point_function,
     real_power,
     root,
     sine,
+    slope_function,
     square,
     square_root,
     tangent,
@@ -87,19 +91,26 @@ def _on(domain: Bounds, function: Callable[[Bounds], Bounds]) -> Callable[[Bound
     return lambda x: function(meet(x, domain))
 
 
-_exp: Final = increasing(arb.exp, below=0.0, above=inf)
-_expm1: Final = increasing(arb.expm1, below=-1.0, above=inf)
-_exp2: Final = increasing(lambda x: arb(2) ** x, below=0.0, above=inf)
-_exp10: Final = increasing(lambda x: arb(10) ** x, below=0.0, above=inf)
-_log: Final = _on((0.0, inf), increasing(arb.log, below=-inf, above=inf))
-_log1p: Final = _on((-1.0, inf), increasing(arb.log1p, below=-inf, above=inf))
-_log2: Final = _on((0.0, inf), increasing(lambda x: x.log() / arb(2).log(), below=-inf, above=inf))
-_log10: Final = _on((0.0, inf), increasing(lambda x: x.log() / arb(10).log(), below=-inf, above=inf))
-_sinh: Final = increasing(arb.sinh, below=-inf, above=inf)
-_asinh: Final = increasing(arb.asinh, below=-inf, above=inf)
-_acosh: Final = _on((1.0, inf), increasing(arb.acosh, below=0.0, above=inf))
-_tanh: Final = increasing(arb.tanh, below=-1.0, above=1.0)
-_atanh: Final = _on((-1.0, 1.0), increasing(arb.atanh, below=-inf, above=inf))
+def _growing(row: Row) -> Callable[[Bounds], Bounds]:
+    """The function of bounds for the columns `growth` and `domain` of a row."""
+    growth, domain = row.growth, row.domain
+    assert growth is not None
+    function = increasing if growth.rises else decreasing
+    bounded = function(point_function(row), below=growth.below, above=growth.above)
+    return bounded if domain is None else _on((domain.low, domain.high), bounded)
+
+
+_GROWING: Final = {row.name: row for row in ELEMENTARY if row.growth is not None and row.name not in ("sqrt", "cbrt")}
+"""The rows of functions that increase or decrease everywhere. Roots are computed without Arb, which is quicker."""
+
+_FORWARD: Final[dict[str, Callable[[Bounds], Bounds]]] = {
+    **{name: _growing(row) for name, row in _GROWING.items()},
+    "exp10": increasing(lambda x: arb(10) ** x, below=0.0, above=inf),
+    "cosh": lambda x: _cosh(x),
+}
+"""Functions of bounds by name."""
+
+_exp, _sinh = _FORWARD["exp"], _FORWARD["sinh"]
 _upper_cosh: Final = increasing(arb.cosh, below=1.0, above=inf)
 _digamma: Final = _on((0.0, inf), increasing(arb.digamma, below=-inf, above=inf))
 
@@ -145,6 +156,34 @@ def _one_to(sign: float, z: Bounds) -> Bounds:
     return add(ONE, scale(square(z), sign))
 
 
+_SLOPES: Final[dict[str, Callable[[Bounds, Bounds], Bounds]]] = {
+    "exp": lambda z, x: z,
+    "expm1": lambda z, x: _exp(x),
+    "exp2": lambda z, x: multiply(z, _LN2),
+    "log": lambda z, x: _inverse(x),
+    "log1p": lambda z, x: _inverse(add(ONE, x)),
+    "log2": lambda z, x: _inverse(multiply(x, _LN2)),
+    "log10": lambda z, x: _inverse(multiply(x, _LN10)),
+    "sinh": lambda z, x: _cosh(x),
+    "tanh": lambda z, x: _one_to(-1.0, z),
+    "asinh": lambda z, x: _inverse(square_root(_one_to(1.0, x))),
+    "acosh": lambda z, x: _inverse(_sinh(z)),
+    "atanh": lambda z, x: _inverse(_one_to(-1.0, x)),
+    "erf": lambda z, x: _bell(x),
+    "erfc": lambda z, x: negative(_bell(x)),
+}
+"""The derivatives of functions that grow, in the form whose bounds are the narrowest. Others have that of the table."""
+
+
+def _invertible(row: Row) -> Operation:
+    """The operation of a function that increases or decreases everywhere."""
+    growth = row.growth
+    assert growth is not None
+    inverse = None if growth.inverse is None else _FORWARD[growth.inverse]
+    backward = None if inverse is None else inverses.one(inverse, (growth.below, growth.above))
+    return _unary(row.name, _FORWARD[row.name], backward, _SLOPES.get(row.name) or slope_function(row))
+
+
 _ALL: Final = (
     Operation("add", add, inverses.of_sum, lambda z, x, y: (ONE, ONE)),
     Operation("sub", subtract, inverses.of_difference, lambda z, x, y: (ONE, (-1.0, -1.0))),
@@ -159,27 +198,14 @@ _ALL: Final = (
         "cbrt", lambda x: root(x, 3), inverses.one(lambda z: integer_power(z, 3)),
         lambda z, x: _inverse(scale(square(z), 3.0)),
     ),
-    _unary("exp", _exp, inverses.one(_log, (0.0, inf)), lambda z, x: z),
-    _unary("expm1", _expm1, inverses.one(_log1p, (-1.0, inf)), lambda z, x: _exp(x)),
-    _unary("exp2", _exp2, inverses.one(_log2, (0.0, inf)), lambda z, x: multiply(z, _LN2)),
-    _unary("log", _log, inverses.one(_exp), lambda z, x: _inverse(x)),
-    _unary("log1p", _log1p, inverses.one(_expm1), lambda z, x: _inverse(add(ONE, x))),
-    _unary("log2", _log2, inverses.one(_exp2), lambda z, x: _inverse(multiply(x, _LN2))),
-    _unary("log10", _log10, inverses.one(_exp10), lambda z, x: _inverse(multiply(x, _LN10))),
     _unary("sin", sine, inverses.of_sine, lambda z, x: cosine(x)),
     _unary("cos", cosine, inverses.of_cosine, lambda z, x: negative(sine(x))),
     _unary("tan", tangent, inverses.of_tangent, lambda z, x: _one_to(1.0, z)),
     _unary("asin", _on((-1.0, 1.0), arcsine), inverses.of_arcsine, lambda z, x: _inverse(cosine(z))),
     _unary("acos", _on((-1.0, 1.0), arccosine), inverses.of_arccosine, lambda z, x: negative(_inverse(sine(z)))),
     _unary("atan", inverses.arctangent, inverses.of_arctangent, lambda z, x: _inverse(_one_to(1.0, x))),
-    _unary("sinh", _sinh, inverses.one(_asinh), lambda z, x: _cosh(x)),
-    _unary("cosh", _cosh, inverses.of_even(_acosh, 1.0), lambda z, x: _sinh(x)),
-    _unary("tanh", _tanh, inverses.one(_atanh, (-1.0, 1.0)), lambda z, x: _one_to(-1.0, z)),
-    _unary("asinh", _asinh, inverses.one(_sinh), lambda z, x: _inverse(square_root(_one_to(1.0, x)))),
-    _unary("acosh", _acosh, inverses.one(_cosh, (0.0, inf)), lambda z, x: _inverse(_sinh(z))),
-    _unary("atanh", _atanh, inverses.one(_tanh), lambda z, x: _inverse(_one_to(-1.0, x))),
-    _unary("erf", increasing(arb.erf, below=-1.0, above=1.0), None, lambda z, x: _bell(x)),
-    _unary("erfc", decreasing(arb.erfc, below=0.0, above=2.0), None, lambda z, x: negative(_bell(x))),
+    _unary("cosh", _cosh, inverses.of_even(_FORWARD["acosh"], 1.0), lambda z, x: _sinh(x)),
+    *map(_invertible, _GROWING.values()),
     _unary("gamma", _gamma, None, lambda z, x: multiply(z, _digamma(x))),
     _unary("lgamma", _log_gamma, None, lambda z, x: _digamma(x)),
 )  # fmt: skip

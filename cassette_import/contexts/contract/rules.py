@@ -12,10 +12,14 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, Final
 
+from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
+from cassette_import.contexts.common.number_functions.row import Row
+from cassette_import.contexts.common.number_functions.steps import COMPARISONS
+from cassette_import.contexts.common.number_functions.table import functions_of
 from cassette_import.contexts.contract.bounds import Bounds, contains
 from cassette_import.contexts.contract.context import Node, Option, PathRecorder
 from cassette_import.contexts.contract.functions import HALF_PI, PI
-from cassette_import.contexts.contract.operations import power, raised_to
+from cassette_import.contexts.contract.operations import OPERATIONS, power, raised_to
 from cassette_import.contexts.contract.traces import Condition
 
 __all__ = ["DECISIONS", "FOLDS", "RULES", "less"]
@@ -275,6 +279,10 @@ def _ldexp(to: PathRecorder, f: Any, x: Node, y: Node) -> Node:
     return _finite(to, f, to.node("mul", x, to.constant(2.0**exponent)), 1.0, 10000)
 
 
+def _fused(to: PathRecorder, f: Any, x: Node, y: Node, z: Node) -> Node:
+    return _finite(to, f, to.node("add", _mul(to, f, x, y), z), 1e200, 1e200, 0.0)
+
+
 def _degrees(to: PathRecorder, f: Any, x: Node) -> Node:
     return to.node("div", to.node("mul", x, to.constant(180)), to.fixed(PI, "π"))
 
@@ -312,24 +320,25 @@ def _mul(to: PathRecorder, f: Any, x: Node, y: Node) -> Node:
 
 _MOD: Final = _remainder(_floor)
 
+
+def _operation(row: Row) -> Rule:
+    """The rule of a function of one argument that is an operation of traces, with its domain and its overflows."""
+    if row.domain is not None and row.domain.high < inf:
+        return _between(row.name, closed=row.domain.closed)
+    if row.domain is not None:
+        low, outside = row.domain.low, row.domain.example_outside(above=False)
+        return _above(row.name, low, closed=row.domain.closed, offending=outside)
+    return _growing(row.name, *row.overflows) if row.overflows else _of(row.name)
+
+
 RULES: Final[dict[Any, Rule]] = {
+    **{function: _operation(row) for row in ELEMENTARY if row.name in OPERATIONS for function in row.functions},
     operator.add: _of("add"), operator.iadd: _of("add"), operator.sub: _of("sub"), operator.isub: _of("sub"),
     operator.mul: _mul, operator.imul: _mul, operator.truediv: _div, operator.itruediv: _div,
     operator.floordiv: _floordiv, operator.ifloordiv: _floordiv, operator.mod: _MOD, operator.imod: _MOD,
     operator.pow: _pow, operator.ipow: _pow, pow: _pow, math.pow: _pow,
     operator.neg: _of("neg"), operator.pos: _same, operator.abs: _of("abs"), abs: _of("abs"), math.fabs: _of("abs"),
-    math.sqrt: _above("sqrt", 0.0, closed=True, offending=-1.0), math.cbrt: _of("cbrt"), math.hypot: _hypot,
-    math.sin: _of("sin"), math.cos: _of("cos"), math.tan: _of("tan"),
-    math.asin: _between("asin", closed=True), math.acos: _between("acos", closed=True), math.atan: _of("atan"),
-    math.atan2: _atan2,
-    math.sinh: _growing("sinh", 1000.0), math.cosh: _growing("cosh", 1000.0), math.tanh: _of("tanh"),
-    math.asinh: _of("asinh"), math.acosh: _above("acosh", 1.0, closed=True, offending=0.0),
-    math.atanh: _between("atanh", closed=False),
-    math.exp: _growing("exp", 1000.0), math.expm1: _growing("expm1", 1000.0), math.exp2: _growing("exp2", 10000.0),
-    math.log: _log, math.log1p: _above("log1p", -1.0, closed=False, offending=-2.0),
-    math.log2: _above("log2", 0.0, closed=False, offending=-1.0),
-    math.log10: _above("log10", 0.0, closed=False, offending=-1.0),
-    math.erf: _of("erf"), math.erfc: _of("erfc"), math.gamma: _gamma("gamma"), math.lgamma: _gamma("lgamma"),
+    math.hypot: _hypot, math.atan2: _atan2, math.log: _log, math.gamma: _gamma("gamma"), math.lgamma: _gamma("lgamma"),
     math.degrees: _degrees, math.radians: _radians,
     math.fmod: _remainder(_trunc), math.remainder: _remainder(_round), math.copysign: _copysign, math.ldexp: _ldexp,
     math.floor: _floor, math.ceil: _ceil, math.trunc: _trunc, int: _trunc, round: _round,
@@ -340,10 +349,11 @@ RULES: Final[dict[Any, Rule]] = {
     operator.not_: _zero,
     math.isnan: lambda to, f, x: False, math.isinf: lambda to, f, x: False, math.isfinite: lambda to, f, x: True,
     math.isclose: _is_close,
+    **({math.fma: _fused} if hasattr(math, "fma") else {}),
 }  # fmt: skip
 """Functions of numbers."""
 
-DECISIONS: Final = frozenset({operator.lt, operator.le, operator.eq, operator.gt, operator.ge, operator.ne})
+DECISIONS: Final = frozenset(functions_of(COMPARISONS))
 """The comparisons, which programs also apply to other values than numbers."""
 
 FOLDS: Final[dict[Any, str]] = {sum: "add", math.fsum: "add", math.prod: "mul", min: "min", max: "max"}

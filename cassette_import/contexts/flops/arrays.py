@@ -11,27 +11,18 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
+from cassette_import.contexts.common.number_functions.row import FREE, Cost
+from cassette_import.contexts.common.number_functions.table import BY_UFUNC
 from cassette_import.contexts.flops.operations import NOTHING, Operations, Rule, operations_with, scaled
 
 __all__ = ["ArrayRules"]
 
-_NAMES: Final = {
-    "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "floor_divide": "floordiv",
-    "remainder": "mod", "power": "pow", "float_power": "pow", "negative": "neg", "absolute": "abs", "fabs": "abs",
-    "square": "mul", "reciprocal": "truediv", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
-    "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "deg2rad": "mul", "rad2deg": "mul",
-    "radians": "mul", "degrees": "mul",
-}  # fmt: skip
-"""The operations of ufuncs that are named otherwise in Python."""
-
-_FREE_UFUNCS: Final = (
-    " positive sign isnan isinf isfinite isnat floor ceil trunc rint maximum minimum fmax fmin copysign signbit modf"
-    " frexp ldexp nextafter spacing conjugate heaviside "
-)
-_COMPOUND_UFUNCS: Final[dict[str, Operations]] = {
-    "divmod": {"floordiv": 1, "mod": 1},
-    "hypot": {"mul": 2, "add": 1, "sqrt": 1},
+_COSTS: Final[dict[str, Cost]] = {
+    **{name: row.cost for name, row in BY_UFUNC.items() if row.cost is not None},
+    **dict.fromkeys(("isnat", "modf", "frexp"), FREE),
+    "divmod": lambda count: {"floordiv": 1, "mod": 1},
 }
+"""The costs of ufuncs. One that is not here is an operation by its own name."""
 
 _FREE: Final = (
     "all allclose any append arange argmax argmin argsort argwhere around array array_equal array_split asarray"
@@ -108,16 +99,14 @@ class ArrayRules:
 
     def _of_ufunc(self, ufunc: Any, result: Any, keywords: dict[str, Any]) -> Operations:
         first = result[0] if isinstance(result, tuple) else result
-        name = ufunc.__name__
-        if not _is_inexact(first) or f" {name} " in _FREE_UFUNCS:
+        cost = _cost_of(ufunc)
+        if not _is_inexact(first) or cost == FREE:
             return NOTHING
         count = first.size
         where = keywords.get("where", True)
         if where is not True:
             count = int(self._numpy.count_nonzero(self._numpy.broadcast_to(where, first.shape)))
-        if name in _COMPOUND_UFUNCS:
-            return scaled(_COMPOUND_UFUNCS[name], count)
-        return operations_with(_NAMES.get(name, name), count, of_complex=_is_complex(first))
+        return _counted(cost, count, of_complex=_is_complex(first))
 
     def _reduction(self, name: str) -> Rule:
         operation, runs = _REDUCTIONS[name], name.startswith("cum")
@@ -131,6 +120,18 @@ class ArrayRules:
             return operations_with(operation, max(size - kept, 0), of_complex=_is_complex(result))
 
         return rule
+
+
+def _cost_of(ufunc: Any) -> Cost:
+    name: str = ufunc.__name__
+    return _COSTS.get(name, name)
+
+
+def _counted(cost: Cost, count: int, *, of_complex: bool) -> Operations:
+    """The operations of `count` applications of a ufunc to two arguments."""
+    if not isinstance(cost, str):
+        return scaled(cost(2), count)
+    return operations_with(cost, count, of_complex=of_complex)
 
 
 def _outputs(result: Any, given: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> int:
@@ -220,20 +221,20 @@ def _norm(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> 
 
 def _ufunc_reduction(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
     ufunc, given = arguments[0], arguments[1]
-    if not _is_inexact(result) or f" {ufunc.__name__} " in _FREE_UFUNCS:
+    cost = _cost_of(ufunc)
+    if not _is_inexact(result) or cost == FREE:
         return NOTHING
-    name = _NAMES.get(ufunc.__name__, ufunc.__name__)
     size = _size_of(given)
     outputs = result.size
     if result.size == size and size:  # `accumulate` keeps each step
         shape = _shape_of(given)
         axis = keywords.get("axis", arguments[2] if len(arguments) > 2 else 0) or 0
         outputs = size // shape[axis]
-    return operations_with(name, max(size - outputs, 0), of_complex=_is_complex(result))
+    return _counted(cost, max(size - outputs, 0), of_complex=_is_complex(result))
 
 
 def _ufunc_outer(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
-    name = arguments[0].__name__
-    if not _is_inexact(result) or f" {name} " in _FREE_UFUNCS:
+    cost = _cost_of(arguments[0])
+    if not _is_inexact(result) or cost == FREE:
         return NOTHING
-    return operations_with(_NAMES.get(name, name), result.size, of_complex=_is_complex(result))
+    return _counted(cost, result.size, of_complex=_is_complex(result))

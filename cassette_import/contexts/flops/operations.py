@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import cmath
 import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
+
+from cassette_import.contexts.common.number_functions.row import Row
+from cassette_import.contexts.common.number_functions.steps import QUESTIONS, ROUNDINGS
+from cassette_import.contexts.common.number_functions.table import NUMBERS
 
 __all__ = ["COUNTED_ITEMS", "OPERATIONS", "Operations", "Rule", "operations_with", "scaled"]
 
@@ -71,9 +74,14 @@ def _free(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> 
     return NOTHING
 
 
-def _hypot(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
-    count = len(arguments)
-    return {"mul": count, "add": max(count - 1, 0), "sqrt": 1}
+def _rule_of(row: Row) -> Rule:
+    """The rule for the column `cost` of a row."""
+    cost = row.cost
+    if not cost:
+        return _free
+    if isinstance(cost, str):
+        return one(cost)
+    return lambda result, arguments, keywords: cost(len(arguments))
 
 
 def _dist(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Operations:
@@ -81,34 +89,22 @@ def _dist(result: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> 
     return {"sub": count, "mul": count, "add": max(count - 1, 0), "sqrt": 1}
 
 
-_OPERATORS: Final = "add sub mul truediv floordiv mod pow neg abs"
-_IN_PLACE: Final = "add sub mul truediv floordiv mod pow"
-_MATH: Final = (
-    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 fma fmod gamma lgamma log log10 log1p"
-    " log2 pow remainder sin sinh sqrt tan tanh"
-)
-_MATH_FREE: Final = (
-    "ceil copysign floor fmax fmin frexp gcd isclose isfinite isinf isnan lcm ldexp modf nextafter signbit trunc ulp"
-)
+_FREE: Final = "fmax fmin frexp gcd lcm modf signbit"
+_ROWS: Final = (*NUMBERS, *QUESTIONS, *ROUNDINGS)
 _CMATH: Final = "acos acosh asin asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh phase rect"
 
 OPERATIONS: Final[dict[Any, Rule]] = {
-    **{getattr(operator, name): one(name) for name in _OPERATORS.split()},
-    **{getattr(operator, f"i{name}"): one(name) for name in _IN_PLACE.split()},
-    **{getattr(math, name): one(name) for name in _MATH.split() if hasattr(math, name)},
-    **{getattr(math, name): _free for name in _MATH_FREE.split() if hasattr(math, name)},
+    **{
+        function: _rule_of(row)
+        for row in (*NUMBERS, *QUESTIONS, *ROUNDINGS)
+        for function in row.functions
+        if type(function) is not type
+    },
+    **{getattr(math, name): _free for name in _FREE.split() if hasattr(math, name)},
     **{getattr(cmath, name): one(name) for name in _CMATH.split()},
     cmath.polar: lambda result, arguments, keywords: {"complex polar": 1},
-    abs: one("abs"),
-    pow: one("pow"),
     divmod: _both,
-    math.fabs: one("abs"),
-    math.degrees: one("mul"),
-    math.radians: one("mul"),
-    math.hypot: _hypot,
     math.dist: _dist,
-    operator.pos: _free,
-    round: _free,
 }
 """The rules of functions of a fixed number of numbers."""
 

@@ -12,7 +12,11 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
+
+from cassette_import.contexts.common.number_functions.row import Value
+from cassette_import.contexts.common.number_functions.steps import COMPARISONS
+from cassette_import.contexts.common.number_functions.table import NUMBERS, functions_of
 
 try:
     from flint import arb
@@ -104,32 +108,6 @@ def _is_integer(choose: Choose, x: Any) -> bool:
     return bool(choose([True, False] if x.contains_integer() else [False]))
 
 
-def _floordiv(choose: Choose, x: Any, y: Any) -> Any:
-    return arb(floor(choose, x / y))
-
-
-def _mod(choose: Choose, x: Any, y: Any) -> Any:
-    return x - y * floor(choose, x / y)
-
-
-def _fmod(choose: Choose, x: Any, y: Any) -> Any:
-    return x - y * trunc(choose, x / y)
-
-
-def _remainder(choose: Choose, x: Any, y: Any) -> Any:
-    return x - y * nearest(choose, x / y)
-
-
-def _copysign(choose: Choose, x: Any, y: Any) -> Any:
-    negative = choose([True, False]) if y.is_zero() else less(choose, y, arb(0))
-    return -abs(x) if negative else abs(x)
-
-
-def _atan2(choose: Choose, y: Any, x: Any) -> Any:
-    found = arb.atan2(y, x)
-    return found.union(-found) if y.is_zero() and not x > 0 else found
-
-
 def less(choose: Choose, x: Any, y: Any) -> bool:
     """Whether x < y."""
     return bool(choose([True] if x < y else [False] if x >= y else [True, False]))
@@ -147,62 +125,76 @@ def equal(choose: Choose, x: Any, y: Any) -> bool:
     return bool(choose([True, False] if x.overlaps(y) else [False]))
 
 
-def _pow(choose: Choose, x: Any, y: Any) -> Any:
+def _power(x: Any, y: Any) -> Any:
     exponent = y.unique_fmpz() if y.is_exact() else None
     return x ** int(exponent) if exponent is not None else x**y
 
 
-def _log(choose: Choose, x: Any, *base: Any) -> Any:
-    return x.log() / base[0].log() if base else x.log()
+def _atan2(y: Any, x: Any) -> Any:
+    found = arb.atan2(y, x)
+    return found.union(-found) if y.is_zero() and not x > 0 else found
 
 
-def _of(name: str) -> Callable[..., Any]:
-    return lambda choose, *arguments: getattr(arguments[0], name)(*arguments[1:])
+class Balls:
+    """The arithmetic in which the column `value` of the table of functions is an enclosure.
+
+    Functions that are not methods here are those of Arb.
+    """
+
+    __slots__ = ("_choose",)
+
+    number: ClassVar[Any] = arb
+    power, atan2 = staticmethod(_power), staticmethod(_atan2)
+    exp2 = staticmethod(lambda x: arb(2) ** x)
+    log2 = staticmethod(lambda x: x.log() / arb(2).log())
+    log10 = staticmethod(lambda x: x.log() / arb.const_log10())
+    lgamma = staticmethod(lambda x: abs(x.gamma()).log())
+
+    def __init__(self, choose: Choose) -> None:
+        self._choose = choose
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(arb, name)
+
+    @property
+    def pi(self) -> Any:
+        """A ball with π in it."""
+        return arb.pi()
+
+    def floor(self, x: Any) -> int:
+        """A possible value of the floor of a number."""
+        return floor(self._choose, x)
+
+    def trunc(self, x: Any) -> int:
+        """A possible value of a number without its fraction."""
+        return trunc(self._choose, x)
+
+    def nearest(self, x: Any) -> int:
+        """A possible value of the nearest integer."""
+        return nearest(self._choose, x)
+
+    def cbrt(self, x: Any) -> Any:
+        """The cube root."""
+        return -((-x).root(3)) if less(self._choose, x, arb(0)) else x.root(3)
+
+    def is_negative(self, x: Any) -> bool:
+        """Whether the sign of a number is negative. A ball has no negative zero, so both signs are possible."""
+        return bool(self._choose([True, False])) if x.is_zero() else less(self._choose, x, arb(0))
 
 
-def _by(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda choose, *arguments: function(*arguments)
+def _enclosed(value: str | Value) -> Callable[..., Any]:
+    """The rule for the column `value` of a row."""
+    if isinstance(value, str):
+        return lambda choose, *arguments: getattr(Balls(choose), value)(*arguments)
+    return lambda choose, *arguments: value(Balls(choose), *arguments)
 
-
-def _cube_root(choose: Choose, x: Any) -> Any:
-    return -((-x).root(3)) if less(choose, x, arb(0)) else x.root(3)
-
-
-def _hypot(choose: Choose, *coordinates: Any) -> Any:
-    return sum((x * x for x in coordinates), arb(0)).sqrt()
-
-
-_ADD, _SUB, _MUL = _by(operator.add), _by(operator.sub), _by(operator.mul)
-_DIV = _by(operator.truediv)
 
 RULES: Final[dict[Any, Callable[..., Any]]] = {
-    operator.add: _ADD, operator.iadd: _ADD, operator.sub: _SUB, operator.isub: _SUB,
-    operator.mul: _MUL, operator.imul: _MUL, operator.truediv: _DIV, operator.itruediv: _DIV,
-    operator.floordiv: _floordiv, operator.ifloordiv: _floordiv, operator.mod: _mod, operator.imod: _mod,
-    operator.pow: _pow, operator.ipow: _pow, pow: _pow, math.pow: _pow,
-    operator.neg: _by(operator.neg), operator.pos: _by(operator.pos),
-    operator.abs: _by(abs), abs: _by(abs), math.fabs: _by(abs),
-    math.sqrt: _of("sqrt"), math.cbrt: _cube_root, math.hypot: _hypot,
-    math.sin: _of("sin"), math.cos: _of("cos"), math.tan: _of("tan"),
-    math.asin: _of("asin"), math.acos: _of("acos"), math.atan: _of("atan"),
-    math.atan2: _atan2,
-    math.sinh: _of("sinh"), math.cosh: _of("cosh"), math.tanh: _of("tanh"),
-    math.asinh: _of("asinh"), math.acosh: _of("acosh"), math.atanh: _of("atanh"),
-    math.exp: _of("exp"), math.expm1: _of("expm1"), math.exp2: lambda choose, x: arb(2) ** x,
-    math.log: _log, math.log1p: _of("log1p"),
-    math.log2: lambda choose, x: x.log() / arb(2).log(), math.log10: lambda choose, x: x.log() / arb.const_log10(),
-    math.erf: _of("erf"), math.erfc: _of("erfc"), math.gamma: _of("gamma"),
-    math.lgamma: lambda choose, x: abs(x.gamma()).log(),
-    math.degrees: lambda choose, x: x * 180 / arb.pi(), math.radians: lambda choose, x: x * arb.pi() / 180,
-    math.fmod: _fmod, math.remainder: _remainder, math.copysign: _copysign,
-    math.ldexp: lambda choose, x, y: x * arb(2) ** y,
-}  # fmt: skip
+    function: _enclosed(row.value) for row in NUMBERS if row.value is not None for function in row.functions
+}
 """Functions whose result has an enclosure."""
 
-OVERFLOWING: Final = frozenset(
-    {math.exp, math.expm1, math.exp2, math.cosh, math.sinh, math.gamma, math.lgamma, math.pow, math.ldexp, pow,
-     operator.pow, operator.ipow}
-)  # fmt: skip
+OVERFLOWING: Final = frozenset(functions_of(row for row in NUMBERS if row.overflows))
 """Functions that raise OverflowError for floats whose result is larger than any float."""
 
 CHOICES: Final[dict[Any, Callable[..., Any]]] = {
@@ -226,7 +218,7 @@ OF_ZERO: Final[dict[Any, tuple[int, Callable[..., Any]]]] = {
 """Functions for which the sign of a constant zero matters: the number of the argument, and a rule that gets the sign.
 A ball has no negative zero."""
 
-DECISIONS: Final = frozenset({operator.lt, operator.le, operator.eq, operator.gt, operator.ge, operator.ne})
+DECISIONS: Final = frozenset(functions_of(COMPARISONS))
 """The comparisons, which programs also apply to other values than numbers."""
 
 FOLDS: Final[dict[Any, Callable[[Sequence[Any]], Any]]] = {

@@ -14,6 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from cassette_import.contexts.common.number_functions.elementary import ELEMENTARY
+from cassette_import.contexts.common.number_functions.row import Row
+
 __all__ = ["NUMBER_RULES", "floats", "marked"]
 
 _EXACT: Final = 2**53
@@ -248,26 +251,27 @@ for _function, _ufunc in [(math.floor, np.floor), (math.ceil, np.ceil), (math.tr
     _register(_function, "f", _to_integer(_ufunc))
     _register(_function, "i b", lambda x: (_integer(x), None))
 
+
+def _outside(row: Row) -> Callable[[Any, Any], Any] | None:
+    """For which operands and results the function of `math` raises an exception, where NumPy has a NaN or infinity."""
+    domain = row.domain
+    if domain is None:
+        return (lambda x, y: np.isinf(x)) if row.periodic else _overflow if row.overflows else None
+    below, above = (operator.lt, operator.gt) if domain.closed else (operator.le, operator.ge)
+    if domain.high == math.inf:
+        return lambda x, y: below(x, domain.low)
+    return lambda x, y: below(x, domain.low) | above(x, domain.high)
+
+
+_WITH_OWN_RULE: Final = (math.cbrt, math.exp2, math.degrees, math.radians)
+"""Functions for which Python and NumPy differ otherwise: those with a rule here, and in `math_rules`."""
+
 _ELEMENTARY: Final[dict[Any, tuple[Any, Callable[[Any, Any], Any] | None]]] = {
-    math.sin: (np.sin, lambda x, y: np.isinf(x)),
-    math.cos: (np.cos, lambda x, y: np.isinf(x)),
-    math.tan: (np.tan, lambda x, y: np.isinf(x)),
-    math.asin: (np.arcsin, lambda x, y: np.abs(x) > 1),
-    math.acos: (np.arccos, lambda x, y: np.abs(x) > 1),
-    math.atan: (np.arctan, None),
-    math.sinh: (np.sinh, _overflow),
-    math.cosh: (np.cosh, _overflow),
-    math.tanh: (np.tanh, None),
-    math.asinh: (np.arcsinh, None),
-    math.acosh: (np.arccosh, lambda x, y: x < 1),
-    math.atanh: (np.arctanh, lambda x, y: np.abs(x) >= 1),
-    math.sqrt: (np.sqrt, lambda x, y: x < 0),
-    math.exp: (np.exp, _overflow),
-    math.expm1: (np.expm1, _overflow),
-    math.log: (np.log, lambda x, y: x <= 0),
-    math.log2: (np.log2, lambda x, y: x <= 0),
-    math.log10: (np.log10, lambda x, y: x <= 0),
-    math.log1p: (np.log1p, lambda x, y: x <= -1),
+    **{
+        row.functions[0]: (getattr(np, row.ufuncs[0]), _outside(row))
+        for row in ELEMENTARY
+        if row.ufuncs and getattr(np, row.ufuncs[0]).nin == 1 and row.functions[0] not in _WITH_OWN_RULE
+    },
     math.fabs: (np.abs, None),
     math.degrees: (lambda x: x * (180.0 / math.pi), None),
     math.radians: (lambda x: x * (math.pi / 180.0), None),

@@ -7,7 +7,6 @@ imported NumPy. Knows NumPy and the context; must not know the function `shadow`
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
@@ -17,12 +16,16 @@ import numpy as np
 from cassette_import.activation.tagging import NO_METADATA, allmetadata, metadata, tag
 from cassette_import.contexts.common.array_items import cursor_of_tagged
 from cassette_import.contexts.common.lost_numbers import UNKNOWN
+from cassette_import.contexts.common.number_functions.operators import OPERATORS
+from cassette_import.contexts.common.number_functions.row import Row
+from cassette_import.contexts.common.number_functions.steps import COMPARISONS
+from cassette_import.contexts.common.number_functions.table import BY_UFUNC, IN_PLACE
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.common.sizes import SIZES
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Shadow
 from cassette_import.contexts.precision.expressions import ALL_BITS, bits_between
 from cassette_import.contexts.precision.overloads import OF_NUMBERS, Precision
-from cassette_import.contexts.precision.rules import DECISIONS, RULES, exact
+from cassette_import.contexts.precision.rules import DECISIONS, exact, rule_of, with_sign_of_zero
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.dispatch.call_sites import CallSite, nearest_site
 from cassette_import.runtime.tagging.iterator_metadata import CURSORS, items_outside
@@ -41,32 +44,19 @@ class ArrayShadow(NamedTuple):
 _FIXED: Final = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes"})
 """The attributes of an array that do not depend on its elements."""
 
-_BY_ELEMENT: Final[dict[Any, Any]] = {
-    **{
-        getattr(np, name): getattr(operator, of)
-        for name, of in [
-            *[("add", "add"), ("subtract", "sub"), ("multiply", "mul"), ("divide", "truediv"), ("power", "pow")],
-            *[("negative", "neg"), ("positive", "pos"), ("absolute", "abs"), ("fabs", "abs")],
-            *[("less", "lt"), ("less_equal", "le"), ("greater", "gt"), ("greater_equal", "ge")],
-            *[("equal", "eq"), ("not_equal", "ne")],
-        ]
-    },
-    **{
-        getattr(np, name): getattr(math, of)
-        for name, of in [
-            *[(name, name) for name in ("sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "hypot")],
-            *[(name, name) for name in ("log", "log1p", "log2", "log10", "exp2", "cbrt", "degrees", "radians")],
-            *[("arcsin", "asin"), ("arccos", "acos"), ("arctan", "atan"), ("arctan2", "atan2")],
-            *[("arcsinh", "asinh"), ("arccosh", "acosh"), ("arctanh", "atanh")],
-        ]
-    },
-    **{getattr(operator, name): getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "pow")},
-    **{getattr(operator, name): getattr(operator, name) for name in ("neg", "pos", "abs", "lt", "le", "gt", "ge")},
-    operator.eq: operator.eq,
-    operator.ne: operator.ne,
-    abs: abs,
+_ROWS: Final[dict[Any, Row]] = {
+    **{getattr(np, name): row for name, row in BY_UFUNC.items() if row.value is not None and hasattr(np, name)},
+    **{function: row for row in OPERATORS for function in row.functions if function not in IN_PLACE},
 }
-"""Functions by element, with the function of numbers that has the rule."""
+_RULES: Final[dict[Any, Callable[..., Any]]] = {function: rule_of(row) for function, row in _ROWS.items()}
+"""The rule of each function by element: one for the exact values of an element of each argument."""
+
+_DECISIONS: Final[dict[Any, Callable[..., Any]]] = {
+    function: DECISIONS[row.functions[0]]
+    for row in COMPARISONS
+    for function in (*row.functions, *(getattr(np, name) for name in row.ufuncs))
+}
+"""The rules of comparisons by element."""
 
 _BY_NUMPY: Final = (
     *(getattr(np, name) for name in ("sum", "mean", "prod", "cumsum", "dot", "matmul", "vdot", "inner", "outer")),
@@ -175,18 +165,20 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     takes = getattr(f, "nin", len(values))
     if keywords or len(values) != takes or not _is_followed(ctx, arguments):
         return call_without_overload(f, arguments, keywords)
-    name = _BY_ELEMENT[f]
-    rule = RULES.get(name) or DECISIONS[name]
+    operands = [_exact_values(ctx, one) for one in arguments]
+    rule = _RULES.get(f) or _DECISIONS[f]
     value = f(*values)
     try:
-        found = np.frompyfunc(lambda *given: rule(ctx.mp, *given), len(values), 1)(
-            *(_exact_values(ctx, one) for one in arguments)
-        )
+        found = np.frompyfunc(lambda *given: rule(ctx.mp, *given), len(values), 1)(*operands)
     except (ArithmeticError, ValueError, TypeError) as error:
         raise ctx.no_exact_value(f, nearest_site(), _OUTSIDE) from error
-    if name in DECISIONS:
+    if f in _DECISIONS:
         ctx.decided(np.asarray(value).tolist(), np.asarray(found).tolist())
         return value
+    row = _ROWS[f]
+    if row.sign_of is not None:
+        signed = np.frompyfunc(lambda *given: with_sign_of_zero(row, given[2:], *given[:2]), len(values) + 2, 1)
+        found = signed(value, found, *operands)
     if not np.isfinite(value).all() or any(isinstance(one, ctx.mp.mpc) for one in np.ravel(found).tolist()):
         raise ctx.no_exact_value(f, nearest_site(), _OUTSIDE)
     return _with_shadow(ctx, value, found, arguments, f)
@@ -286,7 +278,7 @@ class ArrayPrecision(Precision):
 
 
 for _overload, _functions in [
-    (_apply, _BY_ELEMENT),
+    (_apply, (*_RULES, *_DECISIONS)),
     (_reduce, _BY_NUMPY),
     (_move, _MOVING),
     (_make, _MAKING),

@@ -13,10 +13,11 @@ from typing import Any, Final
 from cassette_import.activation.tagging import allmetadata
 from cassette_import.contexts.common.composed_calls import compose
 from cassette_import.contexts.common.compositions import COMPOSITIONS
+from cassette_import.contexts.common.number_functions.table import row_of
 from cassette_import.contexts.common.own_operators import runs_own_method
 from cassette_import.contexts.common.plain_calls import call_without_overload
 from cassette_import.contexts.precision.context import REAL_NUMBERS, Precision
-from cassette_import.contexts.precision.rules import DECISIONS, FOLDS, RULES
+from cassette_import.contexts.precision.rules import DECISIONS, FOLDS, RULES, with_sign_of_zero
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.runtime.tagging.iterator_metadata import items_outside
 from cassette_import.runtime.tagging.wrappers import plain
@@ -32,8 +33,9 @@ def _apply(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> Any:
     value = f(*values)
     if not isinstance(value, float):
         return value
+    operands = [ctx.shadow_of(argument).value for argument in arguments]
     try:
-        found = RULES[f](ctx.mp, *(ctx.shadow_of(argument).value for argument in arguments))
+        found = with_sign_of_zero(row_of(f), operands, value, RULES[f](ctx.mp, *operands))
     except (ArithmeticError, ValueError, TypeError):
         return value  # outside of the domain of exact numbers: the float is a new input
     if not ctx.mp.isfinite(found) or isinstance(found, ctx.mp.mpc):

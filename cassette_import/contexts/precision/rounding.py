@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Final
 
 from cassette_import.activation.context import Context
 from cassette_import.activation.verbs import fallback, overdub
+from cassette_import.contexts.common.number_functions.table import NUMBERS, functions_of
 from cassette_import.contexts.common.numeric_values import holds_floats, is_array
 from cassette_import.errors import NotOverdubbable
 from cassette_import.runtime.dispatch.call_sites import nearest_site
@@ -33,14 +34,15 @@ _MOST_DIGITS: Final = 53 * math.log10(2)
 
 _EXACT: Final[dict[Any, Callable[..., Any]]] = {
     getattr(operator, prefix + name): getattr(operator, name)
-    for name in ("add", "sub", "mul", "truediv")
+    for name in ("add", "sub", "mul", "truediv", "mod")
     for prefix in ("", "i")
 }
-_NAMES: Final = (
-    "sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp expm1 exp2 log log1p log2 log10"
-    " pow hypot cbrt erf erfc gamma lgamma"
+_ROUNDED: Final = (
+    *functions_of(row for row in NUMBERS if not row.exact and row.cost and row.functions[0] not in _EXACT),
+    *(math.dist, operator.matmul, operator.imatmul),
+    *((math.sumprod,) if hasattr(math, "sumprod") else ()),
 )
-_ROUNDED: Final = tuple(getattr(math, name) for name in _NAMES.split())
+"""Functions whose results are rounded; what rounding has done to them is not known."""
 _FOLDS: Final = {sum: operator.add, math.fsum: None, math.prod: operator.mul}
 
 
@@ -129,7 +131,7 @@ def _fold(ctx: Any, f: Any, items: Any, *start: Any, **keywords: Any) -> Any:
 
 for _f in _EXACT:
     _RandomRounding.overdub.register(_f)(_operation)
-for _f in (*_ROUNDED, operator.pow, operator.ipow, pow, operator.matmul, operator.imatmul):
+for _f in _ROUNDED:
     _RandomRounding.overdub.register(_f)(_function)
 for _f in _FOLDS:
     _RandomRounding.overdub.register(_f)(_fold)

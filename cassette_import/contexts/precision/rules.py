@@ -14,6 +14,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
+from cassette_import.contexts.common.number_functions.row import Row
+from cassette_import.contexts.common.number_functions.table import NUMBERS
+
 try:
     from mpmath.ctx_mp import MPContext
 except ModuleNotFoundError as error:  # pragma: no cover - without the extra
@@ -21,7 +24,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - without the extra
         "precision needs mpmath: install it, or this package with the extra `precision`", name="mpmath"
     ) from error
 
-__all__ = ["DECISIONS", "FOLDS", "RULES", "MPContext", "exact"]
+__all__ = ["DECISIONS", "FOLDS", "RULES", "MPContext", "exact", "rule_of", "with_sign_of_zero"]
 
 Rule = Callable[..., Any]
 
@@ -33,39 +36,6 @@ def exact(mp: Any, number: Any) -> Any:
     return mp.mpf(str(number)) if isinstance(number, Decimal) else mp.convert(number)
 
 
-def _floor_quotient(mp: Any, x: Any, y: Any) -> Any:
-    return mp.floor(x / y)
-
-
-def _modulo(mp: Any, x: Any, y: Any) -> Any:
-    return x - y * mp.floor(x / y)
-
-
-def _fmod(mp: Any, x: Any, y: Any) -> Any:
-    quotient = x / y
-    return x - y * (mp.floor(quotient) if quotient >= 0 else mp.ceil(quotient))
-
-
-def _power(mp: Any, x: Any, y: Any) -> Any:
-    return x ** int(y) if mp.isint(y) and abs(y) < 10**6 else x**y
-
-
-def _log(mp: Any, x: Any, *base: Any) -> Any:
-    return mp.log(x) / mp.log(base[0]) if base else mp.log(x)
-
-
-def _hypot(mp: Any, *coordinates: Any) -> Any:
-    return mp.sqrt(mp.fsum(x * x for x in coordinates))
-
-
-def _cube_root(mp: Any, x: Any) -> Any:
-    return -mp.cbrt(-x) if x < 0 else mp.cbrt(x)
-
-
-def _copysign(mp: Any, x: Any, y: Any) -> Any:
-    return -abs(x) if y < 0 else abs(x)
-
-
 def _round(mp: Any, x: Any, digits: Any = None) -> Any:
     scale = mp.mpf(10) ** (digits or 0)
     return mp.nint(x * scale) / scale
@@ -75,43 +45,76 @@ def _by(function: Callable[..., Any]) -> Rule:
     return lambda mp, *arguments: function(*arguments)
 
 
-def _of(name: str) -> Rule:
-    return lambda mp, *arguments: getattr(mp, name)(*arguments)
+class Digits:
+    """The arithmetic in which the column `value` of the table of functions is the exact result.
+
+    Functions that are not methods here are those of mpmath.
+    """
+
+    __slots__ = ("_mp",)
+
+    def __init__(self, mp: Any) -> None:
+        self._mp = mp
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._mp, name)
+
+    def number(self, value: int) -> Any:
+        """An integer as a number."""
+        return self._mp.mpf(value)
+
+    def power(self, x: Any, y: Any) -> Any:
+        """A power; one with an integer as the exponent is a product."""
+        return x ** int(y) if self._mp.isint(y) and abs(y) < 10**6 else x**y
+
+    def exp2(self, x: Any) -> Any:
+        """A power of two."""
+        return self._mp.mpf(2) ** x
+
+    def log2(self, x: Any) -> Any:
+        """The binary logarithm."""
+        return self._mp.log(x, 2)
+
+    def lgamma(self, x: Any) -> Any:
+        """The logarithm of the size of the gamma function."""
+        return self._mp.log(abs(self._mp.gamma(x)))
+
+    def cbrt(self, x: Any) -> Any:
+        """The cube root."""
+        return -self._mp.cbrt(-x) if x < 0 else self._mp.cbrt(x)
+
+    def trunc(self, x: Any) -> Any:
+        """A number without its fraction."""
+        return self._mp.floor(x) if x >= 0 else self._mp.ceil(x)
+
+    def nearest(self, x: Any) -> Any:
+        """The nearest integer; of two, the even one."""
+        return self._mp.nint(x)
+
+    def is_negative(self, x: Any) -> bool:
+        """Whether a number is below zero."""
+        return bool(x < 0)
 
 
-_SAME_NAMES: Final = (
-    *("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-    *("exp", "expm1", "log1p", "erf", "erfc", "gamma", "degrees", "radians"),
-)
-_OPERATORS: Final[dict[str, Rule]] = {
-    **{name: _by(getattr(operator, name)) for name in ("add", "sub", "mul", "truediv")},
-    "floordiv": _floor_quotient,
-    "mod": _modulo,
-    "pow": _power,
-}
+def rule_of(row: Row) -> Rule:
+    """The rule for the column `value` of a row."""
+    value = row.value
+    assert value is not None
+    if isinstance(value, str):
+        return lambda mp, *arguments: getattr(Digits(mp), value)(*arguments)
+    return lambda mp, *arguments: value(Digits(mp), *arguments)
+
+
+def with_sign_of_zero(row: Row | None, operands: Sequence[Any], value: float, found: Any) -> Any:
+    """An exact result with the sign that a zero among the operands gives it: exact numbers have no negative zero."""
+    if row is None or row.sign_of is None or operands[row.sign_of] != 0:
+        return found
+    return abs(found) if math.copysign(1.0, value) > 0 else -abs(found)
+
 
 RULES: Final[dict[Any, Rule]] = {
-    **{getattr(operator, name): rule for name, rule in _OPERATORS.items()},
-    **{getattr(operator, f"i{name}"): rule for name, rule in _OPERATORS.items()},
-    **{getattr(operator, name): _by(getattr(operator, name)) for name in ("neg", "pos", "abs")},
-    **{getattr(math, name): _of(name) for name in _SAME_NAMES},
-    abs: _by(abs),
-    pow: _power,
+    **{function: rule_of(row) for row in NUMBERS if row.value is not None for function in row.functions},
     round: _round,
-    math.fabs: _by(abs),
-    math.pow: _power,
-    math.log: _log,
-    math.log2: lambda mp, x: mp.log(x, 2),
-    math.log10: lambda mp, x: mp.log10(x),
-    math.exp2: lambda mp, x: mp.mpf(2) ** x,
-    math.cbrt: _cube_root,
-    math.hypot: _hypot,
-    math.lgamma: lambda mp, x: mp.log(abs(mp.gamma(x))),
-    math.fmod: _fmod,
-    math.remainder: lambda mp, x, y: x - y * mp.nint(x / y),
-    math.copysign: _copysign,
-    math.ldexp: lambda mp, x, y: mp.ldexp(x, int(y)),
-    **({math.fma: lambda mp, x, y, z: x * y + z} if hasattr(math, "fma") else {}),
 }
 """Functions whose result is a float, for at least some arguments."""
 
@@ -122,6 +125,7 @@ DECISIONS: Final[dict[Any, Rule]] = {
     math.trunc: lambda mp, x: int(x),
     int: lambda mp, x: int(x),
     float.is_integer: lambda mp, x: mp.isint(x),
+    math.isclose: lambda mp, x, y: abs(x - y) <= mp.mpf(1e-9) * max(abs(x), abs(y)),
     operator.truth: lambda mp, x: x != 0,
     bool: lambda mp, x: x != 0,
     operator.not_: lambda mp, x: x == 0,

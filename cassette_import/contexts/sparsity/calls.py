@@ -8,9 +8,10 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import os
 import statistics
 from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -39,7 +40,23 @@ _READING: Final = frozenset(
 )
 _PURE: Final = frozenset({"math", "cmath", "operator", "_operator", "numpy", "statistics", "itertools", "functools"})
 _EFFECTS: Final = frozenset({print, input, open, exec, eval, setattr, delattr, next, breakpoint, __import__})
+_CONTEXTS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+_OWN_ARITHMETIC: Final = "{} runs a function in a context of its own, which dependences do not reach"
+_WITHOUT_IT: Final = "find the pattern of the function that it runs"
+_EMPTY: Final = CellType()
 _CACHED: Final = type(functools.lru_cache(lambda: None))
+
+
+def _is_of_context(function: Any) -> bool:
+    """Whether a function is one of a ready-made context, such as `enclosure`."""
+    return type(function) is FunctionType and function.__code__.co_filename.startswith(_CONTEXTS)
+
+
+def _reads_number(value: Any) -> bool:
+    """Whether a closure reads a number that depends on the inputs."""
+    if type(value) is not FunctionType or value.__closure__ is None:
+        return False
+    return any(contains_number(cell.cell_contents) for cell in value.__closure__ if cell != _EMPTY)
 
 
 class Calls(Stores):
@@ -59,6 +76,8 @@ class Calls(Stores):
             made.__init__(*arguments, **keywords)
             return made
         inside = contains_number(arguments) or contains_number(keywords)
+        if _is_of_context(function) and (inside or any(map(_reads_number, (*arguments, *keywords.values())))):
+            raise self.run.refuse(_OWN_ARITHMETIC.format(function.__name__), _WITHOUT_IT)
         if type(f) is _CACHED and inside:
             return self.call(f.__wrapped__, *arguments, **keywords)
         if isinstance(f, functools.partial):

@@ -1,16 +1,26 @@
-"""The rules of functions of numbers, as data: how the result depends on each argument.
+"""The rules of functions of numbers: how the dependence of the result follows from those of the arguments.
 
-A table instead of derivatives: where the derivative is zero for all arguments, the result changes in steps; where the
-second derivative is, the function is linear. Knows functions; must not know numbers with dependences.
+Which kind a function is of is a column of the table of functions: where the derivative is zero for all arguments, the
+result changes in steps; where the second derivative is, the function is linear. Knows kinds; must not know numbers with
+dependences.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from cassette_import.contexts.common.number_functions.row import (
+    CURVED,
+    FIRST,
+    FUSED,
+    LINEAR,
+    PRODUCT,
+    QUOTIENT,
+    STEP,
+)
+from cassette_import.contexts.common.number_functions.table import BY_UFUNC, ROWS, functions_of
 from cassette_import.contexts.sparsity.run import Run, joined
 
 __all__ = ["FOLDS", "KINDS", "TOTAL", "UFUNC_KINDS", "Kind"]
@@ -57,51 +67,28 @@ def fused(run: Run, given: Sequence[int]) -> int:
     return product(run, given[:2]) | given[2]
 
 
-def _named(module: Any, kind: Kind, names: str) -> dict[Any, Kind]:
-    return {getattr(module, name): kind for name in names.split() if hasattr(module, name)}
+_KINDS: Final[dict[str, Kind]] = {
+    LINEAR: linear,
+    PRODUCT: product,
+    QUOTIENT: quotient,
+    CURVED: curved,
+    STEP: step,
+    FIRST: first,
+    FUSED: fused,
+}
+"""What the column `dependence` of the table of functions says."""
 
-
-KINDS: Final[dict[Any, Kind]] = {
-    **_named(operator, linear, "add sub neg pos abs mod iadd isub imod"),
-    **_named(operator, product, "mul imul"),
-    **_named(operator, quotient, "truediv itruediv"),
-    **_named(operator, curved, "pow ipow"),
-    **_named(operator, step, "lt le eq ne gt ge floordiv ifloordiv and_ or_ xor invert lshift rshift truth not_"),
-    **_named(math, linear, "fabs degrees radians remainder fmod copysign"),
-    **_named(math, curved, "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log1p log2"
-                           " log10 sqrt cbrt erf erfc gamma lgamma atan2 pow hypot"),
-    **_named(math, step, "floor ceil trunc isnan isinf isfinite isclose ulp"),
-    **_named(math, first, "ldexp nextafter"),
-    **_named(math, fused, "fma"),
-    abs: linear, pow: curved, round: step,
-}  # fmt: skip
+KINDS: Final[dict[Any, Kind]] = {function: _KINDS[row.dependence] for row in ROWS for function in row.functions}
 """The kind of each function of numbers."""
 
-TOTAL: Final = frozenset(
-    {
-        *(function for function, kind in KINDS.items() if kind is step and function.__module__ == "_operator"),
-        *_named(operator, linear, "add sub neg pos abs iadd isub mul imul"),
-        *_named(math, linear, "fabs degrees radians copysign sin cos atan tanh asinh erf erfc atan2 hypot isnan isinf"),
-        *_named(math, linear, "isfinite"),
-        abs,
-    }
-) - {operator.floordiv, operator.ifloordiv, operator.lshift, operator.rshift}
-"""Functions that raise no exception for any finite float."""
+TOTAL: Final = frozenset(functions_of(row for row in ROWS if row.total))
+"""Functions that raise no exception for any float that is not infinite."""
 
 FOLDS: Final[dict[Any, Kind]] = {math.fsum: linear, math.prod: product, math.dist: curved}
 if hasattr(math, "sumprod"):  # 3.12
     FOLDS[math.sumprod] = curved
 """Functions of all numbers in the iterables that they get."""
 
-UFUNC_KINDS: Final[dict[str, Kind]] = {
-    **dict.fromkeys(["add", "subtract", "negative", "positive", "absolute", "fabs", "remainder", "fmod"], linear),
-    **dict.fromkeys(["maximum", "minimum", "fmax", "fmin", "copysign", "conjugate"], linear),
-    **dict.fromkeys(["deg2rad", "rad2deg", "degrees", "radians"], linear),
-    "multiply": product,
-    **dict.fromkeys(["divide", "true_divide"], quotient),
-    **dict.fromkeys(["sign", "floor", "ceil", "trunc", "rint", "floor_divide"], step),
-    **dict.fromkeys(["heaviside", "spacing", "signbit"], step),
-    **dict.fromkeys(["ldexp", "nextafter"], first),
-}  # fmt: skip
+UFUNC_KINDS: Final[dict[str, Kind]] = {name: _KINDS[row.dependence] for name, row in BY_UFUNC.items()}
 """The kinds of NumPy's functions by element. One that is not here has all second derivatives, or, if its result is no
 float, changes in steps."""

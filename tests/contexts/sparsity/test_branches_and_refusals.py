@@ -10,6 +10,8 @@ sparse = pytest.importorskip("scipy.sparse", reason="the patterns are sparse arr
 
 from helpers.sparsity_functions import checked  # noqa: E402
 
+from cassette_import.contexts.autodiff import derivative  # noqa: E402
+from cassette_import.contexts.lanes import vectorize  # noqa: E402
 from cassette_import.contexts.sparsity import SparsityError, coloring, hessian, jacobian  # noqa: E402
 
 POINT = [-0.5, 0.3, 0.2, 0.7]
@@ -286,3 +288,28 @@ def test_an_argument_without_numbers_is_refused():
         jacobian(lambda x: 1.0, "text")
     with pytest.raises(TypeError, match="no number"):
         jacobian(lambda x: 1.0, [])
+
+
+def square(x):
+    return x * x
+
+
+LANES = vectorize(square)
+OTHER_CONTEXTS = {
+    "derivative": lambda x: [derivative(square, x[0])],
+    "vectorize": lambda x: [vectorize(square)(x)[0]],
+    "a vectorized function": lambda x: [LANES(x)[0]],
+    "a number from outside": lambda x: [derivative(lambda z: z * x[0], 2.0)],
+    "jacobian": lambda x: [x[0] * jacobian(square, x[0]).nnz],
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CONTEXTS)
+def test_another_context_within_is_an_error_that_says_what_to_do(name):
+    with pytest.raises(SparsityError, match=r"in a context of its own.*\n.*pattern of the function that it runs"):
+        jacobian(OTHER_CONTEXTS[name], np.array([1.0, 2.0]))
+
+
+def test_another_context_may_compute_with_numbers_that_do_not_depend_on_the_inputs():
+    pattern = jacobian(lambda x: [x[0] * derivative(square, 3.0), x[1]], [1.0, 2.0])
+    assert pattern.toarray().tolist() == [[True, False], [False, True]]

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 
-from cassette_import.contexts.autodiff.arrays.rules.elementwise import constant, sign, where
+from cassette_import.contexts.autodiff.arrays.rules.elementwise import sign, where
+from cassette_import.contexts.common.partials import constant
 from cassette_import.runtime.tagging.wrappers import plain, run
 
 
