@@ -132,7 +132,7 @@ class _Gathered:
             formats = together.merged_formats
             if target.suffix in formats:
                 formats[target.suffix](str(target))
-            return target.suffix in formats
+                return True
         streamed = any(one["streamed"] for one in results.values())
         content = merged_file(contents, target.suffix, streamed=streamed)
         if content is not None:

@@ -6,10 +6,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
-
-from distributed import Client
-
 from cassette_import.contexts.parallel.cluster import local_processes
 
 TARGETS = """
@@ -65,6 +61,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="module")
 def client():
+    Client = pytest.importorskip("distributed", reason="dask.distributed is not installed").Client
     with local_processes(2) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
 

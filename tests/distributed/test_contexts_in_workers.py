@@ -120,6 +120,28 @@ def test_a_flame_graph_has_the_paths_of_all_workers(in_workers, client, tmp_path
     assert microseconds(whole) == sum(map(microseconds, parts)) > 0
 
 
+def test_a_page_has_a_flame_graph_of_all_workers_and_one_by_worker(in_workers, client, tmp_path):
+    plugin, _ = in_workers("profile")
+    assert len(plugin.write(client, tmp_path / "run.html")) == 3
+    page = (tmp_path / "run.html").read_text()
+    data = json.loads(page.partition('type="application/json">')[2].partition("</script>")[0])
+    start = data["views"]["by process"]
+    names = [data["frames"][frame][0] for frame in data["frame"]]
+    calls = [(at >= start, data["calls"][at]) for at, name in enumerate(names) if name == "tax"]
+    assert sorted(calls) == [(False, 7), (True, 3), (True, 4)]
+    assert len([name for name in names if name.startswith("tcp://")]) == 2
+    assert [row[0] for row in data["functions"] if row[-1] == "tax"] == [7]
+
+
+def test_the_table_of_a_profile_is_by_worker_and_together(in_workers, client, tmp_path):
+    plugin, _ = in_workers("profile")
+    together = plugin.summary(client).partition("together:\n")[2]
+    (row,) = [line for line in together.splitlines() if line.endswith("(tax)")]
+    assert row.split()[0] == "7"
+    assert plugin.write(client, tmp_path / "run.txt")[0] == str(tmp_path / "run.txt")
+    assert "(tax)" in (tmp_path / "run.txt").read_text()
+
+
 @pytest.mark.parametrize("suffix", [".txt", ".jsonl", ".json"])
 def test_a_trace_has_the_calls_of_all_workers(in_workers, client, tmp_path, suffix):
     plugin, _ = in_workers("trace", suffix=suffix)

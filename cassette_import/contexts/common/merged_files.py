@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 __all__ = ["merged_file"]
 
-_Merger: TypeAlias = Callable[[Mapping[str, bytes]], bytes]
+_Merger: TypeAlias = Callable[[Mapping[str, bytes]], bytes | None]
 """Makes one content of those of several processes, which are given by the names of the processes."""
 
 
@@ -65,6 +65,14 @@ def _collapsed_stacks(contents: Mapping[str, bytes]) -> bytes:
     return "".join(f"{path} {number}\n" for path, number in total.items()).encode()
 
 
+def _flame_graph(contents: Mapping[str, bytes]) -> bytes | None:
+    """Pages with flame graphs; other pages have no sum."""
+    from cassette_import.contexts.common.flamegraph.merging import merged_page
+
+    page = merged_page({name: content.decode() for name, content in contents.items()}, "profile of all processes")
+    return None if page is None else page.encode()
+
+
 def _tree(contents: Mapping[str, bytes]) -> bytes:
     """Texts, each below the name of its process."""
     return b"\n".join(f"{name}:\n".encode() + content for name, content in contents.items())
@@ -100,6 +108,7 @@ _OF_SUMS: Final[Mapping[str, _Merger]] = {
     ".prof": _profile,
     ".collapsed": _collapsed_stacks,
     ".folded": _collapsed_stacks,
+    ".html": _flame_graph,
 }
 _OF_TRACES: Final[Mapping[str, _Merger]] = {
     ".txt": _tree,

@@ -26,6 +26,7 @@ from cassette_import.contexts.parallel.cluster import NEEDS_DISTRIBUTED, Cluster
 from cassette_import.contexts.parallel.conversion import Conversion
 from cassette_import.contexts.parallel.progress import Progress
 from cassette_import.contexts.parallel.regions import Regions
+from cassette_import.contexts.parallel.submissions import Submissions
 from cassette_import.contexts.parallel.tasks import ParallelError, Site, Task
 from cassette_import.contexts.parallel.worker import Outcome, execute
 from cassette_import.interpreter.hidden_frames import hidden
@@ -99,6 +100,7 @@ class Parallel(Regions, Context, events=Events.NONE):
         Regions.__init__(self)
         self._check = check
         self._cluster = Cluster(client, scheduler, workers)
+        self._submissions: Submissions | None = None
         self._progress = Progress(StandardError() if progress else None)
         self._lock = Lock()
         self._tasks: Counter[str] = Counter()
@@ -136,6 +138,7 @@ class Parallel(Regions, Context, events=Events.NONE):
     def forked(self) -> None:
         """Start with no calls in a forked process, which runs its calls itself."""
         self._lock = Lock()
+        self._submissions = None
         self._progress = Progress(None)
         self._tasks.clear()
         self._here.clear()
@@ -153,8 +156,14 @@ class Parallel(Regions, Context, events=Events.NONE):
         with self._lock:
             self._tasks[self._targets[id(task.function)][0]] += 1
         if client is not None:
-            task.submit(client)
+            self._submissions_to(client).add(task)
         self._progress.submitted()
+
+    def _submissions_to(self, client: Any) -> Submissions:
+        with self._lock:
+            if self._submissions is None or self._submissions.client is not client:
+                self._submissions = Submissions(client)
+            return self._submissions
 
     @hidden
     def finished(self, task: Task) -> Outcome:
@@ -184,7 +193,7 @@ class Parallel(Regions, Context, events=Events.NONE):
 
     def _compare(self, task: Task, name: str, outcome: Outcome) -> None:
         """Run the call here, too."""
-        again = execute(task.payload, (), *(one.outcome for one in task.earlier if one.outcome is not None))
+        again = execute(task.payload, *(one.outcome for one in task.earlier if one.outcome is not None))
         for what, one, other in (
             ("result", outcome.value, again.value),
             ("exception", _described(outcome.error), _described(again.error)),

@@ -13,6 +13,7 @@ import os.path
 import pathlib
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FrameType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, ClassVar, Final
@@ -70,8 +71,8 @@ class _State(threading.local):
     """The tasks of a thread."""
 
     def __init__(self) -> None:
-        self.tasks: list[Task] = []
-        self.stored: list[_Stored] = []
+        self.tasks: deque[Task] = deque()
+        self.stored: deque[_Stored] = deque()
         self.count = 0
         self.failed: Task | None = None
         self.fresh: Any = None
@@ -284,6 +285,8 @@ class Regions:
         names = _module_names()
         while state.tasks:
             task = state.tasks[0]
+            if task.outcome is None and task.submissions is not None:
+                task.submissions.fetch(state.tasks)
             try:
                 outcome = self.finished(task)
             except BaseException:
@@ -294,11 +297,11 @@ class Regions:
                 state.failed = task
                 raise outcome.error.with_traceback(None)
             task.placeholder.value = outcome.value
-            del state.tasks[0]
+            state.tasks.popleft()
             if task is last:
                 break
-        for stored in state.stored:
-            stored.fill()
+        while state.stored and (not state.tasks or state.stored[0].after <= state.tasks[0].number):
+            state.stored.popleft().fill()  # no task that may fail was called before it
         if names is not None:
             for name, value in names.items():
                 if type(value) is Placeholder and value.is_known:
@@ -312,9 +315,8 @@ class Regions:
                 stored.undo()
             else:
                 stored.fill()
-        for task in state.tasks:
-            if task.future is not None:
-                task.future.cancel()
+        if failed.submissions is not None:
+            failed.submissions.give_up(state.tasks)
         state.tasks.clear()
         state.stored.clear()
 

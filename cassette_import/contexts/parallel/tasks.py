@@ -7,10 +7,10 @@ dask's client; must not know the code of the program.
 from __future__ import annotations
 
 import pickle
-import sys
 from types import FrameType, TracebackType
 from typing import Any, Final
 
+from cassette_import.contexts.parallel.submissions import Call, in_one_line
 from cassette_import.contexts.parallel.tracebacks import rebuilt
 from cassette_import.contexts.parallel.worker import Dependency, Outcome, execute
 from cassette_import.errors import CassetteError
@@ -77,8 +77,8 @@ class Site:
 _COMPREHENSIONS: Final = ("<listcomp>", "<dictcomp>")
 
 
-class Task:
-    """One call.
+class Task(Call):
+    """One call of the program.
 
     Attributes
     ----------
@@ -90,36 +90,29 @@ class Task:
         Why it ran in this process; or empty.
     """
 
-    __slots__ = ("earlier", "function", "future", "number", "outcome", "payload", "placeholder", "reason", "site")
+    __slots__ = ("function", "number", "placeholder", "reason", "site")
 
     def __init__(self, number: int, function: Any, payload: bytes, earlier: list[Task], site: Site) -> None:
+        super().__init__(payload, earlier)
         self.number = number
         self.function = function
-        self.payload = payload
-        self.earlier = earlier
         self.site = site
-        self.future: Any = None
-        self.outcome: Outcome | None = None
         self.reason = ""
         self.placeholder = Placeholder(self)
 
-    def submit(self, client: Any) -> None:
-        """Give the call to the workers. Results that it needs are passed on there."""
-        self.future = client.submit(execute, self.payload, _path(), *(one.future for one in self.earlier), pure=False)
-
     def wait(self, name: str, problem: str = "") -> Outcome:
         """What came of the task. If the workers say nothing, it is run here; `problem` says why there are none."""
-        if self.outcome is None:
+        if self.submissions is not None:
+            self.submissions.send()  # also what needs the future of this one, which is released now
+        if self.outcome is None and self.future is not None:
             try:
-                if self.future is not None:
-                    self.outcome = self.future.result()
-                    problem = self.outcome.problem
+                self.outcome = self.future.result()
             except Exception as error:  # the worker died, or the scheduler is gone
-                problem = _in_one_line(error)
-            if self.outcome is None or problem:
-                self.reason = problem
-                self.outcome = self._here()
-            self.future = None
+                problem = in_one_line(error)
+        if self.outcome is None or self.outcome.problem:
+            self.reason = self.outcome.problem if self.outcome is not None else self.problem or problem
+            self.outcome = self._here()
+        self.future = self.sent = None
         if self.outcome.refusal:
             raise ParallelError(
                 f"{name} {self.outcome.refusal}, at {self.site}: a task works on a copy, so take it out of the targets "
@@ -129,7 +122,7 @@ class Task:
 
     def _here(self) -> Outcome:
         """Run the call in this process. Its result or exception need not be pickled."""
-        return execute(self.payload, (), *(one.outcome for one in self.earlier if one.outcome is not None), here=True)
+        return execute(self.payload, *(one.outcome for one in self.earlier if one.outcome is not None), here=True)
 
     def traceback(self) -> TracebackType:
         """The traceback of the task's exception: the call site, and what is below it."""
@@ -171,12 +164,4 @@ def pickled(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any])
     except HasPlaceholder:
         raise
     except Exception as error:
-        raise NotTransferable(f"its arguments cannot be pickled: {_in_one_line(error)}") from error
-
-
-def _path() -> tuple[str, ...]:
-    return tuple(map(str, sys.path))
-
-
-def _in_one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise NotTransferable(f"its arguments cannot be pickled: {in_one_line(error)}") from error

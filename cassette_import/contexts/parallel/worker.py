@@ -67,17 +67,17 @@ class Outcome:
             setattr(self, name, value)
 
 
-def execute(payload: bytes, path: Sequence[str], *earlier: Outcome, here: bool = False) -> Outcome:
+def execute(payload: bytes, *earlier: Outcome, path: Sequence[str] = (), here: bool = False) -> Outcome:
     """Make a call that was pickled, with the results of earlier tasks.
 
     Parameters
     ----------
     payload:
         The function, positional and keyword arguments, pickled. A `Dependency` stands for the result of another task.
-    path:
-        `sys.path` of the program, where modules are looked for last.
     earlier:
         The outcomes of these tasks.
+    path:
+        `sys.path` of the program, where modules are looked for last.
     here:
         Whether this is the process of the program: output is written at once, and nothing has to be pickled.
 

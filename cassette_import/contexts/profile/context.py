@@ -21,7 +21,7 @@ from cassette_import.contexts.common.accelerator import ACCELERATOR
 from cassette_import.contexts.common.function_names import thread_name
 from cassette_import.contexts.common.options import check_number, options_of
 from cassette_import.contexts.common.reporting import Writer
-from cassette_import.contexts.common.text import suggestion
+from cassette_import.contexts.common.text import suggestion, text_writer
 from cassette_import.contexts.profile.call_paths import CallPaths
 from cassette_import.contexts.profile.call_tree import (
     CALLBACK,
@@ -36,6 +36,8 @@ from cassette_import.contexts.profile.call_tree import (
 )
 from cassette_import.contexts.profile.formats import writers
 from cassette_import.contexts.profile.profiled_body import ProfiledBody
+from cassette_import.contexts.profile.statistics import Statistics
+from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 from cassette_import.contexts.profile.table import ORDERS, table
 from cassette_import.interpreter.clock import perf_counter
 from cassette_import.rewriting.events import Events
@@ -117,6 +119,7 @@ class Profile(Context, events=Events.CALLS):
         self.paths = CallPaths(paths)
         self.subtracts_overhead = overhead
         self._threads: dict[int, ThreadTree] = {}
+        self._elsewhere: SummedStatistics | None = None
         LISTENERS.add(self)
 
     @options_of(__init__)
@@ -291,7 +294,21 @@ class Profile(Context, events=Events.CALLS):
 
     def summary(self) -> str:
         """The table, with at most `limit` functions."""
-        return table(self, self._sort, self._limit)
+        return table(self._elsewhere or Statistics(self), self._sort, self._limit)
+
+    def portable_results(self) -> SummedStatistics:
+        """See `Merging`: what the table shows."""
+        return SummedStatistics(Statistics(self))
+
+    def add_results(self, results: SummedStatistics) -> None:
+        """See `Merging`: the table is of these processes then, and no more of this one."""
+        self._elsewhere = self._elsewhere or SummedStatistics()
+        self._elsewhere.add(results)
+
+    @property
+    def merged_formats(self) -> Mapping[str, Writer]:
+        """See `Merging`: the table. Files of the other formats are merged as files."""
+        return {".txt": text_writer(lambda: table(self._elsewhere or Statistics(self), self._sort))}
 
     @property
     def formats(self) -> Mapping[str, Writer]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.text import text_writer
+from cassette_import.contexts.profile.statistics import Statistics
 from cassette_import.contexts.profile.table import table
 
 
@@ -26,7 +27,7 @@ def writers(profile: Any, sort: str) -> Mapping[str, Writer]:
         ".folded": functools.partial(_export, "write_collapsed", profile),
         ".html": functools.partial(_write_page, "flamegraph", profile),
         ".callgraph.html": functools.partial(_write_page, "call_graph", profile),
-        ".txt": text_writer(lambda: table(profile, sort)),
+        ".txt": text_writer(lambda: table(Statistics(profile), sort)),
     }
 
 

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from cassette_import.contexts.common.function_names import Label
 from cassette_import.contexts.common.text import plural, search_folders, short_path
-from cassette_import.contexts.profile.call_tree import CallTrees
 from cassette_import.contexts.profile.statistics import CallStatistics, Statistics
+from cassette_import.contexts.profile.summed_statistics import SummedStatistics
 
 __all__ = ["ORDERS", "label_text", "table"]
 
@@ -32,9 +32,8 @@ _WORTH_SHOWING: Final = 0.5
 """The seconds for module levels and bodies from the cache from which on they are shown."""
 
 
-def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
+def table(statistics: Statistics | SummedStatistics, sort: str, limit: int | None = None) -> str:
     """The functions, one on each line, those with the largest values first; at most `limit` of them."""
-    statistics = Statistics(profile)
     functions = [(found, label) for label, found in statistics.totals().items()]
     roots = statistics.roots()
     if all(label in roots for _, label in functions):
@@ -59,7 +58,7 @@ def table(profile: CallTrees, sort: str, limit: int | None = None) -> str:
     return "\n".join(lines + _call_sites(statistics, folders, limit))
 
 
-def _specialising(statistics: Statistics, seconds: float) -> str:
+def _specialising(statistics: Statistics | SummedStatistics, seconds: float) -> str:
     """How much of the run specialising was; empty if no function was compiled, and the rest took little time."""
     whole = seconds + statistics.overhead
     share = min(1.0, statistics.specialising / whole) if whole else 0.0
@@ -79,7 +78,7 @@ def _row(found: CallStatistics, name: str) -> str:
     )
 
 
-def _call_sites(statistics: Statistics, folders: list[str], limit: int | None) -> list[str]:
+def _call_sites(statistics: Statistics | SummedStatistics, folders: list[str], limit: int | None) -> list[str]:
     sites = sorted(statistics.call_sites().items(), key=lambda entry: (-entry[1].cumulative, entry[0]))
     if not sites:
         return []
