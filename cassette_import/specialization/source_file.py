@@ -274,7 +274,12 @@ class SourceFile:
 
     def reason_to_leave_alone(self, place: Place) -> str | None:
         """Why the function at this place is left alone; None if it is not."""
-        return exclusions.reason_to_leave_alone(place)
+        reason = exclusions.reason_to_leave_alone(place)
+        source = None if reason is None else self._read()
+        if source is None:
+            return reason
+        text = source if isinstance(source, str) else _decode(source)
+        return exclusions.reason_to_leave_alone(place, exclusions.own_names(text))
 
     @property
     def trusted(self) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 
 from cassette_import import overdub
+from cassette_import.specialization.exclusions import own_names
 
 SOURCE = """
     class {first}:
@@ -28,3 +29,20 @@ def test_decorators_of_compilers_are_known_by_their_names(first, last, seen, mak
     recorder = Recorder()
     overdub(recorder, program.main)
     assert (abs in recorder.functions) is seen
+
+
+IMPORTS = """
+    import cassette_import as own
+    import cassette_import.contexts.lanes
+    import cassette_importer, other
+    from cassette_import.contexts.lanes import (
+        EffectError,  # an error, and more
+        vectorize as v,
+    )
+    def f():
+        from cassette_import.contexts.backends import jit  # comment, x
+"""
+
+
+def test_names_that_a_module_imports_from_this_package_are_no_other_compilers():
+    assert own_names(IMPORTS) == {"own", "cassette_import", "EffectError", "v", "jit"}

@@ -20,7 +20,9 @@ from cassette_import.contexts.lanes.lane import MOST_VALUES, Lane, agreed
 from cassette_import.contexts.lanes.lane_sets import Lanes
 from cassette_import.contexts.lanes.masks import choice_of
 from cassette_import.contexts.lanes.merging import merged
+from cassette_import.contexts.lanes.nested_levels import innermost
 from cassette_import.contexts.lanes.ranges import LaneRange
+from cassette_import.contexts.lanes.sequence_functions import SequenceFunction
 
 __all__ = ["RULES", "contains_lane", "contents", "identical", "looked_up", "sequence_call"]
 
@@ -97,6 +99,8 @@ def _sum(items: Any, /, start: Any = 0) -> Any:
     lanes = next((one.lanes for one in (*values, start) if type(one) is Lane), None)
     if lanes is None:
         return sum(values, start)
+    if innermost([*values, start]) is not None:
+        return compute(SequenceFunction(sum, [], {}, lambda start, *rest: _sum(rest, start)), start, *values)
     if sys.version_info >= (3, 12) and any(_is_float(one) for one in (*values, start)):
         return _compensated(lanes, values, start)
     for value in values:
@@ -140,18 +144,11 @@ def _compensated(lanes: Lanes, values: list[Any], start: Any) -> Any:
 def sequence_call(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A function of sequences of numbers, lane by lane."""
     sequences = [list(one) if type(one) is not Lane and hasattr(one, "__iter__") else one for one in arguments]
-    sizes = [len(one) if type(one) is list else -1 for one in sequences]
     flat = [part for one in sequences for part in (one if type(one) is list else [one])]
-
-    def rebuilt(*parts: Any) -> Any:
-        given, rest = [], list(parts)
-        for size in sizes:
-            count = 1 if size < 0 else size
-            given.append(rest[0] if size < 0 else rest[:count])
-            rest = rest[count:]
-        return function(*given, **keywords)
-
-    return compute(rebuilt, *flat) if any(type(part) is Lane for part in flat) else function(*sequences, **keywords)
+    if not any(type(part) is Lane for part in flat):
+        return function(*sequences, **keywords)
+    sizes = [len(one) if type(one) is list else None for one in sequences]
+    return compute(SequenceFunction(function, sizes, keywords), *flat)
 
 
 def identical(one: Any, other: Any) -> Any:
@@ -197,6 +194,8 @@ def contents(container: Any, item: Any) -> Any:
 class _Contains:
     """Whether an item is in a container that all lanes share."""
 
+    decides = True
+
     def __init__(self, container: Any) -> None:
         self.container = container
 
@@ -205,7 +204,9 @@ class _Contains:
 
 
 class _Lookup:
-    """The item of a table that all lanes share."""
+    """The item of a table that all lanes share. The key decides which one it is."""
+
+    decides = True
 
     def __init__(self, table: Any) -> None:
         self.table = table

@@ -34,6 +34,7 @@ from cassette_import.contexts.lanes.known_functions import (
     TAKES_ITERATORS,
 )
 from cassette_import.contexts.lanes.lane import Lane, LaneMethod, agreed
+from cassette_import.contexts.lanes.nested_functions import NESTED
 from cassette_import.contexts.lanes.objects import Objects
 from cassette_import.interpreter.callables import python_function
 from cassette_import.interpreter.own_files import PACKAGE_FOLDER
@@ -223,7 +224,7 @@ class Calls(Objects):
 
     def _dict_get(self, table: dict[Any, Any], key: Lane, default: Any = None) -> Any:
         if all(map(is_immutable, table.values())) and type(default) is not Lane and is_immutable(default):
-            return compute(lambda one: table.get(one, default), key)
+            return compute(_Get(table, default), key)
         return table.get(agreed(key, "is the key of a dict"), default)
 
     def _unknown(self, f: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -235,7 +236,10 @@ class Calls(Objects):
         if isinstance(f, functools.partial):
             return self.call(f.func, *f.args, *arguments, **{**f.keywords, **keywords})
         code = getattr(function, "__code__", None)
-        if code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
+        if function is not None and code is not None and code.co_filename.startswith(PACKAGE_FOLDER):
+            nested = NESTED.get((str(module), function.__qualname__))
+            if nested is not None:
+                return nested(self, *arguments, **keywords)
             raise self.lanes.refuse(
                 EffectError(
                     f"{name_of(f)} is called in a vectorized function, at {place()}, and does not compute with lanes: "
@@ -260,6 +264,19 @@ class Calls(Objects):
                 EffectError(f"{name_of(f)} {what}, and there is no rule for it, at {place()}: {advice}")
             )
         raise self.effect(f"{name_of(f)} {what}", advice)
+
+
+class _Get:
+    """The item of a dict that all lanes share, or a default. The key decides which one it is."""
+
+    decides = True
+
+    def __init__(self, table: dict[Any, Any], default: Any) -> None:
+        self.table = table
+        self.default = default
+
+    def __call__(self, key: Any) -> Any:
+        return self.table.get(key, self.default)
 
 
 def _is_made_by(kind: Any, init: Any) -> bool:

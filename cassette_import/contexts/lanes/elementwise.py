@@ -16,6 +16,7 @@ from cassette_import.contexts.lanes.columns import Mixed, is_immutable, joined, 
 from cassette_import.contexts.lanes.errors import EffectError, name_of, place
 from cassette_import.contexts.lanes.lane import PORT, Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
+from cassette_import.contexts.lanes.nested_levels import computed_in_levels
 from cassette_import.contexts.lanes.rules import RULES
 
 __all__ = ["compute", "lane_of"]
@@ -25,7 +26,14 @@ _NUMBERS: Final = {float, int, bool}
 
 def compute(function: Any, *operands: Any) -> Any:
     """The results of a function of immutable values: a `Lane`, or a plain value that all lanes share."""
-    lanes: Lanes = next(one for one in operands if type(one) is Lane).lanes
+    found: Lanes | None = None
+    for one in operands:
+        if type(one) is Lane:
+            if one.annotation is not None:
+                return computed_in_levels(function, operands)
+            found = one.lanes
+    assert found is not None
+    lanes = found
     while True:
         active = lanes.active
         data = [one.at(active) if type(one) is Lane else one for one in operands]

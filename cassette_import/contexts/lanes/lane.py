@@ -8,7 +8,7 @@ must not know how code is converted.
 from __future__ import annotations
 
 import operator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from cassette_import.contexts.lanes.errors import EffectError, place
 from cassette_import.contexts.lanes.known_functions import ARITHMETIC, COMPARISONS, PARTS
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet, NotInSet
 
-__all__ = ["MOST_VALUES", "PORT", "Lane", "LaneMethod", "agreed"]
+__all__ = ["MOST_VALUES", "PORT", "Annotation", "Lane", "LaneMethod", "agreed"]
 
 MOST_VALUES: Final = 64
 """Into how many groups lanes are split where C code needs one value."""
@@ -25,15 +25,34 @@ MOST_VALUES: Final = 64
 _CLASSES: Final[dict[str, type]] = {"f": float, "i": int, "b": bool, "c": complex}
 
 
+class Annotation(NamedTuple):
+    """What a context within the run has computed for a value: a derivative, or an enclosure.
+
+    Attributes
+    ----------
+    level:
+        The context: see `nested_levels`.
+    parts:
+        The metadata, by name: numbers and values of lanes. None if the context knows that there is some, but not which.
+    bare:
+        The value without this annotation. It may have annotations of contexts further out.
+    """
+
+    level: Any
+    parts: dict[Any, Any] | None
+    bare: Any
+
+
 class Lane:
     """The values of one variable in many lanes."""
 
-    __slots__ = ("_late", "_late_data", "data", "lanes", "set")
+    __slots__ = ("_late", "_late_data", "annotation", "data", "lanes", "set")
 
-    def __init__(self, lanes: Lanes, members: LaneSet, data: Any) -> None:
+    def __init__(self, lanes: Lanes, members: LaneSet, data: Any, annotation: Annotation | None = None) -> None:
         self.lanes = lanes
         self.set = members
         self.data = data
+        self.annotation = annotation
         self._late: LaneSet | None = None
         self._late_data: Any = None
 
@@ -169,6 +188,8 @@ def agreed(lane: Any, what: str = "is needed as one value") -> Any:
     """
     if type(lane) is not Lane:
         return lane
+    if lane.annotation is not None:
+        lane.annotation.level.check_lost(lane, what)
     data = lane.now()
     values = data.tolist()
     keys = [(type(value), repr(value)) for value in values]

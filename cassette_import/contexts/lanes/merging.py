@@ -14,6 +14,7 @@ from cassette_import.contexts.lanes.columns import is_immutable, joined, same
 from cassette_import.contexts.lanes.elementwise import lane_of
 from cassette_import.contexts.lanes.lane import Lane
 from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
+from cassette_import.contexts.lanes.nested_levels import Level, innermost, taken_apart
 
 __all__ = ["UNBOUND", "Partial", "merged", "scattered"]
 
@@ -74,6 +75,9 @@ def merged(lanes: Lanes, target: LaneSet, pieces: Pieces) -> Any:
 
 def _column(lanes: Lanes, target: LaneSet, pieces: Pieces) -> Any:
     """A column of the values at a set that need not be the active one."""
+    level = innermost([value for _, value in pieces])
+    if level is not None:
+        return _annotated(lanes, target, pieces, level)
     while True:
         version = lanes.version
         members = lanes.current(target)
@@ -85,6 +89,28 @@ def _column(lanes: Lanes, target: LaneSet, pieces: Pieces) -> Any:
                 parts.append((own.positions_in(members), data))
         if lanes.version == version:
             return lane_of(lanes, members, joined(members.size, parts))
+
+
+def _annotated(lanes: Lanes, target: LaneSet, pieces: Pieces, level: Level) -> Any:
+    """A column of values of which some are annotated: their parts are merged, too."""
+    split = [(members, *taken_apart(level, value)) for members, value in pieces]
+    bare = _column(lanes, target, [(members, value) for members, value, _ in split])
+    if level.ended:
+        return bare
+    parts: dict[Any, Any] | None = {}
+    if any(given is None for _, _, given in split):
+        parts = None
+    else:
+        for name in dict.fromkeys(name for _, _, given in split for name in given or ()):
+            parts[name] = _column(  # type: ignore[index]
+                lanes,
+                target,
+                [
+                    (members, given[name] if given and name in given else level.lifted(name, value))
+                    for members, value, given in split
+                ],
+            )
+    return level.annotate(lanes, lanes.current(target), bare, parts)
 
 
 def _tuple(lanes: Lanes, pieces: Pieces) -> Any:

@@ -25,6 +25,7 @@ class LaneRange:
     @classmethod
     def of(cls, *arguments: Any) -> Any:
         """The range of these arguments: an ordinary one where all lanes agree, or the types are wrong."""
+        arguments = tuple(map(_bare, arguments))  # bounds decide: nothing is computed from them
         start, stop, step = (0, *arguments, 1) if len(arguments) == 1 else (*arguments, 1)[:3]
         step = agreed(step, "is the step of a range")
         kinds: Any = [one.__class__ for one in (start, stop)]
@@ -69,3 +70,10 @@ class LaneRange:
                     return
             yield item
             item = item + self.step
+
+
+def _bare(value: Any) -> Any:
+    """A value without the annotations of contexts within the run."""
+    while type(value) is Lane and value.annotation is not None:
+        value = value.annotation.bare
+    return value

@@ -32,6 +32,7 @@ from cassette_import.contexts.lanes.structures import UnknownStructure, assemble
 from cassette_import.errors import CassetteError, CassetteWarning, NotOverdubbable
 from cassette_import.importing.installation import install
 from cassette_import.interpreter.callables import python_function
+from cassette_import.runtime.overdubbed_code import OVERDUBBED
 from cassette_import.runtime.state import ACTIVE
 
 __all__ = ["vectorize"]
@@ -258,6 +259,7 @@ class _Call:
         except Exception as raised:
             error = raised
         del given, keywords
+        self._check_converted()
         if lanes.failure is not None or isinstance(error, CassetteError):
             context.forget()
             context.log.undo()
@@ -294,6 +296,15 @@ class _Call:
         else:
             self.pieces.append((here, outcome[0], lanes.whole))
         return [ids[group] for group in lanes.groups]
+
+    def _check_converted(self) -> None:
+        """Refuse a function that has been left alone: its effects would not be seen."""
+        function = python_function(self.f)
+        if function is not None and not OVERDUBBED.overdubbable(function):
+            raise NotOverdubbable(
+                f"{name_of(self.f)} cannot be vectorized: it is left alone, because another compiler may read its "
+                "source; a decorator has the name of one, such as jit"
+            )
 
     def _in_order(self, lanes: Lanes, ids: Any, effect: EffectError) -> list[Any]:
         """Note that the active lanes have an effect; return the groups of all others."""

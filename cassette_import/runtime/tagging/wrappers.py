@@ -109,10 +109,18 @@ WRAPPERS[id(Tagged)] = plain
 # ---- operators: outside of overdubbed code, an operation on a wrapper is an event
 
 
+COMPUTED_BY: Final[dict[type, Callable[..., Any]]] = {}
+"""What calls a function whose argument has this type: functions in C cannot compute with values of lanes."""
+
+
 @hidden
 def run(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function from code that is not overdubbed; the call is an event if an argument is wrapped."""
     if Tagged not in map(type, arguments):
+        if COMPUTED_BY:
+            for one in arguments:
+                if type(one) in COMPUTED_BY:
+                    return COMPUTED_BY[type(one)](function, *arguments)
         return function(*arguments)
     variant = ACTIVE.get().variant
     if variant is None or not variant.tagging:

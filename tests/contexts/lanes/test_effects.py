@@ -129,8 +129,8 @@ def unknown_code(x):
 LANES = np.linspace(0.0, 2.0, 200)
 
 
-def derivative_inside(x):
-    return derivative(lambda y: x * y, 1.0)
+def own_function_inside(x):
+    return vectorize(lambda y: x * y)(1.0)
 
 
 def foreign_object(x):
@@ -191,7 +191,7 @@ def insort(x):
 
 
 EFFECTS = [writes_global, writes_global_object, appends_to_global, prints, random_number, identity, key_of_dict]
-EFFECTS += [unknown_code, derivative_inside, foreign_object, make_counter(), default_argument, function_attribute]
+EFFECTS += [unknown_code, own_function_inside, foreign_object, make_counter(), default_argument, function_attribute]
 EFFECTS += [advances_global_iterator, loops_over_global_iterator, default_dict, counter_of_library, insort]
 
 
@@ -423,3 +423,29 @@ def test_an_iterator_that_cannot_be_put_back_is_refused_where_other_effects_spli
     numbers = iter([1.0, 2.0, 3.0, 4.0])
     with pytest.raises(EffectError, match="an iterator that outlives the call is advanced"):
         vectorize(lambda x: x + next(numbers), effects="split")(np.arange(3.0))
+
+
+@vectorize
+def decorated(x):
+    SEEN.append(x)
+    return x
+
+
+def jit(f):
+    return f
+
+
+@jit
+def left_alone(x):
+    return x if x > 1 else 2 * x
+
+
+def test_a_decorated_function_is_converted_although_a_compiler_has_a_decorator_of_this_name():
+    with pytest.raises(EffectError, match="an object that outlives the call is changed"):
+        decorated(LANES)
+    assert SEEN == []
+
+
+def test_a_function_that_is_left_alone_is_an_error():
+    with pytest.raises(NotOverdubbable, match="left_alone cannot be vectorized: it is left alone"):
+        vectorize(left_alone)(LANES)

@@ -1,0 +1,23 @@
+"""Functions of other contexts that compute for all lanes at once, where the program calls them within a run.
+
+Knows them by name, so that no other context is imported; must not know what they compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from cassette_import.contexts.lanes import derivatives
+
+__all__ = ["NESTED"]
+
+_AUTODIFF: Final = "cassette_import.contexts.autodiff.derivatives"
+
+NESTED: Final[dict[tuple[str, str], Callable[..., Any]]] = {
+    (_AUTODIFF, "derivative"): derivatives.derivative,
+    (_AUTODIFF, "gradient"): derivatives.gradient,
+    (_AUTODIFF, "jvp"): derivatives.jvp,
+    (_AUTODIFF, "vjp"): derivatives.vjp,
+}
+"""By module and name: a function of the context of the run, and of the arguments."""
