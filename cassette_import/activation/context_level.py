@@ -48,6 +48,10 @@ class ContextLevel:
         """Whether some hook or overload takes every event of a kind, or its values may be tagged."""
         if self.key.tagging and kind in TAGGED:
             return True
+        return self.sees_all(kind)
+
+    def sees_all(self, kind: Events) -> bool:
+        """Whether some hook or overload takes every event of a kind, whichever function it is."""
         return self.wants(kind) and any(table.sees_everything for table in self.tables.values())
 
     def overloads_all(self, kind: Events) -> bool:

@@ -118,7 +118,7 @@ class StackVariant:
         NAMES[names.overload(kind)] = runner.with_overloads
         NAMES[names.pick(kind)] = runner.intercept
         if self.tagging:
-            NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded
+            NAMES[names.is_overloaded_at(kind)] = plan.is_overloaded and not plan.only_targets
 
     def _plan(self, kind: Events, levels: list[ContextLevel]) -> EventPlan:
         """What the stack does with one kind of event."""
@@ -140,6 +140,7 @@ class StackVariant:
             overload_targets=overload_targets,
             single_overloads={} if self.tagging else single_overloads(tables, takes_everything),
             propagation=propagation() if self.tagging else None,  # runs a call that no overload takes
+            only_targets=kind is Events.CALLS and not any(level.sees_all(kind) for level in levels),
         )
 
     def _bind_hooks(self, kind: Events, level: ContextLevel, bound: Level) -> None:
@@ -162,6 +163,7 @@ class StackVariant:
         self.guards.forget()
         self.guards.allow_tests(not calls.plan.takes_everything)
         NAMES[names.target_names] = calls.plan.builtin_names
+        NAMES[names.target_classes] = calls.plan.classes
         NAMES[names.target_functions(with_keywords=False)] = calls.plan.python_functions(HIGHER_ORDER.positional)
         NAMES[names.target_functions(with_keywords=True)] = calls.plan.python_functions(HIGHER_ORDER.by_id)
 
@@ -245,6 +247,7 @@ class StackVariant:
             tagging=self.tagging,
             argument_free=argument_free,
             follows_bodies=any(level.follows_bodies for level in levels),
+            tags_beside_targets=self.tagging and bool(targets) and not any(level.sees_all(Events.CALLS) for level in levels),
         )
 
     def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:

@@ -75,6 +75,9 @@ class Shape(Record):
         Kinds of events whose hooks are all argument-free: they read nothing but their context.
     follows_bodies:
         Whether some context follows the bodies of generators and coroutines (see `forms.followed_bodies`).
+    tags_beside_targets:
+        Whether values may be tagged, and hooks and overloads take calls of chosen functions alone: as long as nothing
+        is tagged, all other calls are plain.
     """
 
     prefix: str
@@ -88,6 +91,7 @@ class Shape(Record):
     tagging: bool = False
     argument_free: Events = Events.NONE
     follows_bodies: bool = False
+    tags_beside_targets: bool = False
 
     def interest(self, event: Events, primitive: str | None = None) -> Interest:
         """What an event of this kind, and of this primitive, means to the stack."""

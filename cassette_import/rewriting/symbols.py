@@ -297,6 +297,11 @@ class VariantNames(Record):
         """The names of the builtins that are targets."""
         return f"{self.prefix}.names"
 
+    @property
+    def target_classes(self) -> str:
+        """The identities of the classes that are targets, or that may get one as a callback."""
+        return f"{self.prefix}.classes"
+
     def target_functions(self, with_keywords: bool) -> str:
         """The functions that are targets, or that may get one as a callback."""
         return f"{self.prefix}.functions{KEYWORDS if with_keywords else ''}"

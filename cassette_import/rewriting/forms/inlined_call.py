@@ -63,11 +63,26 @@ class InlinedCall:
         at = self._at
         if self._only_native:
             steps, place = [*self._steps, self._native()], len(self._steps)
+        elif self._events.shape.tags_beside_targets:
+            place = len(self._steps)
+            steps = [*self._steps, self._of_target_or_plain()]
         else:
             self._steps.append(self._find_kind())
             self._find_function()
             steps, place = self._events.event(at, Events.CALLS, self, self._steps, self._native(), self._result)
         return at.pick([*steps, at.clear(self._used)], place)
+
+    def _of_target_or_plain(self) -> ast.expr:
+        """The event, or the plain call if the callee is no target and nothing is tagged."""
+        at, shape = self._at, self._events.shape
+        positional, keywords = self._arguments(as_written(self._values, self._reads))
+        plain = tagged_events.plain_call(at, self._callee, self._result, positional, keywords)
+        self._steps = [self._find_kind()]
+        self._find_function()
+        positional, keywords = self._arguments(as_written(self._values, self._reads))
+        native = tagged_events.dispatched(at, shape.prefix, self._callee, positional, keywords)
+        event = at.pick(*self._events.event(at, Events.CALLS, self, self._steps, native, self._result))
+        return at.either(tagged_events.is_dispatched(at, shape, self._callee), event, plain)
 
     def _find_kind(self) -> ast.expr:
         """The assignment to the temporaries with the kind of the callee."""
@@ -85,7 +100,7 @@ class InlinedCall:
         at, shape = self._at, self._events.shape
         positional, keywords = self._arguments(as_written(self._values, self._reads))
         if shape.tagging:
-            return tagged_events.call(at, shape.prefix, self._callee, self._result, positional, keywords)
+            return tagged_events.call(at, shape, self._callee, self._result, positional, keywords)
         callee: ast.expr = at.load(self._callee)
         if Events.CALLS in shape.overloads:
             over = at.call(at.symbol(self._names.overload(Events.CALLS)), [callee])

@@ -12,6 +12,7 @@ from typing import Final
 from cassette_import.rewriting import symbols, temporaries
 from cassette_import.rewriting.events import Events
 from cassette_import.rewriting.primitives import BINARY, INPLACE
+from cassette_import.rewriting.shape import Shape
 from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.annotations import is_number
 from cassette_import.rewriting.trees.node_builder import At
@@ -64,41 +65,82 @@ def _is_not_in(at: At, value: ast.expr, container: str) -> ast.expr:
     return at.put(ast.Compare(value, [ast.NotIn()], [at.symbol(container)]))
 
 
+def is_dispatched(at: At, shape: Shape, function: str) -> ast.expr:
+    """The test whether a call of what the temporary `function` holds may be more than a plain call.
+
+    As long as there is no metadata, Python functions, builtins and classes are called as they are, except for those with
+    rules that apply always, and for targets.
+    """
+    names = VariantNames(shape.prefix)
+    targets = shape.tags_beside_targets
+    callee = at.load(function)
+    behind = at.attribute(callee, "__func__")
+
+    def is_known(tests: list[ast.expr], value: ast.expr, *sets: str | None) -> ast.expr:
+        others = [_is_not_in(at, value, found) for found in sets if found is not None]
+        tests = [*tests, *others]
+        return at.put(ast.BoolOp(ast.And(), tests)) if len(tests) > 1 else tests[0]
+
+    known = [
+        is_known(
+            [at.kind_is(function, at.kind("function"))],
+            callee,
+            names.target_functions(with_keywords=True) if targets else None,
+        ),
+        is_known(
+            [
+                at.kind_is(function, at.kind("method")),
+                at.same(at.call(at.symbol(symbols.TYPE), [behind]), at.kind("function")),
+            ],
+            behind,
+            names.target_functions(with_keywords=True) if targets else None,
+        ),
+        is_known(
+            [at.kind_is(function, at.kind("builtin"))],
+            at.call(at.symbol(symbols.NAME_OF), [callee]),
+            symbols.RULED_NAMES,
+            names.target_names if targets else None,
+        ),
+        is_known(
+            [at.kind_is(function, at.symbol(symbols.TYPE))],
+            at.call(at.symbol(symbols.ID), [callee]),
+            symbols.RULED,
+            names.target_classes if targets else None,
+        ),
+    ]
+    other = at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), known))))
+    return at.put(ast.BoolOp(ast.Or(), [tested(at, shape.prefix, Events.CALLS, "", ()), other]))
+
+
+def dispatched(
+    at: At, prefix: str, function: str, positional: list[ast.expr], keywords: list[ast.keyword]
+) -> ast.expr:
+    """A call of what the temporary `function` holds, at which metadata is propagated and overloads are looked up."""
+    over = at.call(at.symbol(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)])
+    return at.call(over, positional, keywords)
+
+
+def plain_call(
+    at: At, function: str, result: str, positional: list[ast.expr], keywords: list[ast.keyword]
+) -> ast.expr:
+    """A call of what the temporary `function` holds, made while there is no metadata."""
+    callee = at.load(function)
+    return after(at, at.call(callee, positional, keywords), symbols.CLAIMED_OF, result, callee)
+
+
 def call(
-    at: At, prefix: str, function: str, result: str, positional: list[ast.expr], keywords: list[ast.keyword]
+    at: At, shape: Shape, function: str, result: str, positional: list[ast.expr], keywords: list[ast.keyword]
 ) -> ast.expr:
     """A call of what the temporary `function` holds.
 
-    A Python function is called with tagged arguments. For other callees, the runner of calls propagates metadata. As
-    long as there is none, builtins and classes are called as they are, except for those with rules that apply always.
+    A Python function is called with tagged arguments. For other callees, the runner of calls propagates metadata.
 
     On Python 3.12, tracers are notified of the line again if there is a jump after such a call.
     """
-    callee, over = (
-        at.load(function),
-        at.call(at.symbol(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)]),
+    over = dispatched(at, shape.prefix, function, positional, keywords)
+    return at.either(
+        is_dispatched(at, shape, function), over, plain_call(at, function, result, positional, keywords)
     )
-    behind = at.call(at.symbol(symbols.TYPE), [at.attribute(callee, "__func__")])
-    of_function: list[ast.expr] = [
-        at.kind_is(function, at.kind("method")),
-        at.same(behind, at.kind("function")),
-    ]
-    of_builtin: list[ast.expr] = [
-        at.kind_is(function, at.kind("builtin")),
-        _is_not_in(at, at.call(at.symbol(symbols.NAME_OF), [callee]), symbols.RULED_NAMES),
-    ]
-    of_class: list[ast.expr] = [
-        at.kind_is(function, at.symbol(symbols.TYPE)),
-        _is_not_in(at, at.call(at.symbol(symbols.ID), [callee]), symbols.RULED),
-    ]
-    known: list[ast.expr] = [
-        at.kind_is(function, at.kind("function")),
-        *(at.put(ast.BoolOp(ast.And(), tests)) for tests in (of_function, of_builtin, of_class)),
-    ]
-    other = at.put(ast.UnaryOp(ast.Not(), at.put(ast.BoolOp(ast.Or(), known))))
-    test = at.put(ast.BoolOp(ast.Or(), [tested(at, prefix, Events.CALLS, "", ()), other]))
-    untagged = after(at, at.call(callee, positional, keywords), symbols.CLAIMED_OF, result, callee)
-    return at.either(test, at.call(over, positional, keywords), untagged)
 
 
 def unpacking(at: At, prefix: str, value: ast.expr, spec: object) -> ast.expr:

@@ -32,6 +32,8 @@ def intercept_nothing(callee: Any) -> Any:
 def make_intercept_everything(plan: EventPlan, event: Callable[..., Any], variant: Any) -> Callable[[Any], Any]:
     """`intercept(callee)` where every call is an event. The code may run while another variant is active."""
     get, intercept_elsewhere = ACTIVE.get, intercept_if_active(plan.kind)
+    if plan.propagation is not None and plan.only_targets:
+        return _make_intercept_unless_plain(plan, event, variant)
 
     @hidden
     def intercept_everything(callee: Any) -> Any:
@@ -40,6 +42,25 @@ def make_intercept_everything(plan: EventPlan, event: Callable[..., Any], varian
         return Callee(event, callee) if get().variant is variant else intercept_elsewhere(callee)
 
     return intercept_everything
+
+
+def _make_intercept_unless_plain(plan: EventPlan, event: Callable[..., Any], variant: Any) -> Callable[[Any], Any]:
+    """The same where values may be tagged, and no hook or overload takes calls of functions that are no targets."""
+    get, intercept_elsewhere = ACTIVE.get, intercept_if_active(plan.kind)
+    is_plain, call_plainly = plan.propagation.is_plain_while_untagged, plan.propagation.make_plain_call(event)
+    targets = plan.targets_and_leaves
+
+    @hidden
+    def intercept_unless_plain(callee: Any) -> Any:
+        if id(callee) in FRAME_READERS:
+            return callee
+        if get().variant is not variant:
+            return intercept_elsewhere(callee)
+        if is_plain(callee) and (not targets or id(split(callee)[0]) not in targets):
+            return Callee(call_plainly, callee)
+        return Callee(event, callee)
+
+    return intercept_unless_plain
 
 
 def make_intercept_targets(

@@ -52,6 +52,8 @@ class EventPlan:
         The targets with one overload and nothing else: the number of its context, and its handler.
     propagation:
         What calls a callee where values may be tagged; else None.
+    only_targets:
+        Whether hooks and overloads take calls of targets alone.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class EventPlan:
         overload_targets: dict[int, Any],
         single_overloads: dict[int, tuple[int, Any]],
         propagation: Any = None,
+        only_targets: bool = False,
     ) -> None:
         self.kind = kind
         self.levels = levels
@@ -73,6 +76,7 @@ class EventPlan:
         self.overload_targets = overload_targets
         self.single_overloads = single_overloads
         self.propagation = propagation
+        self.only_targets = only_targets
 
     @cached_property
     def prehooks(self) -> list[LevelHook]:
@@ -134,6 +138,12 @@ class EventPlan:
             for function in functions
             if type(function) is not FunctionType and isinstance(name := getattr(function, "__name__", None), str)
         )
+
+    @property
+    def classes(self) -> frozenset[int]:
+        """The identities of the classes among these: a metaclass of the program may have no hash."""
+        functions = (*self.targets.values(), *HIGHER_ORDER.by_id.values())
+        return frozenset(id(function) for function in functions if isinstance(function, type))
 
     def python_functions(self, leaves: dict[int, Any]) -> frozenset[FunctionType]:
         """The Python functions among the targets and some higher-order leaves."""

@@ -118,6 +118,21 @@ def call_plainly(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
     return rewrapped_result(split(callee)[0], value) if FLAGS[METADATA_EXISTS] else value
 
 
+def make_plain_call(event: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a callee that was looked up before its arguments, which may have tagged the first value: then the
+    call is an event.
+    """
+
+    @hidden
+    def call(callee: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        if FLAGS[METADATA_EXISTS]:
+            return event(callee, *arguments, **keywords)
+        value = callee(*arguments, **keywords)
+        return rewrapped_result(split(callee)[0], value) if FLAGS[METADATA_EXISTS] else value
+
+    return call
+
+
 @hidden
 def rewrapped_result(function: Any, value: Any) -> Any:
     """The result of a plain call during which the first value was tagged, wrapped as it was inside."""

@@ -35,6 +35,7 @@ from cassette_import.runtime.tagging.fast_path import (
     call_plainly,
     is_iterated_plainly,
     is_plain_while_untagged,
+    make_plain_call,
     rewrapped_result,
     steps_plainly,
 )
@@ -62,7 +63,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrappe
 
 __all__ = [
     "bound_names", "call_overload", "call_plainly", "callback_arguments", "imported_names", "is_iterated_plainly",
-    "is_plain_while_untagged", "propagate", "recognised_item", "rewrapped", "rewritten_code", "steps_plainly",
+    "is_plain_while_untagged", "make_plain_call", "propagate", "recognised_item", "rewrapped", "rewritten_code", "steps_plainly",
     "without_tags",
 ]  # fmt: skip
 
