@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final, TypeAlias
@@ -27,6 +28,8 @@ class PostImportFinder:
 
     def __init__(self) -> None:
         self._callbacks: dict[str, list[Callback]] = {}
+        self.beginning: dict[str, Callable[[], AbstractContextManager[Any]]] = {}
+        """For some of the awaited names, what makes the manager of a block in which the module is executed."""
         self._others = OtherFinders(self)
 
     @property
@@ -84,8 +87,14 @@ class _NotifyingLoader(TemporaryLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Execute the module, then notify the callbacks."""
         self._restore_loader(module)
-        self._wrapped.exec_module(module)
-        self._finder.notify(self._spec.name, module)
+        name = self._spec.name
+        around = self._finder.beginning.get(name)
+        if around is None:
+            self._wrapped.exec_module(module)
+        else:
+            with around():
+                self._wrapped.exec_module(module)
+        self._finder.notify(name, module)
 
 
 POST_IMPORT: Final = PostImportFinder()

@@ -125,7 +125,7 @@ CLASS_NAME: Final = "@class.name"
 METADATA_EXISTS: Final = "@tagged"
 """Whether any value may be tagged."""
 ATTRIBUTES_WATCHED: Final = "@watched"
-"""Whether any value may be tagged, or a context watches attributes."""
+"""Whether a context watches attributes."""
 NOTHING: Final = "@nothing"
 """An object that no program has."""
 RETURNED: Final = "@returned"
@@ -199,6 +199,7 @@ SETTLED: Final = "@settled"
 """The same for an operation whose result is never tagged."""
 
 _WHOLE: Final = "@whole."
+_WATCHED: Final = f"{ATTRIBUTES_WATCHED}."
 
 
 def primitive(name: str) -> str:
@@ -219,6 +220,11 @@ def argument_free_hooks_anywhere(when: When, kind: Events) -> str:
 def whole_types(name: str) -> str:
     """The types of right operands with which a primitive (``operator.iadd``) runs no code of the program."""
     return f"{_WHOLE}{name}"
+
+
+def attribute_watched(name: str) -> str:
+    """Whether a context watches attributes of this name."""
+    return f"{_WATCHED}{name}"
 
 
 def kind(name: str) -> str:
@@ -398,9 +404,10 @@ def is_failed(attribute: str) -> bool:
 FLAGS: Final = "@flags"
 """The cell of the flags: what is true of the whole process at the moment."""
 
-_IN_FLAGS: Final = frozenset(
-    {IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, ATTRIBUTES_WATCHED, RULED, RULED_NAMES}
-)
+_IN_FLAGS: Final = frozenset({IS_ANY_ACTIVE, ONLY_ARGUMENT_FREE, METADATA_EXISTS, RULED, RULED_NAMES})
+
+WATCHES: Final = "@watches"
+"""The cell of the names of attributes: which of them contexts watch."""
 
 
 @functools.lru_cache(4096)
@@ -408,6 +415,8 @@ def place_of(symbol: str) -> tuple[str, str] | None:
     """The cell that a symbol is in, and the name of its attribute; None if the value is a constant of the code."""
     if symbol in _IN_FLAGS or symbol.startswith(_WHOLE):
         return FLAGS, symbol
+    if symbol == ATTRIBUTES_WATCHED or symbol.startswith(_WATCHED):
+        return WATCHES, symbol
     prefix, _, attribute = symbol.partition(".")
     number = prefix[1:].removeprefix(_WILDCARD[1:]).removesuffix(_TAGGING)
     is_of_variant = attribute and prefix[:1] == MARK and number.isdecimal()

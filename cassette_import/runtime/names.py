@@ -74,7 +74,6 @@ FLAGS.update(
         symbols.IS_ANY_ACTIVE: False,
         symbols.ONLY_ARGUMENT_FREE: True,
         symbols.METADATA_EXISTS: False,
-        symbols.ATTRIBUTES_WATCHED: False,
     }
 )
 

@@ -21,11 +21,14 @@ from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.unmatched_targets import never_called, track
 from cassette_import.contexts.taint.flow import Finding, Flow, Path, merged
 from cassette_import.contexts.taint.handovers import HANDOVERS, Parcels
+from cassette_import.contexts.taint.imports import AwaitedModules, take_care_while_executed
 from cassette_import.contexts.taint.names import Attributes, Functions
 from cassette_import.contexts.taint.rules import SANITIZERS, SINKS, SOURCES, Sanitizer, Sink
 from cassette_import.interpreter.hidden_frames import hidden
+from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED
 from cassette_import.runtime.dispatch.call_sites import nearest_site
 from cassette_import.runtime.tagging.computed_metadata import tag_with_parts
+from cassette_import.runtime.tagging.live_metadata import WATCHES, note_watching
 from cassette_import.runtime.tagging.wrappers import plain
 
 __all__ = ["Finding", "Sanitizer", "Sink", "Taint", "TaintError"]
@@ -100,17 +103,20 @@ class Taint(Context, tagging=True):
         self.findings: list[Finding] = []
         """The findings in order, each path to a sink once."""
         self.stop = stop
-        self.watched = Attributes(names, self._register_new)
+        chosen = [one if isinstance(one, str) else one.name for part in given for one in part]
+        self.watched = Attributes(names, chosen, self._register_new)
         self._sources = Functions({name: name for name in names})
         self._sinks = Functions({sink.name: sink for sink in reversed(ends)})
         self._sanitizers = Functions({cleaner.name: cleaner for cleaner in reversed(cleaners)})
         self.parcels = Parcels(self._tagged)
         self._lock = RLock()
         self._matched: set[str] = set()
-        chosen = [one if isinstance(one, str) else one.name for part in given for one in part]
         self._unmatched = functools.partial(_unmatched, chosen, self._matched)
         track(self, self._unmatched)
         self._register_new()
+        waiting = [name for functions in self._all_functions for name in functions.waiting]
+        self._awaited = AwaitedModules([*waiting, *self.watched.dotted_names], self._note_executed)
+        take_care_while_executed(chosen)
 
     @classmethod
     def from_options(
@@ -133,24 +139,34 @@ class Taint(Context, tagging=True):
     def inform(self, run: Mapping[str, object]) -> None:
         """Note the name of the program's file, under which users name functions of `__main__`."""
         arguments: Any = run["argv"]
-        for functions in (self._sources, self._sinks, self._sanitizers):
+        for functions in self._all_functions:
             functions.main = PurePath(arguments[0]).stem if arguments else None
         if self._awaits_main:
             self.__class__ = _waiting_type()
 
     @property
     def _awaits_main(self) -> bool:
-        return self._sources.awaits_main or self._sinks.awaits_main or self._sanitizers.awaits_main
+        return any(functions.awaits_main for functions in self._all_functions)
 
-    def _register_new(self) -> None:
-        """Register hooks and overloads for the functions of modules imported since the last call."""
+    @property
+    def _all_functions(self) -> tuple[Functions, Functions, Functions]:
+        return self._sources, self._sinks, self._sanitizers
+
+    def _note_executed(self, module: str) -> None:
+        """Take the functions and attributes of a module into account that has just been executed."""
+        self._register_new(module)
+        if WATCHES[ATTRIBUTES_WATCHED]:
+            note_watching(self.watched)
+
+    def _register_new(self, module: str | None = None) -> None:
+        """Register hooks and overloads for the functions of a module, or of modules imported since the last call."""
         with self._lock:
             for functions, point, handler in (
                 (self._sources, Taint.overdub, _source),
                 (self._sinks, Taint.prehook, _sink),
                 (self._sanitizers, Taint.overdub, _sanitizer),
             ):
-                new = [function for function in functions.arrived() if id(function) not in _registered[handler]]
+                new = [function for function in functions.arrived(module) if id(function) not in _registered[handler]]
                 if new:
                     _registered[handler].update((id(function), function) for function in new)
                     # The last one twice: `register` takes a single Python function for the hook itself.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, Final
 
@@ -28,16 +28,23 @@ class Functions:
         self._waiting = dict(roles)
         self._modules = 0
 
-    def arrived(self) -> list[Any]:
-        """The functions that were resolved since the last call."""
-        # The number of modules is compared, because callbacks after imports would not do. A dotted name does not say
-        # which part of it is the module, and a program may put modules into `sys.modules` without importing them.
-        if len(sys.modules) == self._modules and not self.awaits_main:
-            return []
-        self._modules = len(sys.modules)
+    def arrived(self, module: str | None = None) -> list[Any]:
+        """The functions that were resolved since the last call.
+
+        Parameters
+        ----------
+        module:
+            The name of a module that has just been executed: only its functions are resolved.
+        """
+        # The number of modules is compared, because callbacks after imports would not do: a program may put modules
+        # into `sys.modules` without importing them.
+        if module is None:
+            if len(sys.modules) == self._modules and not self.awaits_main:
+                return []
+            self._modules = len(sys.modules)
         found = []
         for name, role in list(self._waiting.items()):
-            function = self._located(name)
+            function = self._located(name) if module is None or name.startswith(f"{module}.") else _MISSING
             if function is _MISSING:
                 continue
             del self._waiting[name]
@@ -46,6 +53,11 @@ class Functions:
                 self.by_id[id(function)] = function, name, role
                 found.append(function)
         return found
+
+    @property
+    def waiting(self) -> list[str]:
+        """The names that are unresolved."""
+        return list(self._waiting)
 
     @property
     def awaits_main(self) -> bool:
@@ -77,16 +89,52 @@ def _in_class(owner: type, name: str) -> Any:
     return _MISSING
 
 
-class Attributes:
-    """Attributes given by dotted names: of modules, and of instances of classes."""
+def _may_exist(owner: str) -> bool:
+    """Whether a module or class of a dotted name may exist: its module is imported, as far as one can tell."""
+    parts = owner.split(".")
+    for count in range(len(parts), 0, -1):
+        module = sys.modules.get(".".join(parts[:count]))
+        if module is not None:
+            # The class may have left the module, but a package does not contain what one of its modules defines.
+            return count == len(parts) or parts[count] in vars(module) or not hasattr(module, "__path__")
+    return False
 
-    def __init__(self, names: list[str], imported: Callable[[], None]) -> None:
+
+class Attributes:
+    """Attributes given by dotted names: of modules, and of instances of classes.
+
+    Iteration gives the names of attributes that matter now. Those of classes whose modules are not imported do not: they
+    have no instances.
+
+    Parameters
+    ----------
+    names:
+        The dotted names of the attributes.
+    always:
+        Dotted names of functions and attributes that matter before their modules are known to be imported.
+    imported:
+        Called when the number of modules has changed.
+    """
+
+    def __init__(self, names: Iterable[str], always: Iterable[str], imported: Callable[[], None]) -> None:
         self._imported = imported
         self._modules = 0
+        self._always = frozenset(name.rpartition(".")[2] for name in always)
         self._owners: dict[str, dict[str, str]] = {}
         for name in names:
             owner, _, attribute = name.rpartition(".")
             self._owners.setdefault(attribute, {})[owner] = name
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._always
+        for attribute, owners in self._owners.items():
+            if attribute not in self._always and any(map(_may_exist, owners)):
+                yield attribute
+
+    @property
+    def dotted_names(self) -> list[str]:
+        """The dotted names of the attributes."""
+        return [name for owners in self._owners.values() for name in owners.values()]
 
     def find(self, owner: Any, attribute: Any) -> str | None:
         """The dotted name of an attribute of an object, if it is one of these; otherwise None."""

@@ -157,7 +157,8 @@ class InlinedForm:
             return call
         plain = operation.plain(as_written(values, reads))
         untagged = tagged_events.after(at, plain, tagged_events.helper_after(name), result)
-        test = tagged_events.tested(at, self.shape.prefix, event, name, reads)
+        arguments = operation.arguments([read() for read in reads])
+        test = tagged_events.tested(at, self.shape.prefix, event, name, arguments)
         return at.either(test, call, untagged)
 
     def _runner(self, at: At, event: Events, name: str, arguments: list[ast.expr]) -> ast.expr:

@@ -6,7 +6,7 @@ Knows which primitives may run code of the program; must not know what a wrapper
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from cassette_import.rewriting import symbols, temporaries
@@ -51,12 +51,18 @@ def after(at: At, value: ast.expr, helper: str | None, result: str, *arguments: 
     return at.either(at.put(ast.BoolOp(ast.Or(), [*test])), handed, at.load(result))
 
 
-def tested(at: At, prefix: str, event: Events, name: str, reads: Sequence[Callable[[], ast.expr]]) -> ast.expr:
+def tested(at: At, prefix: str, event: Events, name: str, arguments: Sequence[ast.expr]) -> ast.expr:
     """The test whether metadata has to be propagated at an event, or an overload may take it."""
-    flag = symbols.ATTRIBUTES_WATCHED if name == "getattr" else symbols.METADATA_EXISTS
-    tests: list[ast.expr] = [at.symbol(flag), at.symbol(VariantNames(prefix).is_overloaded_at(event))]
-    if name in _OF_WHOLE and not is_number(reads[1]()):
-        kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [reads[1]()])])
+    tests: list[ast.expr] = [
+        at.symbol(symbols.METADATA_EXISTS),
+        at.symbol(VariantNames(prefix).is_overloaded_at(event)),
+    ]
+    if name == "getattr":
+        attribute = arguments[1]
+        known = isinstance(attribute, ast.Constant)
+        tests.append(at.symbol(symbols.attribute_watched(attribute.value) if known else symbols.ATTRIBUTES_WATCHED))
+    if name in _OF_WHOLE and not is_number(arguments[1]):
+        kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [arguments[1]])])
         tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.whole_types(name))])))
     return at.put(ast.BoolOp(ast.Or(), tests))
 

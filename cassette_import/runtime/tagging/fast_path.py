@@ -20,6 +20,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
+from cassette_import.runtime.tagging.live_metadata import WATCHES
 from cassette_import.runtime.tagging.overdubbed_calls import (
     TYPES_IN_C,
     WRAPPER_AWARE,
@@ -94,7 +95,7 @@ def are_iterated_by_c(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> b
 @hidden
 def nothing_watched(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Whether no context watches attributes."""
-    return not FLAGS[ATTRIBUTES_WATCHED]
+    return not WATCHES[ATTRIBUTES_WATCHED]
 
 
 @hidden

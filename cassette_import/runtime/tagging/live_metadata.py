@@ -6,20 +6,22 @@ name, and takes the fast path. Each wrapper and each entry of a shadow store hol
 the token says how many there are. The name becomes true with the first of them, and false again some time after the
 last one.
 
-`@watched` is the same for attributes, which contexts may watch although nothing is tagged.
+Contexts may watch attributes although nothing is tagged. For each name of an attribute, rewritten code tests a name of
+its own, and only attributes of watched names are loaded with care; `@watched` says whether there are any.
 
 Knows reference counts; must not know what holds the tokens.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from sys import getrefcount
 from typing import Final
 
 from cassette_import.interpreter.hidden_frames import hidden
 from cassette_import.rewriting import symbols
-from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
-from cassette_import.runtime.names import FLAGS, NAMES
+from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS, attribute_watched
+from cassette_import.runtime.names import FLAGS, NAMES, make_cell
 
 
 class Token:
@@ -37,35 +39,53 @@ WATCH: Final = Token()
 _references_of_modules: list[int] = []
 
 
+WATCHES: Final = make_cell(symbols.WATCHES)
+"""Which names of attributes contexts watch, by symbol."""
+
+
+@hidden
+def _not_watched(symbol: str) -> bool:
+    """The value of a name that rewritten code tests for the first time."""
+    return bool(WATCHES.setdefault(symbol, False))
+
+
+WATCHES.update({ATTRIBUTES_WATCHED: False, "__getattr__": _not_watched})
+
+
 @hidden
 def note_metadata() -> None:
-    """Make the names true: there is metadata. The caller holds the token already."""
+    """Make the name true: there is metadata. The caller holds the token already."""
     if not FLAGS[METADATA_EXISTS]:
-        FLAGS.update({METADATA_EXISTS: True, ATTRIBUTES_WATCHED: True})
+        FLAGS[METADATA_EXISTS] = True
 
 
 @hidden
-def note_watching() -> None:
-    """Make `@watched` true: a context watches attributes. The caller holds the token already."""
-    if not FLAGS[ATTRIBUTES_WATCHED]:
-        FLAGS[ATTRIBUTES_WATCHED] = True
+def note_watching(names: Iterable[str]) -> None:
+    """Make the names true of attributes that a context watches. The caller holds the token already."""
+    WATCHES.update(dict.fromkeys(map(attribute_watched, names), True), **{ATTRIBUTES_WATCHED: True})
 
 
 @hidden
 def refresh_names() -> None:
-    """Make the names false if there is no metadata any more.
+    """Make the names false if there is no metadata any more, or if no context watches attributes any more.
 
     No call ends between the counting, which `map` does while its items are unpacked, and the change of the names: no
     other thread makes a wrapper meanwhile (see `InUse`). A wrapper holds the token before its maker tests the names.
     """
-    tokens = map(getrefcount, (METADATA, WATCH))
-    metadata, watches = tokens
-    if metadata <= _references_of_modules[0]:
-        FLAGS.update({METADATA_EXISTS: False, ATTRIBUTES_WATCHED: watches > _references_of_modules[1]})
+    metadata = map(getrefcount, (METADATA,))
+    (count,) = metadata
+    if count <= _references_of_modules[0]:
+        FLAGS[METADATA_EXISTS] = False
+    if WATCHES[ATTRIBUTES_WATCHED]:
+        unwatched = {symbol: False for symbol, value in list(WATCHES.items()) if value is True}
+        watches = map(getrefcount, (WATCH,))
+        (count,) = watches
+        if count <= _references_of_modules[1]:
+            WATCHES.update(unwatched)
 
 
 def start_counting() -> None:
     """Count the references of the modules that name the tokens; all are imported, and no wrapper exists yet."""
     _references_of_modules[:] = map(getrefcount, (METADATA, WATCH))
-    FLAGS.update({METADATA_EXISTS: False, ATTRIBUTES_WATCHED: False})
+    FLAGS[METADATA_EXISTS] = False
     NAMES[symbols.NOTHING] = Token()

@@ -108,7 +108,7 @@ class Tag:
         self.watched = getattr(context, "watched", None)
         if self.watched is not None:
             self._token = WATCH
-            note_watching()
+            note_watching(self.watched)
         self._context = weakref.ref(context)
 
     @property
