@@ -247,7 +247,9 @@ class StackVariant:
             tagging=self.tagging,
             argument_free=argument_free,
             follows_bodies=any(level.follows_bodies for level in levels),
-            tags_beside_targets=self.tagging and bool(targets) and not any(level.sees_all(Events.CALLS) for level in levels),
+            tags_beside_targets=self.tagging
+            and bool(targets)
+            and not any(level.sees_all(Events.CALLS) for level in levels),
         )
 
     def _bind_argument_free(self, kind: Events, levels: list[ContextLevel]) -> bool:

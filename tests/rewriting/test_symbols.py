@@ -78,12 +78,17 @@ def test_a_hook_with_an_arity_is_parsed():
     assert VariantNames("@77").hook_with_arity(symbols.with_arity(hook, 12)) is None
 
 
-FLAGS = [symbols.IS_ANY_ACTIVE, symbols.ONLY_ARGUMENT_FREE, symbols.METADATA_EXISTS, symbols.ATTRIBUTES_WATCHED]
+FLAGS = [symbols.IS_ANY_ACTIVE, symbols.ONLY_ARGUMENT_FREE, symbols.METADATA_EXISTS]
 
 
 @pytest.mark.parametrize("name", FLAGS)
 def test_a_flag_is_in_the_cell_of_the_flags(name):
     assert symbols.place_of(name) == (symbols.FLAGS, name)
+
+
+def test_the_names_of_watched_attributes_have_a_cell_of_their_own():
+    names = [symbols.ATTRIBUTES_WATCHED, symbols.attribute_watched("path")]
+    assert [symbols.place_of(name) for name in names] == [(symbols.WATCHES, name) for name in names]
 
 
 @pytest.mark.parametrize("prefix", ["@7", "@12", "@any31"])

@@ -15,7 +15,7 @@ from typing import Any, Final
 from cassette_import.importing.post_import import POST_IMPORT
 from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata, refresh_names
 
-__all__ = ["AwaitedModules"]
+__all__ = ["EXECUTING", "AwaitedModules", "take_care_while_executed"]
 
 _awaiting: Final[weakref.WeakSet[AwaitedModules]] = weakref.WeakSet()
 _awaited: Final[set[str]] = set()
@@ -65,18 +65,19 @@ def take_care_while_executed(names: Iterable[str]) -> None:
                 POST_IMPORT.beginning[module] = Care
 
 
+EXECUTING: Final[list[Any]] = []
+"""A token for each such module that is being executed. Each token counts as metadata."""
+
+
 class Care:
     """The manager of a block in which each event is taken with care, as if there were metadata."""
 
-    def __init__(self) -> None:
-        self._tokens: list[Any] = []
-
     def __enter__(self) -> None:
-        self._tokens.append(METADATA)
+        EXECUTING.append(METADATA)
         note_metadata()
 
     def __exit__(self, *exception: object) -> None:
-        self._tokens.clear()
+        EXECUTING.pop()
         refresh_names()
 
 

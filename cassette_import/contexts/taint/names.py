@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, Final
 
+from cassette_import.contexts.taint.imports import EXECUTING
 from cassette_import.interpreter.callables import underlying
 
 __all__ = ["Attributes", "Functions"]
@@ -39,7 +40,7 @@ class Functions:
         # The number of modules is compared, because callbacks after imports would not do: a program may put modules
         # into `sys.modules` without importing them.
         if module is None:
-            if len(sys.modules) == self._modules and not self.awaits_main:
+            if len(sys.modules) == self._modules and not (EXECUTING or self.awaits_main):
                 return []
             self._modules = len(sys.modules)
         found = []
@@ -103,8 +104,8 @@ def _may_exist(owner: str) -> bool:
 class Attributes:
     """Attributes given by dotted names: of modules, and of instances of classes.
 
-    Iteration gives the names of attributes that matter now. Those of classes whose modules are not imported do not: they
-    have no instances.
+    Iteration gives the names of attributes that matter now. Those of classes whose modules are not imported do not:
+    they have no instances.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ class Attributes:
 
     def __contains__(self, attribute: object) -> bool:
         # The first use of a newly imported module is the load of an attribute.
-        if len(sys.modules) != self._modules:
+        if EXECUTING or len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
             self._imported()
         return attribute in self._owners

@@ -59,8 +59,10 @@ def tested(at: At, prefix: str, event: Events, name: str, arguments: Sequence[as
     ]
     if name == "getattr":
         attribute = arguments[1]
-        known = isinstance(attribute, ast.Constant)
-        tests.append(at.symbol(symbols.attribute_watched(attribute.value) if known else symbols.ATTRIBUTES_WATCHED))
+        watched = symbols.ATTRIBUTES_WATCHED
+        if isinstance(attribute, ast.Constant) and isinstance(attribute.value, str):
+            watched = symbols.attribute_watched(attribute.value)
+        tests.append(at.symbol(watched))
     if name in _OF_WHOLE and not is_number(arguments[1]):
         kind = at.call(at.symbol(symbols.ID), [at.call(at.symbol(symbols.TYPE), [arguments[1]])])
         tests.append(at.put(ast.Compare(kind, [ast.NotIn()], [at.symbol(symbols.whole_types(name))])))
@@ -74,8 +76,8 @@ def _is_not_in(at: At, value: ast.expr, container: str) -> ast.expr:
 def is_dispatched(at: At, shape: Shape, function: str) -> ast.expr:
     """The test whether a call of what the temporary `function` holds may be more than a plain call.
 
-    As long as there is no metadata, Python functions, builtins and classes are called as they are, except for those with
-    rules that apply always, and for targets.
+    As long as there is no metadata, Python functions, builtins and classes are called as they are, except for those
+    with rules that apply always, and for targets.
     """
     names = VariantNames(shape.prefix)
     targets = shape.tags_beside_targets
@@ -118,17 +120,13 @@ def is_dispatched(at: At, shape: Shape, function: str) -> ast.expr:
     return at.put(ast.BoolOp(ast.Or(), [tested(at, shape.prefix, Events.CALLS, "", ()), other]))
 
 
-def dispatched(
-    at: At, prefix: str, function: str, positional: list[ast.expr], keywords: list[ast.keyword]
-) -> ast.expr:
+def dispatched(at: At, prefix: str, function: str, positional: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
     """A call of what the temporary `function` holds, at which metadata is propagated and overloads are looked up."""
     over = at.call(at.symbol(VariantNames(prefix).overload(Events.CALLS)), [at.load(function)])
     return at.call(over, positional, keywords)
 
 
-def plain_call(
-    at: At, function: str, result: str, positional: list[ast.expr], keywords: list[ast.keyword]
-) -> ast.expr:
+def plain_call(at: At, function: str, result: str, positional: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
     """A call of what the temporary `function` holds, made while there is no metadata."""
     callee = at.load(function)
     return after(at, at.call(callee, positional, keywords), symbols.CLAIMED_OF, result, callee)
@@ -144,9 +142,7 @@ def call(
     On Python 3.12, tracers are notified of the line again if there is a jump after such a call.
     """
     over = dispatched(at, shape.prefix, function, positional, keywords)
-    return at.either(
-        is_dispatched(at, shape, function), over, plain_call(at, function, result, positional, keywords)
-    )
+    return at.either(is_dispatched(at, shape, function), over, plain_call(at, function, result, positional, keywords))
 
 
 def unpacking(at: At, prefix: str, value: ast.expr, spec: object) -> ast.expr:

@@ -20,7 +20,7 @@ from cassette_import.rewriting import symbols
 from cassette_import.rewriting.symbols import ATTRIBUTES_WATCHED, METADATA_EXISTS
 from cassette_import.runtime.names import FLAGS, NAMES
 from cassette_import.runtime.state import ACTIVE
-from cassette_import.runtime.tagging.live_metadata import WATCHES
+from cassette_import.runtime.tagging.live_metadata import WATCHED_NAMES, WATCHES
 from cassette_import.runtime.tagging.overdubbed_calls import (
     TYPES_IN_C,
     WRAPPER_AWARE,
@@ -94,8 +94,11 @@ def are_iterated_by_c(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> b
 
 @hidden
 def nothing_watched(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether no context watches attributes."""
-    return not WATCHES[ATTRIBUTES_WATCHED]
+    """Whether no context watches attributes of this name. As long as there is no metadata, a name is no wrapper."""
+    if not WATCHES[ATTRIBUTES_WATCHED]:
+        return True
+    name = arguments[1] if len(arguments) > 1 else None
+    return type(name) is str and name not in WATCHED_NAMES
 
 
 @hidden

@@ -39,6 +39,9 @@ WATCH: Final = Token()
 _references_of_modules: list[int] = []
 
 
+WATCHED_NAMES: Final[set[str]] = set()
+"""The names of attributes that contexts watch, or have watched."""
+
 WATCHES: Final = make_cell(symbols.WATCHES)
 """Which names of attributes contexts watch, by symbol."""
 
@@ -46,6 +49,8 @@ WATCHES: Final = make_cell(symbols.WATCHES)
 @hidden
 def _not_watched(symbol: str) -> bool:
     """The value of a name that rewritten code tests for the first time."""
+    if not symbol.startswith(ATTRIBUTES_WATCHED):
+        raise AttributeError(symbol)
     return bool(WATCHES.setdefault(symbol, False))
 
 
@@ -62,7 +67,9 @@ def note_metadata() -> None:
 @hidden
 def note_watching(names: Iterable[str]) -> None:
     """Make the names true of attributes that a context watches. The caller holds the token already."""
-    WATCHES.update(dict.fromkeys(map(attribute_watched, names), True), **{ATTRIBUTES_WATCHED: True})
+    found = list(names)
+    WATCHED_NAMES.update(found)
+    WATCHES.update(dict.fromkeys(map(attribute_watched, found), True), **{ATTRIBUTES_WATCHED: True})
 
 
 @hidden

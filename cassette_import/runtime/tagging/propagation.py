@@ -63,8 +63,8 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrappe
 
 __all__ = [
     "bound_names", "call_overload", "call_plainly", "callback_arguments", "imported_names", "is_iterated_plainly",
-    "is_plain_while_untagged", "make_plain_call", "propagate", "recognised_item", "rewrapped", "rewritten_code", "steps_plainly",
-    "without_tags",
+    "is_plain_while_untagged", "make_plain_call", "propagate", "recognised_item", "rewrapped", "rewritten_code",
+    "steps_plainly", "without_tags",
 ]  # fmt: skip
 
 _PRIMITIVES: Final = frozenset(
