@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 from helpers.command_line import cassette
@@ -366,7 +367,7 @@ def test_a_damaged_folder_is_refused_or_made_again(folder):
     pytest.importorskip("diskcache")
     options = "run", "-c", "memoize:functions=work.slow,folder=kept", "app.py"
     cassette(*options, folder=folder)
-    for file in (folder / "kept").iterdir():
+    for file in filter(Path.is_file, (folder / "kept").iterdir()):
         file.write_bytes(b"damaged " * 200)
     done = cassette(*options, folder=folder)
     assert (done.status, done.stdout) == (2, "")

@@ -10,21 +10,21 @@ from __future__ import annotations
 import inspect
 import json
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, MutableMapping
+from contextlib import AbstractContextManager
 from sys import getrefcount
 from typing import Any, Final
 
 from cassette_import.activation.context import current
 from cassette_import.activation.verbs import recurse
 from cassette_import.contexts.common.interception import TargetedContext
-from cassette_import.contexts.common.options import further_options_of
 from cassette_import.contexts.common.reporting import Writer
 from cassette_import.contexts.common.targets import ResolvedTarget, Target, resolve_target, split_targets
 from cassette_import.contexts.common.text import plural, text_writer
 from cassette_import.contexts.common.unmatched_targets import never_called
 from cassette_import.contexts.memoize.argument_keys import CannotCache, Key, in_order, takes_others
 from cassette_import.contexts.memoize.cached_results import CachedResult, cached_result
-from cassette_import.contexts.memoize.stores import Folder, Memory, Store
+from cassette_import.contexts.memoize.stores import Folder, Memory, Shared, Store
 from cassette_import.interpreter.hidden_frames import hidden
 
 __all__ = ["Memoize"]
@@ -68,6 +68,10 @@ class Memoize(TargetedContext):
     folder:
         A folder in which to cache results for later runs, instead of in memory. Needs the extra `memoize`. The results
         of a function whose source has changed are not used. Those of its callers are: delete the folder then.
+    store:
+        A mapping of texts to bytes in which to cache results instead, such as a client of Redis.
+    locks:
+        With `store`: makes the lock of a key, a context manager. Without it, two processes may compute one result.
 
     Raises
     ------
@@ -97,13 +101,30 @@ class Memoize(TargetedContext):
             raise ValueError("no function is given: name those to cache, as module.function")
         return cls.for_targets([_checked(resolve_target(function)) for function in functions])
 
-    def __init__(self, *functions: Target, limit: int | None = None, folder: str | None = None) -> None:
+    def __init__(
+        self,
+        *functions: Target,
+        limit: int | None = None,
+        folder: str | None = None,
+        store: MutableMapping[str, bytes] | None = None,
+        locks: Callable[[str], AbstractContextManager[Any]] | None = None,
+    ) -> None:
         super().__init__()
         if limit is not None:
             _check_limit(limit)
         if limit is not None and folder is not None:
             raise ValueError("a folder stores all results: give limit= or folder=, not both")
-        self._store: Store = Memory(limit) if folder is None else Folder(str(folder))
+        if store is not None and (limit is not None or folder is not None):
+            raise ValueError("store says where results are: give no limit= and no folder=")
+        if locks is not None and store is None:
+            raise ValueError("locks are those of a store: give store=, too")
+        if store is not None and not (hasattr(store, "__getitem__") and hasattr(store, "__setitem__")):
+            raise ValueError(f"store is a mapping of texts to bytes, not {type(store).__name__}")
+        self._store: Store
+        if store is not None:
+            self._store = Shared(store, locks)
+        else:
+            self._store = Memory(limit) if folder is None else Folder(str(folder))
         self._identities: dict[int, Hashable] = {}
         self._with_others = {id(target) for target in self._targets if takes_others(target.function)}
         self._unidentified: dict[int, str] = {}  # why functions have no key, by the identity of the target
@@ -112,8 +133,7 @@ class Memoize(TargetedContext):
         self.report_unmatched(lambda: [target.name for target in targets if not statistics[id(target)].calls])
 
     @classmethod
-    @further_options_of(__init__)
-    def from_options(cls, *, functions: str, **options: Any) -> Memoize:
+    def from_options(cls, *, functions: str, limit: Any = None, folder: Any = None) -> Memoize:
         """What the command line makes of ``functions=…,key=value,…``.
 
         Parameters
@@ -121,7 +141,7 @@ class Memoize(TargetedContext):
         functions:
             Dotted names of the functions, separated by ``+``: ``functions=shop.price+shop.tax``.
         """
-        return cls(*split_targets(str(functions)), **options)
+        return cls(*split_targets(str(functions)), limit=limit, folder=folder)
 
     @hidden
     def intercept(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -129,7 +149,15 @@ class Memoize(TargetedContext):
         target = self.target_of(function, arguments)
         key = None if target is None else self._key(target, arguments, keywords)
         cached = None if key is None else self._cached(target, key)
-        if cached is None:
+        is_coroutine = inspect.iscoroutinefunction(function)
+        computing = None
+        if cached is None and key is not None and not is_coroutine:
+            computing = self._store.begin(self._identities[id(target)], key.value)
+        try:
+            if computing is not None and key is not None:
+                cached = self._cached(target, key)  # while this call waited, or before it began to wait
+            if cached is not None:
+                return _as_coroutine(cached) if is_coroutine else cached.value()
             # As in `proceed`, but without its frame: cached functions are often recursive.
             if current() is None:
                 with self:
@@ -138,12 +166,14 @@ class Memoize(TargetedContext):
                 result = recurse(self, function, *arguments, **keywords)
             if key is None:
                 return result
-            if inspect.iscoroutinefunction(function):
+            if is_coroutine:
                 return self._awaited(target, key, result)
             others = getrefcount(result) - _REFERENCES
             self._cache(target, key, result, others)
             return result
-        return _as_coroutine(cached) if inspect.iscoroutinefunction(function) else cached.value()
+        finally:
+            if computing is not None:
+                computing.release()
 
     def _key(self, target: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Key | None:
         statistics = self._statistics[id(target)]

@@ -1,4 +1,4 @@
-"""The stores of `memoize`: results are cached in memory, or with diskcache in a folder.
+"""The stores of `memoize`: results are cached in memory, with diskcache in a folder, or in a mapping of the user.
 
 Knows keys and results, as objects or bytes; must not know how they are made.
 """
@@ -6,17 +6,27 @@ Knows keys and results, as objects or bytes; must not know how they are made.
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, MutableMapping
+from contextlib import AbstractContextManager
 from threading import Lock
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from cassette_import.contexts.memoize.cached_results import CachedResult
+from cassette_import.contexts.memoize.file_locks import FileLocks
 from cassette_import.contexts.memoize.function_digests import digest_of
 
-__all__ = ["Folder", "Memory", "Store"]
+__all__ = ["Computing", "Folder", "Memory", "Shared", "Store"]
+
+
+class Computing(Protocol):
+    """Somebody computes a result, and others wait for it."""
+
+    def release(self) -> None:
+        """The result is stored, or will not be."""
 
 
 class Store(Protocol):
@@ -40,6 +50,9 @@ class Store(Protocol):
 
     def put(self, function: Hashable, key: Any, result: CachedResult) -> None:
         """Store a result."""
+
+    def begin(self, function: Hashable, key: Any) -> Computing | None:
+        """Wait until nobody else computes a result; None if the store cannot tell."""
 
     def clear(self) -> None:
         """Delete all results."""
@@ -75,26 +88,20 @@ class Memory:
             if self._limit is not None and len(self._results) > self._limit:
                 self._results.popitem(last=False)
 
+    def begin(self, function: Hashable, key: Any) -> None:
+        """See `Store.begin`."""
+
     def clear(self) -> None:
         """See `Store.clear`."""
         with self._lock:
             self._results.clear()
 
 
-class Folder:
-    """Results in a folder, for later runs and for several processes at once. An unreadable result counts as missing."""
+class _ByDigest:
+    """A store whose keys are the same in other processes and later runs."""
 
-    def __init__(self, path: str) -> None:
-        try:
-            import diskcache
-        except ModuleNotFoundError:
-            raise ValueError("folder= needs diskcache: install cassette_import[memoize]") from None
-        try:
-            self._cache: Any = diskcache.Cache(path, eviction_policy="none")
-        except Exception as error:  # from the file system, or from SQLite
-            raise ValueError(f"the folder {path} cannot be used: {' '.join(str(error).split())}") from None
+    def __init__(self) -> None:
         self._digests: dict[int, tuple[Any, bytes]] = {}
-        weakref.finalize(self, self._cache.close)  # CPython 3.13 warns of databases that are not closed
 
     def identity(self, function: Any) -> Hashable:
         """The digest of the function: a changed function starts anew."""
@@ -106,6 +113,23 @@ class Folder:
         if known is None:  # the function is kept alive, so that no other one gets its identity
             known = self._digests[id(function)] = function, digest_of(function)
         return known[1]
+
+
+class Folder(_ByDigest):
+    """Results in a folder, for later runs and for several processes at once. An unreadable result counts as missing."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        try:
+            import diskcache
+        except ModuleNotFoundError:
+            raise ValueError("folder= needs diskcache: install cassette_import[memoize]") from None
+        try:
+            self._cache: Any = diskcache.Cache(path, eviction_policy="none")
+        except Exception as error:  # from the file system, or from SQLite
+            raise ValueError(f"the folder {path} cannot be used: {' '.join(str(error).split())}") from None
+        self._locks = FileLocks(os.path.join(path, "computing"))
+        weakref.finalize(self, self._cache.close)  # CPython 3.13 warns of databases that are not closed
 
     def get(self, function: Hashable, key: Any) -> CachedResult | None:
         """See `Store.get`."""
@@ -122,14 +146,74 @@ class Folder:
         except Exception:  # a full disk, or a lock that another process holds: the next call is a miss
             return
 
+    def begin(self, function: Hashable, key: Any) -> Computing | None:
+        """See `Store.begin`. Other threads and processes wait; a process that is killed holds up nobody."""
+        return self._locks.hold(_digest(function, key).hex())
+
     def clear(self) -> None:
         """See `Store.clear`."""
         self._cache.clear()
 
 
+_PREFIX: Final = "cassette_import:memoize:"
+
+
+class Shared(_ByDigest):
+    """Results in a mapping of the user, such as a database: texts as keys, bytes as values.
+
+    Only `mapping[key]` and `mapping[key] = value` are needed for calls, and what fails there counts as missing.
+    """
+
+    def __init__(
+        self, mapping: MutableMapping[str, bytes], locks: Callable[[str], AbstractContextManager[Any]] | None
+    ) -> None:
+        super().__init__()
+        self._mapping = mapping
+        self._locks = locks
+
+    def get(self, function: Hashable, key: Any) -> CachedResult | None:
+        """See `Store.get`."""
+        try:
+            return _checked(self._mapping[_name(function, key)])
+        except Exception:  # a missing key, a lost connection, or a class that does not exist any more
+            return None
+
+    def put(self, function: Hashable, key: Any, result: CachedResult) -> None:
+        """See `Store.put`."""
+        try:
+            self._mapping[_name(function, key)] = result.pickled()
+        except Exception:  # a lost connection: the next call is a miss
+            return
+
+    def begin(self, function: Hashable, key: Any) -> Computing | None:
+        """See `Store.begin`."""
+        return None if self._locks is None else _Entered(self._locks(_name(function, key)))
+
+    def clear(self) -> None:
+        """See `Store.clear`. Other keys of the mapping stay."""
+        for name in [name for name in self._mapping if str(name).startswith(_PREFIX)]:
+            del self._mapping[name]
+
+
+class _Entered:
+    """A lock of the user, held until `release`."""
+
+    def __init__(self, lock: AbstractContextManager[Any]) -> None:
+        self._lock = lock
+        lock.__enter__()
+
+    def release(self) -> None:
+        """See `Computing.release`."""
+        self._lock.__exit__(None, None, None)
+
+
 def _checked(pickled: bytes) -> CachedResult:
     pickle.loads(pickled)
     return CachedResult(pickled, is_pickled=True)
+
+
+def _name(function: Any, key: bytes) -> str:
+    return _PREFIX + _digest(function, key).hex()
 
 
 def _digest(function: Any, key: bytes) -> bytes:
