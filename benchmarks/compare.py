@@ -3,13 +3,15 @@
 
     python benchmarks/compare.py --quick                          # about five minutes, with this Python; prints tables
     python benchmarks/compare.py --pythons all --output docs/performance.md
-                                                                  # everything, for each Python; into the document
+                                                                  # everything, for each Python; tables and charts
+                                                                  # into the document
     CASSETTE_WORKLOADS=…/workloads.py python benchmarks/compare.py --parts driver --output docs/performance.md
                                                                   # pyperformance's workloads, by their driver
 
 Parts: `own`, this project's workloads in each way and with each peer, compared with plain Python; `beginning`, imports
-of large packages and first results; `growth`, costs by size; `tagging`, contexts with tagging, and derivatives compared
-with autograd's; `driver`, if CASSETTE_WORKLOADS names one.
+of large packages and first results; `growth`, costs by the number of call sites, contexts, threads and tasks, and by
+the depth of calls; `tagging`, contexts with tagging, and derivatives compared with autograd's; `driver`, if
+CASSETTE_WORKLOADS names one.
 
 Each workload runs in each way in a separate process. Plain Python and the way take turns in it, so that other
 programs on the machine affect both alike. Values are seconds of CPU time after the first run: `own` compares
@@ -38,15 +40,16 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # Python has put this file's folder there
 
-from benchmarks import beginning, chart, growth, tagging, workloads  # noqa: E402
+from benchmarks import beginning, chart, growth, line_chart, tagging, workloads  # noqa: E402
 from benchmarks.driver import DRIVER_WAYS, measure_driver  # noqa: E402
-from benchmarks.pythons import Python, described, installed, lacks, with_peers  # noqa: E402
+from benchmarks.pythons import Python, build_accelerator, described, installed, lacks, with_peers  # noqa: E402
 from benchmarks.results import SECTIONS, Results, put_into, section, summary  # noqa: E402
 from benchmarks.ways import WAYS, Way  # noqa: E402
 
 OWN: Final = tuple(sorted(module.name for module in pkgutil.iter_modules(workloads.__path__)))
 CONTEXTS: Final = frozenset(name for name, way in WAYS.items() if way.context)
 CHART: Final = "pictures/performance.svg"
+GROWTH_CHART: Final = "pictures/growth.svg"
 LONGEST: Final = 300
 """Seconds after which a way has failed."""
 
@@ -99,13 +102,11 @@ def _own(pythons: Sequence[Python], given: argparse.Namespace, names: Sequence[s
     for python in pythons:
         found[python.name] = measure_own(python, names, _names(given.ways) or list(WAYS), effort)
     body = [summary(found)] if len(found) > 1 or not given.ways else []
-    if given.output is not None and not given.ways:
+    if given.output is not None and (len(found) > 1 or not given.ways):
         means = {way: {name: found[name].mean(way) for name in found if found[name].mean(way)} for way in WAYS}
         means = {way: row for way, row in means.items() if row}
-        picture = given.output.parent / CHART
-        picture.parent.mkdir(parents=True, exist_ok=True)
         title = "CPU time as a ratio to plain Python, geometric means (logarithmic)"
-        picture.write_text(chart.bars(title, means, CONTEXTS), encoding="utf-8")  # type: ignore[arg-type]
+        _draw(given, CHART, chart.bars(title, means, CONTEXTS))  # type: ignore[arg-type]
         body.append(f"![What each way costs, as a ratio to plain Python]({CHART})")
     for name, results in found.items():
         if len(found) > 1:
@@ -140,15 +141,24 @@ def _beginning(pythons: Sequence[Python], given: argparse.Namespace, effort: Eff
 
 
 def _growth(pythons: Sequence[Python], given: argparse.Namespace, effort: Effort) -> int:
-    body, notes = [], []
+    body: list[str] = []
+    notes: list[str] = []
+    charts: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for python in pythons:
         _say(f"CPython {python.name}: growth ...")
         command = [python.command, "-m", "benchmarks.growth", "--json", *(["--quick"] if effort.quick else [])]
-        rows, wrong = _json_of(command, _environment())
-        if rows is None:
+        found, wrong = _json_of(command, _environment())
+        if found is None:
             notes.append(f"CPython {python.name}: {wrong}")
             continue
+        rows = [growth.Row(*row) for row in found]
+        for row in rows:
+            if row.ratio is not None:
+                charts.setdefault(row.what, {}).setdefault(python.name, []).append((float(row.size), row.ratio))
         body.append(f"### CPython {python.name}: growth\n\n{growth.table(rows)}")
+    if given.output is not None and charts:
+        _draw(given, GROWTH_CHART, line_chart.lines("How costs grow, as a ratio to plain Python", charts))
+        body.insert(0, f"![How costs grow, as a ratio to plain Python]({GROWTH_CHART})")
     how = f"CPU time; the minimum of some runs ({effort.said}). First calls and first entries happen once."
     _publish(given, "growth", section("Growth", _command(given), how, "\n\n".join(body), notes))
     return int(bool(notes))
@@ -176,19 +186,26 @@ def _tagging(pythons: Sequence[Python], given: argparse.Namespace, effort: Effor
 def _driver(driver: str, names: Sequence[str], given: argparse.Namespace, effort: Effort) -> int:
     scale, repeat, rounds = (0.02, 1, 1) if effort.quick else (given.scale, 3, given.driver_rounds)
     options = ["--scale", str(scale), "--repeat", str(repeat), "--rounds", str(rounds), "--timeout", str(LONGEST)]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(given.driver_results or os.path.join(folder, "driver.json"))
-        ways = _names(given.ways) or DRIVER_WAYS
-        results = measure_driver(driver, names, ways, python=given.driver_python, options=options, file=file)
-    what = "\n".join(f"| {way} | {WAYS[way].what} |" for way in results.ways)
+    ways = _names(given.ways) or DRIVER_WAYS
+    found = {}
+    for python in _names(given.driver_python):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(given.driver_results) if given.driver_results else Path(folder, "driver.json")
+            file = place if len(_names(given.driver_python)) == 1 else place.with_stem(f"{place.stem}-{len(found)}")
+            name = made.name if (made := described(python)) is not None else python
+            found[name] = measure_driver(driver, names, ways, python=python, options=options, file=file)
+    what = dict.fromkeys(way for results in found.values() for way in results.ways)
+    parts = ["\n".join(["| column | what runs |", "|---|---|", *(f"| {way} | {WAYS[way].what} |" for way in what)])]
+    for name, results in found.items():
+        parts += [*([f"### CPython {name}: pyperformance"] if len(found) > 1 else []), results.table()]
     how = (
-        f"CPython {given.driver_python}, {os.cpu_count()} CPUs. CPU time; the least of {rounds} × {repeat} values, "
+        f"CPython {', '.join(found)}, {os.cpu_count()} CPUs. CPU time; the least of {rounds} × {repeat} values, "
         f"`--scale {scale}`, by the driver."
     )
-    body = f"| column | what runs |\n|---|---|\n{what}\n\n{results.table()}"
     command = f"CASSETTE_WORKLOADS=.../workloads.py {_command(given)}"
-    _publish(given, "driver", section("pyperformance's workloads", command, how, body, results.notes))
-    return int(bool(results.notes))
+    notes = [note for results in found.values() for note in results.notes]
+    _publish(given, "driver", section("pyperformance's workloads", command, how, "\n\n".join(parts), notes))
+    return int(bool(notes))
 
 
 # ---- the command
@@ -246,6 +263,8 @@ def _pythons(given: argparse.Namespace) -> list[Python] | str:
         made, missing = with_peers(python, given.environments)
         if missing:
             _say(f"CPython {python.name}: not installed: {', '.join(missing)}")
+        if problem := build_accelerator(made, ROOT, given.environments):
+            _say(f"CPython {python.name}: no accelerator: {problem}")
         environments.append(made)
     return environments
 
@@ -268,13 +287,19 @@ def _parser() -> argparse.ArgumentParser:
     add("--pythons", default="", metavar="all|A,B", help="interpreters, or all that are found; this one if not given")
     add("--environments", type=Path, default=ROOT / ".benchmarks", metavar="DIR", help="where their environments lie")
     add("--output", type=Path, metavar="FILE", help="the Markdown document to put tables and chart into")
-    add("--driver-python", default="3.12.1", metavar="VERSION", help="for the driver: pyenv's version, or a path")
+    add("--driver-python", default="3.12.1", metavar="A,B", help="for the driver: pyenv's versions, or paths")
     add("--driver-rounds", type=int, default=1, help="how often all ways take their turn on the driver's workloads")
     add(
         "--driver-results", metavar="FILE", help="where the driver's results are kept; if they are there, they are read"
     )
     add("--scale", type=float, default=0.3, help="how much work the driver's workloads do")
     return parser
+
+
+def _draw(given: argparse.Namespace, name: str, picture: str) -> None:
+    place = given.output.parent / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(picture, encoding="utf-8")
 
 
 def _publish(given: argparse.Namespace, name: str, text: str) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import math
 import os
+import shutil
+import tempfile
 import time
 from typing import Any
 
@@ -98,7 +102,14 @@ class ProfileInPython(Profile, events=Events.CALLS):
 
 
 def traced() -> Trace:
-    """A trace that is discarded."""
-    trace = Trace()
-    trace.stream(os.devnull)
+    """A trace of all calls, to a file that is removed at the end."""
+    trace = Trace(limit=0)
+    trace.stream(os.path.join(_folder(), "trace.txt"))
     return trace
+
+
+@functools.cache
+def _folder() -> str:
+    folder = tempfile.mkdtemp(prefix="benchmarks")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,11 +1,12 @@
 """How costs grow: ``python -m benchmarks.growth`` prints a table, as JSON with `--json`.
 
-They are measured by the number of call sites of a function, of functions of a package, of contexts in a stack, and of
-threads. The minimum of some repetitions counts; seconds are those of the CPU.
+They are measured by the number of call sites of a function, of functions of a package, of contexts in a stack, of
+threads, of tasks, and by the depth of calls. The minimum of some repetitions counts; seconds are those of the CPU.
 """
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import sys
@@ -15,14 +16,27 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import cassette_import
 from benchmarks.contexts import Count, Look, Nothing
 from benchmarks.workloads import fib
 
-Row = tuple[str, str, str]
-"""What grows, how large it is, what that costs."""
+
+class Row(NamedTuple):
+    """One measurement."""
+
+    what: str
+    """What grows."""
+    size: str
+    cost: str
+    """As text."""
+    ratio: float | None = None
+    """The cost as a ratio to plain Python, for the chart."""
+
+
+WARM = 5
+"""How often a program runs before it is measured."""
 
 
 def least(work: Callable[[], Any], times: int) -> float:
@@ -49,6 +63,17 @@ def module_of(text: str, name: str) -> Iterator[Any]:
             sys.modules.pop(name, None)
 
 
+@contextmanager
+def recursion_limit(limit: int) -> Iterator[None]:
+    """Let programs recurse so deeply."""
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(usual, limit))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(usual)
+
+
 def call_sites(sizes: tuple[int, ...]) -> Iterator[Row]:
     """Measure the first call of a function, and a later one, by the number of calls in its body."""
     for size in sizes:
@@ -64,7 +89,7 @@ def call_sites(sizes: tuple[int, ...]) -> Iterator[Row]:
                 first = process_time() - start
                 later = least(lambda m=module: [m.f(1) for _ in range(100)], 5) / 100
         cost = f"first call {first * 1e3:.2f} ms ({first / compiled:.1f} × compiling it); later {later / plain:.1f}"
-        yield "call sites in a function", str(size), f"{cost} × plain"
+        yield Row("call sites in a function", str(size), f"{cost} × plain", later / plain)
 
 
 def functions(sizes: tuple[int, ...]) -> Iterator[Row]:
@@ -84,7 +109,7 @@ def functions(sizes: tuple[int, ...]) -> Iterator[Row]:
 
             later = least(again, 20)
         cost = f"first entry {entered * 1e3:.1f} ms, first call {called * 1e3:.1f} ms, entry later {later * 1e6:.1f} µs"
-        yield "functions in a package", str(size), cost
+        yield Row("functions in a package", str(size), cost)
 
 
 def stacks(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
@@ -100,7 +125,7 @@ def stacks(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
                 fib.main()
                 cost = least(fib.main, times) / plain
             one = one or cost
-            yield "contexts in a stack", str(size), f"{cost:.1f} × plain, {cost / one:.2f} × one"
+            yield Row("contexts in a stack", str(size), f"{cost:.1f} × plain, {cost / one:.2f} × one", cost)
 
 
 def threads(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
@@ -119,10 +144,54 @@ def threads(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
             for thread in started:
                 thread.join()
 
-        work()
+        for _ in range(WARM):
+            all_at_once(1)
         for size in sizes:
             cost = least(lambda size=size: all_at_once(size), times) / size / plain
-            yield "threads", str(size), f"{cost:.2f} × plain for each"
+            yield Row("threads", str(size), f"{cost:.2f} × plain for each", cost)
+
+
+def depth(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
+    """Measure calls in calls, by how deep they are."""
+    text = "def descend(n):\n    return descend(n - 1) if n else n\n"
+    with module_of(text, "deep") as module, recursion_limit(20 * max(sizes)):
+        for size in sizes:
+
+            def work(size: int = size) -> None:
+                for _ in range(3000 // size):
+                    module.descend(size)
+
+            plain = least(work, times)
+            with Look():
+                work()
+                cost = least(work, times) / plain
+            yield Row("depth of calls", str(size), f"{cost:.2f} × plain", cost)
+
+
+def tasks(sizes: tuple[int, ...], times: int) -> Iterator[Row]:
+    """Measure chains of awaited calls, by the number of tasks that take turns, each in a separate context."""
+    text = (
+        "import asyncio\n"
+        "async def leaf(n):\n    return n\n"
+        "async def chain(n):\n    return await chain(n - 1) if n else await leaf(n)\n"
+        "async def work():\n    for _ in range(20):\n        await chain(10)\n        await asyncio.sleep(0)\n"
+    )
+    with module_of(text, "awaited") as module:
+
+        async def in_context() -> None:
+            await cassette_import.overdub(Look(), module.work)
+
+        async def together(work: Callable[[], Any], size: int) -> None:
+            await asyncio.gather(*(work() for _ in range(size)))
+
+        def ran(work: Callable[[], Any], size: int) -> float:
+            for _ in range(WARM):
+                asyncio.run(together(work, size))
+            return least(lambda: asyncio.run(together(work, size)), times)
+
+        for size in sizes:
+            cost = ran(in_context, size) / ran(module.work, size)
+            yield Row("tasks", str(size), f"{cost:.2f} × plain for each", cost)
 
 
 def entering(times: int) -> Iterator[Row]:
@@ -136,7 +205,7 @@ def entering(times: int) -> Iterator[Row]:
                     pass
 
         work()
-        yield "`with ctx:`, in and out", kind.__name__.lower(), f"{least(work, times) * 1e3:.2f} µs"
+        yield Row("`with ctx:`, in and out", kind.__name__.lower(), f"{least(work, times) * 1e3:.2f} µs")
 
 
 def measure(quick: bool) -> list[Row]:
@@ -148,12 +217,14 @@ def measure(quick: bool) -> list[Row]:
         *functions((100, 1000) if quick else (100, 1000, 10_000)),
         *stacks((1, 2, 4, 8), times),
         *threads((1, 2, 4, 8), times),
+        *tasks((1, 10, 100), times),
+        *depth((10, 100, 1000), times),
     ]
 
 
 def table(rows: list[Row]) -> str:
     """As Markdown."""
-    return "\n".join(["| | size | cost |", "|---|--:|---|", *(f"| {' | '.join(row)} |" for row in rows)])
+    return "\n".join(["| | size | cost |", "|---|--:|---|", *(f"| {' | '.join(row[:3])} |" for row in rows)])
 
 
 if __name__ == "__main__":

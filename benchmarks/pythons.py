@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 _PACKAGES: Final = (
     "astor",
     "importlib_metadata",
+    "setuptools",
+    "autograd",
     "pyccolo",
     "dynapyt",
     "viztracer",
@@ -62,6 +64,16 @@ def installed() -> list[Python]:
             if python is not None and python.version == (3, minor):
                 found.setdefault(python.version, python)
     return list(found.values())
+
+
+def build_accelerator(python: Python, root: Path, folder: Path) -> str:
+    """Build the accelerator of the checkout for that Python, in place; return why it cannot be used, if it cannot."""
+    command = [python.command, "-c", "import setuptools; setuptools.setup()", "-q", "build_ext", "--inplace"]
+    command += ["--build-temp", str(folder / f"build-{python.name}")]
+    built = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    code = "from cassette_import.contexts.common.accelerator import ACCELERATOR; print(ACCELERATOR.reason)"
+    asked = subprocess.run([python.command, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    return asked.stdout.strip() if asked.returncode == 0 else (asked.stderr or built.stderr).strip()[-200:]
 
 
 def with_peers(python: Python, folder: Path) -> tuple[Python, list[str]]:

@@ -48,7 +48,7 @@ WAYS: Final = {
             "look", "Look", "`prehook` and `posthook` at every call that store the callee, its arguments and its result"
         ),
         _context("look-twice", f"Outer+{_CONTEXTS}:Look", "two such contexts, one in the other"),
-        _context("trace", "traced", "the context `trace`, with arguments and results, writing to nowhere"),
+        _context("trace", "traced", "the context `trace`: all calls with arguments and results, to a file"),
         _context("profile", "Profile", "the context `profile`, with the accelerator if it is built"),
         _context("profile-in-python", "ProfileInPython", "the context `profile` with its hooks in Python"),
         _other_tool(

@@ -21,8 +21,9 @@ from cassette_import.interpreter import code_flags
 from cassette_import.interpreter.callables import lookup, special
 from cassette_import.interpreter.hidden_frames import hidden
 
-_CLOSING_RESUMES: Final = sys.version_info < (3, 13)
-"""Whether the interpreter resumes a body that is closed although nothing in it can catch an exception."""
+_CLOSING_RESUMES: Final = sys.version_info[:2] != (3, 13)
+"""Whether the interpreter resumes a body that is closed although nothing in it can catch an exception. From 3.14 on, it
+does so while a profiler observes it."""
 
 
 class FollowedBody:

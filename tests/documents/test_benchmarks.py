@@ -5,10 +5,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import growth, line_chart  # noqa: E402
+
 SCRIPT = ROOT / "benchmarks" / "compare.py"
 
 
@@ -85,3 +90,26 @@ def test_the_table_of_lanes_has_a_row_for_each_function_whose_package_is_install
     assert rows[0] == "| function | loop, µs | `np.vectorize` | numba | own | C | lanes |"
     assert [row.split(" | ")[0] for row in rows[2:4]] == ["| sRGB, one branch", "| Kepler's equation"]
     assert all(re.search(r"\| \d[\d.e+-]* × \|$", row) for row in rows[2:])
+
+
+def test_the_chart_of_growth_has_a_line_for_each_python_in_each_chart():
+    charts = {"threads": {"3.12": [(1, 2.0), (8, 4.0)], "3.14": [(1, 1.0), (8, 3.0)]}, "depth": {"3.12": [(10, 5.0)]}}
+    picture = ElementTree.fromstring(line_chart.lines("How costs & sizes grow", charts))
+    lines = [element for element in picture.iter() if element.tag.endswith("polyline")]
+    assert [line.get("points").count(",") for line in lines] == [2, 2, 1]
+    assert len({line.get("stroke") for line in lines}) == 2
+    first, last = ([*map(float, point.split(","))] for point in lines[0].get("points").split())
+    assert first[0] < last[0]
+    assert first[1] > last[1]  # upwards
+
+
+def test_growth_is_measured_by_depth_and_by_tasks():
+    rows = [*growth.depth((10, 100), 1), *growth.tasks((1, 3), 1)]
+    assert [(row.what, row.size) for row in rows] == [
+        ("depth of calls", "10"),
+        ("depth of calls", "100"),
+        ("tasks", "1"),
+        ("tasks", "3"),
+    ]
+    assert all(row.ratio > 0 for row in rows)
+    assert growth.table(rows).count("\n") == 5

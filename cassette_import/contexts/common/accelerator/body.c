@@ -163,7 +163,7 @@ body_caught(Body *self, PyObject *Py_UNUSED(nothing))
 static PyObject *
 body_ended(Body *self, PyObject *Py_UNUSED(nothing))
 {
-#if PY_VERSION_HEX < 0x030D0000
+#if PY_VERSION_HEX >> 16 != 0x030D /* see `followed_bodies._CLOSING_RESUMES` */
     if (!self->is_running && resume_body(self) < 0) {
         return NULL;
     }
