@@ -5,6 +5,7 @@ Importing the module registers it for NumPy's protocols. Knows all rules; must n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -94,8 +95,25 @@ def _by_element(run: Run, ufunc: Any, arguments: tuple[Any, ...], keywords: dict
     values = ufunc(*map(plain, arguments), **keywords)
     many = values if type(values) is tuple else (values,)
     given = [dependences_of(argument) for argument in arguments]
-    found = tuple(array(run, one, _dependences_by_element(run, ufunc.__name__, one, given)) for one in many)
-    return found if type(values) is tuple else found[0]
+    found = []
+    for one in many:
+        dependences = _dependences_by_element(run, ufunc.__name__, one, given)
+        found.append(array(run, one, _without_constants(ufunc, arguments, given, dependences)))
+    return tuple(found) if type(values) is tuple else found[0]
+
+
+_CANCELLING: Final = {np.multiply: (0, 1), np.power: (1,), np.float_power: (1,)}
+"""The arguments that make the result constant where they are a constant zero."""
+
+
+def _without_constants(ufunc: Any, arguments: Sequence[Any], given: Sequence[Any], dependences: Any) -> Any:
+    """The dependences of a result, without those of elements that are multiplied by zero, or are powers of zero."""
+    for number in _CANCELLING.get(ufunc, ()):
+        is_zero = np.equal(plain(arguments[number]), 0)
+        if is_zero.any():
+            is_constant = is_zero & np.equal(given[number], 0).astype(bool)
+            dependences = as_objects(np.where(is_constant, 0, dependences))
+    return dependences
 
 
 def _dependences_by_element(run: Run, name: str, value: Any, given: list[Any]) -> Any:

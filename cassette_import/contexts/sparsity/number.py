@@ -59,12 +59,18 @@ def check_domain(run: Run, f: Any) -> None:
 
 def result(run: Run, f: Any, kind: Kind, arguments: Sequence[Any], value: Any) -> Any:
     """The value of a function of numbers, with its dependence."""
-    if f in _POWERS and type(arguments[1]) is not Number and arguments[1] == 1:
-        kind = KINDS[operator.pos]
+    if f in _POWERS and type(arguments[1]) is not Number:
+        if arguments[1] == 0:
+            return value
+        if arguments[1] == 1:
+            kind = KINDS[operator.pos]
+    if f in _PRODUCTS and any(type(one) is not Number and one == 0 for one in arguments):
+        return value
     return number(run, value, kind(run, [dependence_of(argument) for argument in arguments]))
 
 
 _POWERS: Final = (operator.pow, pow)
+_PRODUCTS: Final = (operator.mul, operator.imul)
 
 
 def _is_number(value: Any) -> bool:
