@@ -107,6 +107,11 @@ def test_a_function_of_two_arrays_that_are_broadcast(name, shapes):
     check(function, *SHAPES[shapes], second=shapes in ("arrays", "column and row"))
 
 
+def test_functions_with_an_exponent_or_a_direction():
+    check(lambda x: np.ldexp(x, 3) + np.ldexp(x, np.array([0, 1, -2])), VECTOR)
+    check(lambda x: np.nextafter(x, 9.0) * x, VECTOR)
+
+
 OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.mod, operator.floordiv]
 
 
