@@ -9,6 +9,8 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator
+from os.path import commonprefix
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.fuzz.patterns import examples
@@ -106,6 +108,16 @@ def _instance(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
             yield from (DesiredValue(0, "be", made) for made in _OF_KIND.values() if isinstance(made, kind))
 
 
+def _attribute(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
+    """`getattr(self, "visit_" + name)`: the other names that begin like this one."""
+    owner, name = arguments[:2]
+    if isinstance(name, str):
+        names = sorted(dir(owner if isinstance(owner, (type, ModuleType)) else type(owner)))
+        shared = max((len(commonprefix([name, one])) for one in names if one != name), default=0)
+        found = [one for one in names if one != name and len(commonprefix([name, one])) >= max(1, shared - 1)]
+        yield from (DesiredValue(1, "be", one) for one in found[:_MOST])
+
+
 def has_size(items: Any, size: int) -> bool:
     """Whether a list has so many items: what a sequence pattern of `match` compares.
 
@@ -158,6 +170,7 @@ def _table() -> dict[Any, Rule]:
     found: dict[Any, Rule] = {operator.eq: _equal, operator.ne: _equal, operator.is_: _equal}
     found |= {getattr(operator, name): _ordered for name in ("lt", "le", "gt", "ge")}
     found |= {operator.contains: _contains, operator.getitem: _looked_up, isinstance: _instance, has_size: _size}
+    found |= {getattr: _attribute, hasattr: _attribute}
     found |= {int: _like("0", "-1", "99999999999"), float: _like("0", "1.5", "-1e9", "nan", "inf")}
     hows = {"startswith": "begin", "removeprefix": "begin", "endswith": "end", "removesuffix": "end"}
     inside = ("find", "rfind", "index", "rindex", "count", "split", "rsplit", "partition", "rpartition", "replace")

@@ -214,6 +214,13 @@ def _of_container(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
         ctx.note(f, arguments, ...)
 
 
+@Observer.prehook.register(getattr, hasattr)  # type: ignore[untyped-decorator]
+def _of_name(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
+    """A name that is made of the input, as of a method that a visitor looks up: there are few of them."""
+    if plain(arguments[1]) is not arguments[1]:
+        ctx.note(f, arguments[:2], ...)
+
+
 @Observer.prehook.register(*LOOK_UPS, LOOK_UPS[-1])  # type: ignore[untyped-decorator]
 def _before(ctx: Any, f: Any, *arguments: Any, **keywords: Any) -> None:
     ctx.note(f, (*arguments, *keywords.values()), ...)

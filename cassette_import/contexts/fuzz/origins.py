@@ -6,6 +6,7 @@ how functions of texts move their parts; must not know comparisons.
 
 from __future__ import annotations
 
+import io
 import operator
 import re
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ _MOST: Final = 4
 """An origin has at most so many spans; of more, those of one leaf become one."""
 
 _TEXTS: Final = (str, bytes)
+_FILES: Final = (io.BytesIO, io.StringIO)
 
 
 class Span(NamedTuple):
@@ -70,11 +72,27 @@ def origin_of_result(f: Any, value: Any, arguments: Sequence[Any], origins: Sequ
         if cut is not None:
             return cut
     whole = merged(span for origin in origins for span in origin)
+    if type(first) in _FILES and type(value) in _TEXTS and value and len(origins[0]) == 1:
+        return _read(first, value, origins)
     if type(value) in _TEXTS and value and len(whole) == 1:
         return _narrowed(
             value, whole[0], [argument for argument, origin in zip(arguments, origins, strict=True) if origin]
         )
     return whole
+
+
+def _read(file: Any, value: Any, origins: Sequence[Origin]) -> Origin:
+    """The origin of what was read of a file in memory: the part before its position, and what its size came from."""
+    try:
+        size = file.getbuffer().nbytes if type(file) is io.BytesIO else len(file.getvalue())
+        end = file.tell()
+    except ValueError:  # it was closed
+        return origins[0]
+    span = origins[0][0]
+    if size != span.end - span.start or not len(value) <= end <= size:
+        return origins[0]
+    part = Span(span.path, span.start + end - len(value), span.start + end)
+    return merged([part, *(one for origin in origins[1:] for one in origin)])
 
 
 def _cut(f: Any, source: Any, key: Any, span: Span) -> Origin | None:

@@ -11,6 +11,7 @@ import base64
 import math
 import operator
 from collections.abc import Callable, Iterator
+from os.path import commonprefix
 from typing import Any, Final
 
 from cassette_import.contexts.fuzz.desired_values import DesiredValue, desired_values
@@ -170,7 +171,10 @@ def _texts(desired: DesiredValue, operand: Any, span: Span, leaf: Any) -> Iterat
 def _rewritten(operand: Any, wanted: Any, span: Span, leaf: Any) -> Iterator[Edit]:
     """The operand, where it is found in the span in some encoding, is overwritten in this encoding."""
     region = leaf[span.start : span.end]
-    for old, new in _encoded_pairs(operand, wanted, leaf, len(region)):
+    pairs = list(_encoded_pairs(operand, wanted, leaf, len(region)))
+    if type(operand) is type(wanted) and type(operand) in (str, bytes):
+        pairs += _encoded_pairs(*_differing(operand, wanted), leaf, len(region))
+    for old, new in pairs:
         place = region.find(old)
         while place >= 0:
             start = span.start + place
@@ -180,6 +184,14 @@ def _rewritten(operand: Any, wanted: Any, span: Span, leaf: Any) -> Iterator[Edi
             place = region.find(old, place + 1)
             if len(old) < 2:
                 break
+
+
+def _differing(one: Any, other: Any) -> tuple[Any, Any]:
+    """Two texts without what both begin and end with: a program may have added it to a part of the input."""
+    before = len(commonprefix([one, other]))
+    one, other = one[before:], other[before:]
+    after = len(commonprefix([one[::-1], other[::-1]]))
+    return one[: len(one) - after], other[: len(other) - after]
 
 
 def _resized(desired: DesiredValue, operand: Any, span: Span, region: Any) -> Iterator[Edit]:
