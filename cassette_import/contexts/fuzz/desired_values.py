@@ -9,13 +9,12 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator
-from os.path import commonprefix
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from cassette_import.contexts.fuzz.patterns import examples
 
-__all__ = ["COMPARISONS", "LOOK_UPS", "DesiredValue", "desired_values", "has_size"]
+__all__ = ["COMPARISONS", "LOOK_UPS", "DesiredValue", "desired_values", "has_size", "shared_start"]
 
 _MOST: Final = 48
 """How many items of a large container are desired values."""
@@ -33,11 +32,14 @@ class DesiredValue(NamedTuple):
         (`"size"`), or be `"longer"`.
     value:
         The value.
+    start:
+        Where a text is to begin with the value or to contain it, as the second argument of `startswith` says.
     """
 
     number: int
     how: str
     value: Any = None
+    start: int = 0
 
 
 Rule = Callable[[tuple[Any, ...]], Iterator[DesiredValue]]
@@ -108,13 +110,23 @@ def _instance(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
             yield from (DesiredValue(0, "be", made) for made in _OF_KIND.values() if isinstance(made, kind))
 
 
+def shared_start(one: Any, other: Any) -> int:
+    """How many characters or bytes two texts have in common at their beginning.
+
+    >>> shared_start("visit_Name", "visit_Num")
+    7
+    """
+    size = min(len(one), len(other))
+    return next((place for place in range(size) if one[place] != other[place]), size)
+
+
 def _attribute(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
     """`getattr(self, "visit_" + name)`: the other names that begin like this one."""
     owner, name = arguments[:2]
     if isinstance(name, str):
         names = sorted(dir(owner if isinstance(owner, (type, ModuleType)) else type(owner)))
-        shared = max((len(commonprefix([name, one])) for one in names if one != name), default=0)
-        found = [one for one in names if one != name and len(commonprefix([name, one])) >= max(1, shared - 1)]
+        shared = max((shared_start(name, one) for one in names if one != name), default=0)
+        found = [one for one in names if one != name and shared_start(name, one) >= max(1, shared - 1)]
         yield from (DesiredValue(1, "be", one) for one in found[:_MOST])
 
 
@@ -131,13 +143,19 @@ def _size(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
     yield DesiredValue(0, "size", arguments[1])
 
 
-def _text(how: str) -> Rule:
+def _start(arguments: tuple[Any, ...]) -> int:
+    """The third argument of `str.startswith`, `str.find`, `re.Pattern.match` and others: where they look."""
+    return arguments[2] if len(arguments) > 2 and type(arguments[2]) is int and arguments[2] > 0 else 0
+
+
+def _text(how: str, has_start: bool) -> Rule:
     """Methods of texts whose argument is a text, or several ones in a tuple."""
 
     def rule(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
         if len(arguments) > 1:
+            start = _start(arguments) if has_start else 0
             for one in arguments[1] if isinstance(arguments[1], tuple) else (arguments[1],):
-                yield DesiredValue(0, how, one)
+                yield DesiredValue(0, how, one, start)
             if not isinstance(arguments[1], tuple):
                 yield DesiredValue(1, "be", arguments[0])
 
@@ -154,12 +172,12 @@ def _like(*texts: str) -> Rule:
     return rule
 
 
-def _matched(how: str) -> Rule:
+def _matched(how: str, has_start: bool) -> Rule:
     def rule(arguments: tuple[Any, ...]) -> Iterator[DesiredValue]:
         pattern = arguments[0]
         try:
             for text in examples(pattern if isinstance(pattern, re.Pattern) else re.compile(pattern)):
-                yield DesiredValue(1, how, text)
+                yield DesiredValue(1, how, text, _start(arguments) if has_start else 0)
         except (re.error, TypeError, RecursionError, OverflowError):
             return
 
@@ -175,13 +193,14 @@ def _table() -> dict[Any, Rule]:
     hows = {"startswith": "begin", "removeprefix": "begin", "endswith": "end", "removesuffix": "end"}
     inside = ("find", "rfind", "index", "rindex", "count", "split", "rsplit", "partition", "rpartition", "replace")
     hows |= dict.fromkeys((*inside, "strip", "lstrip", "rstrip"), "contain")
+    with_start = ("startswith", "find", "rfind", "index", "rindex", "count")
     kinds = {
         "isdigit": ("0",), "isdecimal": ("0",), "isnumeric": ("0",), "isalpha": ("a",), "isalnum": ("a", "0"),
         "isspace": (" ", "\n"), "isupper": ("A",), "islower": ("a",), "isidentifier": ("a", "_"), "istitle": ("A",),
         "isascii": ("a", "é"), "isprintable": ("a", "\0"),
     }  # fmt: skip
     for owner in (str, bytes):
-        found |= {getattr(owner, name): _text(how) for name, how in hows.items()}
+        found |= {getattr(owner, name): _text(how, name in with_start) for name, how in hows.items()}
         found |= {getattr(owner, name): _like(*texts) for name, texts in kinds.items() if hasattr(owner, name)}
     return found
 
@@ -190,9 +209,11 @@ COMPARISONS: Final = _table()
 """The functions whose calls are noted when they have returned or raised, each with its rule."""
 
 _PATTERNS: Final[dict[Any, Rule]] = {
-    **{function: _matched("begin") for function in (re.match, re.fullmatch, re.Pattern.match, re.Pattern.fullmatch)},
-    **{function: _matched("contain") for function in (re.search, re.findall, re.finditer, re.split, re.sub)},
-    **{getattr(re.Pattern, name): _matched("contain") for name in ("search", "findall", "finditer", "split", "sub")},
+    **dict.fromkeys((re.match, re.fullmatch), _matched("begin", False)),
+    **dict.fromkeys((re.Pattern.match, re.Pattern.fullmatch), _matched("begin", True)),
+    **dict.fromkeys((re.search, re.findall, re.finditer, re.split, re.sub), _matched("contain", False)),
+    **dict.fromkeys((re.Pattern.search, re.Pattern.findall, re.Pattern.finditer), _matched("contain", True)),
+    **dict.fromkeys((re.Pattern.split, re.Pattern.sub), _matched("contain", False)),
 }
 _RULES_OF_LOOK_UPS: Final[dict[Any, Rule]] = {
     **dict.fromkeys((dict.get, dict.pop, dict.setdefault), _looked_up),

@@ -21,7 +21,11 @@ _INTERESTING: Final = (
 )  # fmt: skip
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-9, 1e9, 1e308, 5e-324, math.inf, -math.inf, math.nan)
 _CHARACTERS: Final = "0123456789aAbzZ_ \n\t\r.,:;+-*/%=<>!?&|^~#@$\\'\"`()[]{}\0é€\U0001f600"
-_REPEATS: Final = (*(2,) * 8, *(3,) * 5, *(8,) * 4, 40, 40, 400)
+_SEPARATORS: Final = ("\n", "\n", "\n", " ", ",", ",", ";", "=", ".", ":", "&", "/", "(", ")", "[", "]", "{", "}", '"')
+_SEPARATORS_OF_BYTES: Final = tuple(one.encode() for one in (*_SEPARATORS, "\0"))
+_SHARE_OF_PIECES: Final = 0.2
+_WAYS_OF_PIECES: Final = ("copy", "copy", "move", "drop", "replace", "replace", "insert")
+_REPEATS: Final = (*(2,) * 7, *(3,) * 5, *(8,) * 4, 40, 40, 400, 400)
 
 
 class Mutator:
@@ -103,12 +107,40 @@ class Mutator:
     # ---- texts
 
     def _text(self, text: Any, other: Any) -> Any:
+        if text and self._fraction() < _SHARE_OF_PIECES:
+            return self._pieces(text, other)[: self.longest]
         way = self.pick(_WAYS)
         start = int(self._fraction() * (len(text) + 1))
         end = min(len(text), start + self.pick((0, 1, 1, 1, 2, 2, 4, 8, 8, len(text))))
         new = way(self, text, start, end, other)
         made = text[:start] + new + text[end:]
         return made[: self.longest]
+
+    def _pieces(self, text: Any, other: Any) -> Any:
+        """The text with a line, a field or another piece between separators copied, moved, left out or replaced."""
+        known = _SEPARATORS if type(text) is str else _SEPARATORS_OF_BYTES
+        present = [one for one in known if one in text]
+        separator: Any = self.pick(present or known)
+        pieces = text.split(separator)
+        place, target = self._below(len(pieces)), self._below(len(pieces) + 1)
+        way = self.pick(_WAYS_OF_PIECES)
+        if way == "copy":
+            pieces.insert(target, pieces[place])
+        elif way == "move":
+            pieces.insert(target, pieces.pop(place))
+        elif way == "drop":
+            del pieces[place]
+        elif type(other) is type(text):
+            others = other.split(separator)
+            new = others[self._below(len(others))]
+            if way == "replace":
+                pieces[place] = new
+            else:
+                pieces.insert(target, new)
+        return separator.join(pieces)
+
+    def _below(self, bound: int) -> int:
+        return int(self._fraction() * bound)
 
     def _characters(self, text: Any, start: int, end: int, other: Any) -> Any:
         return _as(text, "".join(self.chance.choices(_CHARACTERS, k=self.pick((1, 1, 1, 2, 4)))), self.chance)

@@ -39,8 +39,9 @@ def merged(spans: Iterable[Span]) -> Origin:
     found: list[Span] = []
     for span in sorted(set(spans), key=_order):
         last = found[-1] if found else None
-        if last is not None and last.path == span.path and span.start <= last.end:
-            found[-1] = last._replace(end=max(last.end, span.end))
+        touches = last is not None and last.path == span.path and span.start <= last.end
+        if touches and span.start < span.end:  # an empty one is a place where something is to be inserted
+            found[-1] = found[-1]._replace(end=max(found[-1].end, span.end))
         else:
             found.append(span)
     if len(found) <= _MOST:
@@ -72,7 +73,7 @@ def origin_of_result(f: Any, value: Any, arguments: Sequence[Any], origins: Sequ
         if cut is not None:
             return cut
     whole = merged(span for origin in origins for span in origin)
-    if type(first) in _FILES and type(value) in _TEXTS and value and len(origins[0]) == 1:
+    if type(first) in _FILES and type(value) in _TEXTS and len(origins[0]) == 1:
         return _read(first, value, origins)
     if type(value) in _TEXTS and value and len(whole) == 1:
         return _narrowed(

@@ -1,7 +1,6 @@
 """The search: which input runs next, which are kept, and when the tagged run tells what to write where.
 
-Fast runs and tagged runs take turns by counts and not by the clock, so that a search can be repeated. Knows all parts
-of fuzzing; must not know how inputs are changed, run or kept in files.
+Knows all parts of fuzzing; must not know how inputs are changed, run or kept in files.
 """
 
 from __future__ import annotations
@@ -24,15 +23,12 @@ from cassette_import.contexts.fuzz.running import Limits, TooSlow
 from cassette_import.contexts.fuzz.slopes import extrapolated, number_at
 from cassette_import.contexts.fuzz.solving import edits, exact_edits, is_checksum
 from cassette_import.contexts.fuzz.storage import Folder
+from cassette_import.contexts.fuzz.turns import Turns
 from cassette_import.errors import PassError
 
 __all__ = ["Entry", "Search"]
 
 _NEWEST: Final = 8
-_FAST_AT_FIRST: Final = 200
-_COST_OF_RUN: Final = 20
-_VALUES_OF_COST: Final = 4
-"""A tagged run is followed by so many fast ones, and one more for each so many values that it has tagged."""
 _MOST_CANDIDATES: Final = 600
 _MOST_CHECKS: Final = 24
 _COST_OF_CHECKS: Final = 800
@@ -123,10 +119,7 @@ class Search:
         self.findings: dict[Key, Finding] = {}
         self.executions = self.tagged = 0
         self._waiting: list[Entry] = []
-        self._debt = _FAST_AT_FIRST
-        """How many fast runs are still to follow before the next tagged one."""
-        self._cost = 0
-        """How many fast runs the last tagged one is worth."""
+        self._turns = Turns(by_clock=False)
         self.milestones = Milestones()
         self._tried: set[bytes] = set()
         self._constants = Constants()
@@ -166,22 +159,26 @@ class Search:
         for seed in seeds:
             if not self._execute(seed, frozenset()) and not self.corpus:
                 self._add(Entry(copied(seed)))
+        self._turns = Turns(by_clock=self.most is None)
         while True:
-            if self._debt <= 0:
+            began = time.perf_counter()
+            is_tagged = self._turns.is_tagged_due(has_new=bool(self._waiting))
+            if is_tagged:
                 self._tagged_round()
             else:
                 self._fast_round()
+            self._turns.note_round(is_tagged, time.perf_counter() - began)
 
     # ---- the fast tier
 
     def _fast_round(self) -> None:
         entry = self._chosen()
         child = self.mutator.mutated(entry.value, self.mutator.pick(self.corpus).value)
-        self._debt -= 1
+        self._turns.debt -= 1
         if entry.repairs and self.chance.random() < _SHARE_OF_REPAIRS:
-            debt = self._debt
+            debt = self._turns.debt
             child = self._repaired(child, entry.repairs)
-            self._debt = debt  # it is part of this execution
+            self._turns.debt = debt  # it is part of this execution
         self._execute(child, entry.repairs)
 
     def _chosen(self) -> Entry:
@@ -252,8 +249,7 @@ class Search:
                 raise error  # it is our fault, and not that of the input
 
         observer = observed(self.f, copied(value), call, self._constants.matches)
-        self._cost = _COST_OF_RUN + observer.values // _VALUES_OF_COST
-        self._debt += self._cost
+        self._turns.note_tagged_run(observer.values)
         return list(observer.comparisons.values())
 
     def _note(self, comparisons: list[Comparison]) -> bool:
@@ -267,7 +263,7 @@ class Search:
 
     def _try_candidates(self, entry: Entry, comparisons: list[Comparison]) -> None:
         candidates = checks = 0
-        most_checks = max(1, min(_MOST_CHECKS, _COST_OF_CHECKS // self._cost))
+        most_checks = max(1, min(_MOST_CHECKS, _COST_OF_CHECKS // self._turns.cost))
         news = self.milestones.not_yet_true(comparisons)
         for comparison, is_news in sorted(zip(comparisons, news, strict=True), key=lambda pair: pair[0].holds):
             repairs = entry.repairs
@@ -362,9 +358,9 @@ class Search:
             finding.exception = raised
             return candidate
 
-        debt = self._debt
+        debt = self._turns.debt
         finding.input = minimised(finding.input, shown, most)
-        self._debt = debt
+        self._turns.debt = debt
         self._write(finding)
 
     def _write(self, finding: Finding) -> None:

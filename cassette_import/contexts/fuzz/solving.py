@@ -11,10 +11,9 @@ import base64
 import math
 import operator
 from collections.abc import Callable, Iterator
-from os.path import commonprefix
 from typing import Any, Final
 
-from cassette_import.contexts.fuzz.desired_values import DesiredValue, desired_values
+from cassette_import.contexts.fuzz.desired_values import DesiredValue, desired_values, shared_start
 from cassette_import.contexts.fuzz.inputs import LEAVES, Edit, Path, leaf_at
 from cassette_import.contexts.fuzz.observer import Comparison
 from cassette_import.contexts.fuzz.origins import Span
@@ -155,6 +154,8 @@ def _texts(desired: DesiredValue, operand: Any, span: Span, leaf: Any) -> Iterat
     if desired.how in ("begin", "end", "contain"):
         if written is None:
             return
+        if desired.start and len(operand) == len(region):
+            start += min(desired.start, len(region))
         if desired.how != "end":
             yield Edit(path, start, min(start + len(written), end), written)
             yield Edit(path, start, start, written)
@@ -188,9 +189,9 @@ def _rewritten(operand: Any, wanted: Any, span: Span, leaf: Any) -> Iterator[Edi
 
 def _differing(one: Any, other: Any) -> tuple[Any, Any]:
     """Two texts without what both begin and end with: a program may have added it to a part of the input."""
-    before = len(commonprefix([one, other]))
+    before = shared_start(one, other)
     one, other = one[before:], other[before:]
-    after = len(commonprefix([one[::-1], other[::-1]]))
+    after = shared_start(one[::-1], other[::-1])
     return one[: len(one) - after], other[: len(other) - after]
 
 
