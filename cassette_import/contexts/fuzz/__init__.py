@@ -6,5 +6,6 @@ Knows its function and its results; must not know other contexts.
 from cassette_import.contexts.fuzz.findings import Finding
 from cassette_import.contexts.fuzz.fuzzing import Findings, fuzz
 from cassette_import.contexts.fuzz.running import TooSlow
+from cassette_import.contexts.fuzz.strategy import inputs
 
-__all__ = ["Finding", "Findings", "TooSlow", "fuzz"]
+__all__ = ["Finding", "Findings", "TooSlow", "fuzz", "inputs"]

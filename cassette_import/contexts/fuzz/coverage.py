@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from cassette_import.rewriting.symbols import IS_ANY_ACTIVE
+
 __all__ = ["Coverage", "coverage"]
 
 _TOOLS: Final = (4, 3, 2)
@@ -36,6 +38,7 @@ class Coverage:
         self.lines: set[tuple[str, int]] = set()
         self.functions: dict[tuple[str, int, str], None] = {}
         self.is_on = False
+        self._entry_tests: dict[int, tuple[CodeType, int]] = {}
         self._positions: dict[int, tuple[CodeType, list[tuple[Any, ...]]]] = {}
 
     @property
@@ -58,6 +61,15 @@ class Coverage:
             f(argument)
         finally:
             self.is_on = False
+
+    def _is_entry_test(self, code: CodeType, offset: int) -> bool:
+        """Whether a jump is the test of a rewritten function whether a context is active: it is not in the source."""
+        known = self._entry_tests.get(id(code))
+        if known is None:
+            jumps = (one.offset for one in dis.get_instructions(code) if one.opname.startswith("POP_JUMP"))
+            first = next(jumps, -1) if IS_ANY_ACTIVE in code.co_names else -1
+            known = self._entry_tests[id(code)] = code, first
+        return offset <= known[1]
 
     def _position(self, code: CodeType, offset: int) -> tuple[Any, ...]:
         """Where an instruction is in the source."""
@@ -115,7 +127,7 @@ class _Monitored(Coverage):
         taken = id(code), offset, destination
         if taken in self._taken:
             return None
-        if not self.is_covered(code.co_filename):
+        if not self.is_covered(code.co_filename) or self._is_entry_test(code, offset):
             return self._disable
         if not self.is_on:
             return None
@@ -139,11 +151,12 @@ class _Monitored(Coverage):
         return self._direction(code, offset, True)
 
     def _direction(self, code: CodeType, offset: int, direction: bool) -> Any:
-        if self.is_on and self.is_covered(code.co_filename):
+        if not self.is_covered(code.co_filename) or self._is_entry_test(code, offset):
+            return self._disable
+        if self.is_on:
             self.branches.add((code.co_filename, *self._position(code, offset), direction))
-        elif self.is_covered(code.co_filename):
-            return None
-        return self._disable
+            return self._disable
+        return None
 
 
 class _Traced(Coverage):

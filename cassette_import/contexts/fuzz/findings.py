@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import linecache
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, Final
 from cassette_import.contexts.fuzz.running import TooSlow
 from cassette_import.runtime.dispatch.call_sites import CallSite
 
-__all__ = ["Finding", "Key", "finding_key", "test_source"]
+__all__ = ["Finding", "Key", "finding_key", "importable", "test_source"]
 
 Key = tuple[type, str, str, int]
 """What makes two exceptions the same finding: the type, and the file, function and line."""
@@ -111,6 +112,22 @@ def _site(code: CodeType, instruction: int, line: int, names: dict[str, Any]) ->
     )
 
 
+def importable(f: Any) -> tuple[str, str] | None:
+    """The module from which a test can import a function, and its path there; None if no test can.
+
+    >>> importable(importable)
+    ('cassette_import.contexts.fuzz.findings', 'importable')
+    """
+    module, path = getattr(f, "__module__", None), getattr(f, "__qualname__", "")
+    if not module or module == "__main__" or "<" in path or module not in sys.modules:
+        return None
+    found: Any = sys.modules[module]
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    inner = getattr(getattr(found, "hypothesis", None), "inner_test", None)
+    return module, f"{path}.hypothesis.inner_test" if inner is f else path
+
+
 def test_source(finding: Finding, module: str, function: str, timeout: float | None) -> str:
     """The source of a pytest file that fails as long as the function raises the exception.
 
@@ -127,9 +144,16 @@ def test_source(finding: Finding, module: str, function: str, timeout: float | N
     slow = isinstance(finding.exception, TooSlow)
     root, _, rest = function.partition(".")
     lines += ["import faulthandler", ""] if slow else []
-    lines += [f"from {module} import {root}", "", f"INPUT = {_literal(finding.input)}", "", ""]
+    name = "function" if root.startswith("test") else root  # pytest would run it, too
+    lines += [
+        f"from {module} import {root}" + (f" as {name}" if name != root else ""),
+        "",
+        f"INPUT = {_literal(finding.input)}",
+        "",
+        "",
+    ]
     lines += [f"def test_{finding.name}():"]
-    call = f"{root}{f'.{rest}' if rest else ''}(INPUT)"
+    call = f"{name}{f'.{rest}' if rest else ''}(INPUT)"
     if slow:
         lines += [f"    faulthandler.dump_traceback_later({timeout!r}, exit=True)  # it took longer"]
         lines += [f"    {call}", "    faulthandler.cancel_dump_traceback_later()"]

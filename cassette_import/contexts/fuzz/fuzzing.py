@@ -79,7 +79,7 @@ def fuzz(
     Parameters
     ----------
     f:
-        A function of one argument.
+        A function of one argument. Of a test that Hypothesis's `@given` has decorated, it is the body.
     seeds:
         Inputs to begin with, such as `[""]`: each a str, bytes, int or float, or lists and dicts of these.
     seconds, executions:
@@ -122,6 +122,7 @@ def fuzz(
     [('ZeroDivisionError', 'EUR 0')]
     """
     _check(f, seconds, executions, longest)
+    f = getattr(getattr(f, "hypothesis", None), "inner_test", f)
     names = [packages] if isinstance(packages, str) else list(packages)
     accepted = allowed if isinstance(allowed, tuple) else (allowed,)
     given_types: list[Any] = list(accepted)

@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO
 
 from cassette_import.contexts.fuzz.constants import Constants
 from cassette_import.contexts.fuzz.coverage import Coverage
-from cassette_import.contexts.fuzz.findings import Finding, Key, finding_key, test_source
+from cassette_import.contexts.fuzz.findings import Finding, Key, finding_key, importable, test_source
 from cassette_import.contexts.fuzz.inputs import applied, copied, encoded
 from cassette_import.contexts.fuzz.milestones import Milestones
 from cassette_import.contexts.fuzz.minimising import minimised
@@ -364,9 +364,8 @@ class Search:
         self._write(finding)
 
     def _write(self, finding: Finding) -> None:
-        module, function = getattr(self.f, "__module__", None), getattr(self.f, "__qualname__", "")
-        importable = module and module != "__main__" and "<" not in function
-        test = test_source(finding, module, function, self.limits.timeout) if importable and module else None
+        place = importable(self.f)
+        test = None if place is None else test_source(finding, *place, self.limits.timeout)
         self.folder.keep_finding(finding.name, finding.input, test)
 
     # ---- progress

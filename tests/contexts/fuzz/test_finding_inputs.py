@@ -117,6 +117,13 @@ def test_a_division_by_zero_and_a_recursion_without_end_are_found():
     assert {one.input for one in found} > {"0/0"}
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="branches are pairs of lines where there is no sys.monitoring")
+def test_the_branches_are_those_of_the_source():
+    found = fuzz(fuzzed.two_errors, ["a", "b", "c"], executions=300)
+    assert found.tagged > 0
+    assert found.branches == 4
+
+
 def test_findings_are_one_for_each_call_site_and_as_small_as_possible():
     found = fuzz(fuzzed.two_errors, ["an apple", "a pear", "a plum"], executions=2000)
     assert {(type(one.exception), one.input) for one in found} == {(IndexError, "a"), (KeyError, "b")}
