@@ -101,6 +101,7 @@ _SHOWN_BY_TAG: Final[dict[str, Callable[[Any], str]]] = {
     "handle": _shown_reference,
     "type": _shown_reference,
     "function": _shown_reference,
+    "buffer": lambda content: f"<buffer of {content} bytes>",
     "long": lambda content: f"{content[1]!r}… ({content[0]} characters)",
     "made": lambda content: f"{content[0].partition(':')[2]}({', '.join(map(_shown, content[2]))})",
 }

@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from cassette_import.contexts.recording import arrays
+from cassette_import.contexts.recording.filled_buffers import bytes_written
 from cassette_import.contexts.recording.proxies import is_proxy
 
 __all__ = ["Effects", "argument_at", "is_callback", "repeat_effects"]
@@ -61,25 +62,30 @@ class Effects:
     ----------
     arguments, keywords:
         The arguments of the call.
+    filled:
+        The index of the argument that the call fills, if there is one.
     """
 
     __slots__ = ("_leaves",)
 
-    def __init__(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+    def __init__(self, arguments: Sequence[Any], keywords: Mapping[str, Any], filled: int | None = None) -> None:
         self._leaves: list[_Leaf] = []
         for place, value in (*enumerate(arguments), *keywords.items()):
-            if type(value) not in _IMMUTABLE:
+            if place == filled and _memory_of(value) is not None:
+                self._leaves.append(_Leaf([place], value, "filled", None))
+            elif type(value) not in _IMMUTABLE:
                 self._leaves += _leaves_in([place], value, 0)
 
     def path_of(self, value: Any) -> Path | None:
         """The path to an object that the call got and has returned."""
         return next((leaf.path for leaf in self._leaves if leaf.value is value), None)
 
-    def encoded(self, encode: Encode) -> list[list[Any]]:
-        """What has changed since then."""
+    def encoded(self, encode: Encode, result: Any = None) -> list[list[Any]]:
+        """What has changed since then; `result` is that of the call."""
         found = []
         for leaf in self._leaves:
-            content = _ENCODERS[leaf.kind](leaf.value, leaf.before, encode)
+            before = result if leaf.kind == "filled" else leaf.before
+            content = _ENCODERS[leaf.kind](leaf.value, before, encode)
             if content is not None:
                 found.append([leaf.path, *content])
         return found
@@ -178,6 +184,13 @@ def _changed_bytes(value: Any, before: bytes, encode: Encode) -> list[Any] | Non
     return ["bytes", [len(after), start, base64.b64encode(after[start:end]).decode("ascii")]]
 
 
+def _filled_bytes(value: Any, result: Any, encode: Encode) -> list[Any] | None:
+    memory = _memory_of(value)
+    after = b"" if memory is None else memory.tobytes()
+    written = after[: bytes_written(result, len(after))]
+    return ["bytes", [len(after), 0, base64.b64encode(written).decode("ascii")]] if written else None
+
+
 def _common_length(first: bytes, second: bytes) -> int:
     """How many bytes at the beginning are the same."""
     low, high = 0, min(len(first), len(second))
@@ -245,6 +258,7 @@ def _is_same(first: Any, second: Any) -> bool:
 
 _ENCODERS: Final[Mapping[str, Callable[[Any, Any, Encode], list[Any] | None]]] = {
     "bytes": _changed_bytes,
+    "filled": _filled_bytes,
     "items": _changed_items,
     "keys": _changed_keys,
     "attributes": _changed_attributes,

@@ -30,6 +30,7 @@ from cassette_import.contexts.recording.external_calls import (
     is_external,
     run_in_external_call,
 )
+from cassette_import.contexts.recording.filled_buffers import place_of_filled_buffer
 from cassette_import.contexts.recording.first_numbers import FirstNumbers, first_free_numbers, no_object
 from cassette_import.contexts.recording.proxies import with_real_objects
 from cassette_import.contexts.recording.recorded_loops import RecordedLoop
@@ -333,7 +334,7 @@ class Record(RecordingContext):
                 line["filtered"] = True
             self._notes.callbacks(line, arguments, keywords)
             held = self._held_files.of_call(what)
-            effects = Effects(arguments, {**keywords, **held})
+            effects = Effects(arguments, {**keywords, **held}, place_of_filled_buffer(what, arguments))
         token = IN_EXTERNAL_CALL.set(True)
         response = NO_RESPONSE
         if carried is not None or made_by is not None:
@@ -369,7 +370,7 @@ class Record(RecordingContext):
             if not outcome:
                 observed = ObservedAwaitable(value, run_in_external_call)
                 shown = named_like(self._await_recorded(number, observed, response), value)
-            changed = effects.encoded(self._encode)
+            changed = effects.encoded(self._encode, value)
             if changed:
                 outcome["changed"] = self._mask.value(changed)
             if self._writer is not None:

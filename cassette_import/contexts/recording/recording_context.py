@@ -37,6 +37,7 @@ from cassette_import.contexts.recording.external_functions import (
     TASKS_IN_SETS,
     leading_outside,
 )
+from cassette_import.contexts.recording.filled_buffers import length_of, place_of_filled_buffer
 from cassette_import.contexts.recording.held_files import HeldFiles
 from cassette_import.contexts.recording.masking import Mask
 from cassette_import.contexts.recording.random_generators import RandomGenerators
@@ -216,6 +217,9 @@ class RecordingContext(Context, events=Events.NONE):
             [encode(argument)[0] for argument in arguments],
             [[name, encode(value)[0]] for name, value in keywords.items()],
         ]
+        filled = place_of_filled_buffer(what, arguments)
+        if filled is not None:
+            encoded[0][filled] = {"buffer": length_of(arguments[filled])}
         if what[0] == "set":  # the name of the attribute may be that of a secret
             pair = self._mask.arguments([what[1].rpartition(".")[2], encoded[0][0]])
             return [[shortened(pair[1])], []]

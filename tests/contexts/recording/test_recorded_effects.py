@@ -7,6 +7,7 @@ import pytest
 
 from cassette_import import overdub
 from cassette_import.contexts import Record, Replay
+from cassette_import.contexts.recording.recording_file import ReplayMismatch
 
 IMPORTS = """\
 import array, collections, configparser, ctypes, fileinput, gzip, http.cookiejar, io, linecache, mmap, netrc, os
@@ -166,3 +167,41 @@ def test_attributes_that_a_call_assigns_are_replayed(tmp_path, make_program):
     with Replay(file) as replay:
         assert overdub(replay, program.run) == before
     assert before[1:] == ([before[0]], True)
+
+
+@pytest.mark.parametrize("make", ["bytearray([next(garbage)] * 5)", "memoryview(bytearray([next(garbage)] * 5))"])
+@pytest.mark.parametrize("method", ["readinto", "readinto1"])
+def test_what_a_buffer_contains_before_a_call_fills_it_does_not_matter(tmp_path, make_program, make, method):
+    program = make_program(
+        f"""
+        import itertools
+        garbage = itertools.count(ord("A"))
+
+        def run(path):
+            target = {make}
+            with open(path, "rb") as file:
+                count = file.{method}(target)
+            return count, bytes(target[:count])
+        """
+    )
+    data = tmp_path / "data"
+    data.write_bytes(b"AAA")  # what the first buffer contains already
+    file = str(tmp_path / "it.cassette")
+    for kind in (Record, Replay):
+        with kind(file) as context:
+            assert overdub(context, program.run, str(data)) == (3, b"AAA")
+
+
+def test_a_buffer_of_another_length_is_another_call(tmp_path, make_program):
+    program = make_program(
+        """
+        def run(path, length):
+            with open(path, "rb") as file:
+                return file.readinto(bytearray(length))
+        """
+    )
+    file = str(tmp_path / "it.cassette")
+    with Record(file) as record:
+        overdub(record, program.run, __file__, 3)
+    with pytest.raises(ReplayMismatch, match=r"readinto\(<buffer of 4 bytes>\)"), Replay(file) as replay:
+        overdub(replay, program.run, __file__, 4)
