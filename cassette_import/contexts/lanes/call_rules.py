@@ -59,6 +59,8 @@ def _extreme(function: Any, compare: Callable[[Any, Any], Any]) -> Callable[...,
         items = list(arguments[0]) if len(arguments) == 1 else list(arguments)
         if keywords.get("key") is not None or not any(type(one) is Lane for one in items):
             return function(items, **keywords)
+        if not keywords and (level := innermost(items)) is not None and level.name == "enclosure":
+            return compute(SequenceFunction(function, [], {}, rule), *items)
         best = items[0]
         for item in items[1:]:
             best = _chosen(compare(item, best), item, best)

@@ -12,6 +12,13 @@ from cassette_import.contexts.lanes import derivatives
 
 __all__ = ["NESTED"]
 
+
+def _enclosure(context: Any, *arguments: Any, **keywords: Any) -> Any:
+    from cassette_import.contexts.lanes import enclosures  # needs python-flint, as the caller has it
+
+    return enclosures.enclosure(context, *arguments, **keywords)
+
+
 _AUTODIFF: Final = "cassette_import.contexts.autodiff.derivatives"
 
 NESTED: Final[dict[tuple[str, str], Callable[..., Any]]] = {
@@ -19,5 +26,6 @@ NESTED: Final[dict[tuple[str, str], Callable[..., Any]]] = {
     (_AUTODIFF, "gradient"): derivatives.gradient,
     (_AUTODIFF, "jvp"): derivatives.jvp,
     (_AUTODIFF, "vjp"): derivatives.vjp,
+    ("cassette_import.contexts.intervals.enclosure", "enclosure"): _enclosure,
 }
 """By module and name: a function of the context of the run, and of the arguments."""

@@ -174,10 +174,15 @@ class _Call:
 
     def result(self) -> Any:
         """Run all lanes, and put the results together."""
-        if any(context._tagging for context in ACTIVE.get().contexts):
-            raise NotOverdubbable(
-                f"{name_of(self.f)} is vectorized within a context that tags values: their metadata would be lost"
-            )
+        for context in ACTIVE.get().contexts:
+            if context._tagging:
+                lost = NotOverdubbable(
+                    f"{name_of(self.f)} is vectorized within a context that tags values: their metadata would be lost; "
+                    "give the context the function itself, or use the context in the vectorized function, as in "
+                    "vectorize(lambda x: derivative(f, x))"
+                )
+                refuse = getattr(context, "refuse", None)  # what the context says in its place would be less clear
+                raise lost if refuse is None else refuse(lost)
         start = 0
         size = self.options.chunk or _BLOCK
         while start < self.size:
@@ -260,7 +265,7 @@ class _Call:
             error = raised
         del given, keywords
         self._check_converted()
-        if lanes.failure is not None or isinstance(error, CassetteError):
+        if lanes.failure is not None or (isinstance(error, CassetteError) and not hasattr(error, "of_lane")):
             context.forget()
             context.log.undo()
             failure = lanes.failure or error

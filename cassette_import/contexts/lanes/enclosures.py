@@ -1,0 +1,268 @@
+"""Enclosures within a run: each lane has a ball that contains its exact value.
+
+The rules are those of `intervals`, applied to the balls of each lane; the program's values are in the middle of the
+intervals, as arrays. A lane that a rule does not decide fails by itself. Needs python-flint. Knows the rules of
+`intervals`; must not know how lanes are scheduled.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from cassette_import.contexts.intervals.context import REAL_NUMBERS, as_ball
+from cassette_import.contexts.intervals.interval import Interval, NotEnclosed, Undecided
+from cassette_import.contexts.intervals.rules import (
+    CHOICES,
+    FOLDS,
+    OF_ZERO,
+    OVERFLOWING,
+    RULES,
+    OutsideDomain,
+    arb,
+    bounds,
+    fits_floats,
+    working_precision,
+)
+from cassette_import.contexts.lanes.columns import listed, packed
+from cassette_import.contexts.lanes.elementwise import lane_of
+from cassette_import.contexts.lanes.errors import name_of
+from cassette_import.contexts.lanes.known_functions import PARTS
+from cassette_import.contexts.lanes.lane import Lane
+from cassette_import.contexts.lanes.lane_sets import Lanes, LaneSet
+from cassette_import.contexts.lanes.nested_levels import Level, evaluated, taken_apart
+from cassette_import.contexts.lanes.sequence_functions import SequenceFunction
+from cassette_import.errors import CassetteError
+from cassette_import.runtime.dispatch.call_sites import nearest_site
+
+__all__ = ["enclosure"]
+
+_BALL: Final = "ball"
+_SAME: Final = frozenset({float, PARTS["real"], PARTS["conjugate"]})
+_FAILING: Final = (ArithmeticError, LookupError, ValueError)
+
+
+class Balls(Level):
+    """Encloses the values of a function: an annotation has a column of balls."""
+
+    name = "enclosure"
+
+    def __init__(self, lanes: Lanes, precision: int) -> None:
+        super().__init__()
+        self.lanes = lanes
+        self.precision = precision
+        self.failure: CassetteError | None = None
+        """Why all lanes of the run have no enclosure. It is raised again if the program catches it."""
+
+    def lifted(self, part: Any, value: Any) -> Any:
+        """The ball of a value that does not depend on an interval."""
+        if type(value) is not Lane:
+            return _as_balls(self, [value])[0]
+        return Lane(self.lanes, value.set, _column(_as_balls(self, value.data.tolist())))
+
+    def result(self, function: Any, operands: Sequence[Any], found: Sequence[Any]) -> Any:
+        """The result with its enclosure, or what the enclosures decide."""
+        rule, name = self._rule(function, operands, found)
+        if rule is None:
+            return self._without_rule(function, operands, found)
+        active = self.lanes.active
+        rows = zip(*[self._balls(value, one, active) for value, one in zip(operands, found, strict=True)], strict=True)
+        outcomes: list[Any] = []
+        with working_precision(self.precision):
+            for row in rows:
+                try:
+                    outcomes.append(self._applied(rule, name, row))
+                except CassetteError as error:
+                    outcomes.append(error)
+        self._drop_failing(outcomes, active)
+        outcomes = [one for one in outcomes if not isinstance(one, CassetteError)]
+        members = self.lanes.active
+        if name in CHOICES and not isinstance(outcomes[0], arb):
+            return lane_of(self.lanes, members, packed(outcomes))
+        try:
+            value = evaluated(function, operands)
+        except _FAILING as error:
+            raise self._failed(NotEnclosed(name, nearest_site(), _reason(error))) from error
+        return self.annotate(self.lanes, members, value, {_BALL: Lane(self.lanes, members, _column(outcomes))})
+
+    def _rule(self, function: Any, operands: Sequence[Any], found: Sequence[Any]) -> tuple[Any, Any]:
+        """The rule of a function, and the function that messages name."""
+        if any(one is not None and one.parts is None for one in found):
+            return None, function
+        if not all(_is_real(value) for value in operands):
+            return None, function
+        if type(function) is SequenceFunction:
+            fold = FOLDS.get(function.function) if not function.keywords else None
+            return (None if fold is None else lambda choose, *balls: fold(balls)), function.function
+        if function in _SAME:
+            return (lambda choose, ball: ball), function
+        number, of_zero = OF_ZERO.get(function, (0, None))
+        if of_zero is not None and found[number] is None:
+            if type(operands[number]) is Lane:
+                raise self.lanes.refuse(self.refusal(f"{name_of(function)} of zeros whose signs differ"))
+            if operands[number] == 0:
+                sign = math.copysign(1.0, operands[number])
+                return (lambda choose, *balls: of_zero(sign, *balls)), function
+        return RULES.get(function) or CHOICES.get(function), function
+
+    def _applied(self, rule: Callable[..., Any], function: Any, balls: Sequence[Any]) -> Any:
+        """The result of a rule for one lane."""
+        choose = functools.partial(_choose, function, balls)
+        try:
+            found = rule(choose, *balls)
+        except TypeError:
+            raise NotEnclosed(function, nearest_site(), "there is no rule for such operands of") from None
+        except OutsideDomain:
+            raise NotEnclosed(function, nearest_site(), "the intervals leave the domain of") from None
+        if isinstance(found, arb):
+            if not found.is_finite():
+                raise NotEnclosed(function, nearest_site(), "the intervals leave the domain of")
+            if function in OVERFLOWING and not fits_floats(found):
+                raise NotEnclosed(function, nearest_site(), _reason(OverflowError()))
+        return found
+
+    def _without_rule(self, function: Any, operands: Sequence[Any], found: Sequence[Any]) -> Any:
+        """The result of a function for which there is no rule: a text, or an error."""
+        value = evaluated(function, operands)
+        some = value.data.tolist() if type(value) is Lane else [value]
+        if any(one is None or isinstance(one, (numbers.Number, tuple)) for one in some):
+            raise self.lanes.refuse(self.refusal(f"no rule is known for {name_of(function)}"))
+        return self.annotate(self.lanes, self.lanes.active, value, None)
+
+    def _balls(self, value: Any, one: Any, active: LaneSet) -> list[Any]:
+        """The balls of an operand, for all lanes."""
+        if one is None:
+            return _as_balls(self, listed(value.at(active) if type(value) is Lane else value, active.size))
+        ball = one.parts[_BALL]
+        return listed(ball.at(active) if type(ball) is Lane else ball, active.size)
+
+    def _drop_failing(self, outcomes: list[Any], active: LaneSet) -> None:
+        failing = np.array([isinstance(one, CassetteError) for one in outcomes])
+        if failing.all():
+            raise self._failed(outcomes[0])
+        if failing.any():
+            self.lanes.drop(active.ids[failing])
+
+    def _failed(self, error: CassetteError) -> CassetteError:
+        """Note why there is no enclosure, for all lanes of the run."""
+        self.lanes.commit()
+        error.of_lane = True  # type: ignore[attr-defined]
+        self.failure = self.failure or error
+        return error
+
+
+def _reason(error: Exception) -> str:
+    return f"some numbers in the intervals raise {type(error).__name__} in"
+
+
+def _choose(function: Any, balls: Sequence[Any], options: Sequence[Any]) -> Any:
+    """The only possible value."""
+    if options[:2] != options[:1]:
+        raise Undecided(function, balls, nearest_site())
+    return options[0]
+
+
+def _is_real(value: Any) -> bool:
+    if type(value) is not Lane:
+        return isinstance(value, REAL_NUMBERS)
+    return not hasattr(value.data, "dtype") or value.data.dtype.kind in "fib" or _are_real(value.data.tolist())
+
+
+def _are_real(values: list[Any]) -> bool:
+    return all(isinstance(one, REAL_NUMBERS) for one in values)
+
+
+def _as_balls(level: Balls, values: list[Any]) -> list[Any]:
+    with working_precision(level.precision):
+        try:
+            return [as_ball(value) for value in values]
+        except (TypeError, ValueError):
+            raise level.lanes.refuse(level.refusal("a value is no number")) from None
+
+
+def _column(balls: list[Any]) -> Any:
+    column: Any = np.empty(len(balls), object)
+    column[:] = balls
+    return column
+
+
+# ---- what the program calls
+
+
+def enclosure(context: Any, f: Any, *args: Any, splits: Any = 0, precision: Any = 128) -> Any:
+    """What `intervals.enclosure` returns, for all lanes."""
+    level = Balls(context.lanes, precision)
+    if type(splits) is not int or splits != 0:
+        raise context.lanes.refuse(level.refusal("undecided comparisons are split"))
+    if type(precision) is not int or not 2 <= precision <= 1_000_000:
+        raise context.lanes.refuse(level.refusal(f"the precision is {precision!r}"))
+    if not callable(f):
+        raise TypeError(f"the function must be callable, not {f!r}")
+    try:
+        result = context.call(f, *[_given(level, one) for one in args])
+    finally:
+        level.ended = True
+    if level.failure is not None:
+        raise level.failure
+    return _read(level, result)
+
+
+def _given(level: Balls, value: Any) -> Any:
+    """An argument, with a number in the middle instead of each interval."""
+    if isinstance(value, Interval):
+        return _enclosed(level, *value)
+    if type(value) is not Lane and type(value) in (list, tuple):
+        return type(value)(_given(level, part) for part in value)
+    if type(value) is dict:
+        return {key: _given(level, part) for key, part in value.items()}
+    return value
+
+
+def _enclosed(level: Balls, low: Any, high: Any) -> Any:
+    active = level.lanes.active
+    lows, highs = (listed(end.at(active) if type(end) is Lane else end, active.size) for end in (low, high))
+    if level.lanes.active is not active:
+        return _enclosed(level, low, high)
+    balls, middles, failed = [], [], []
+    with working_precision(max(level.precision, 64)):
+        for least, most in zip(lows, highs, strict=True):
+            failed.append(not least <= most)
+            if failed[-1]:
+                continue
+            ball = arb((arb(least) + most) / 2, (arb(most) - least) / 2)
+            if not (ball.contains(least) and ball.contains(most)):
+                ball = ball.union(arb(least)).union(arb(most))
+            balls.append(ball)
+            middles.append(least / 2 + most / 2 if least != most else least)
+    if failed and all(failed):
+        raise ValueError(
+            f"an interval goes from the lower bound to the higher one, which {Interval(lows[0], highs[0])!r} does not"
+        )
+    level.lanes.drop(active.ids[np.array(failed)])
+    members = level.lanes.active
+    value = lane_of(level.lanes, members, packed(middles))
+    return level.annotate(level.lanes, members, value, {_BALL: Lane(level.lanes, members, _column(balls))})
+
+
+def _read(level: Balls, value: Any) -> Any:
+    """A result, with an interval instead of each enclosed number."""
+    if type(value) is Lane:
+        bare, parts = taken_apart(level, value)
+        if not parts:
+            return bare
+        ball = parts[_BALL]
+        active = level.lanes.active
+        ends = [bounds(one) for one in listed(ball.at(active) if type(ball) is Lane else ball, active.size)]
+        columns = [packed(list(column)) for column in zip(*ends, strict=True)]
+        return Interval(*[lane_of(level.lanes, level.lanes.active, column) for column in columns])
+    if isinstance(value, (list, tuple)):
+        made = [_read(level, part) for part in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if type(value) is dict:
+        return {key: _read(level, part) for key, part in value.items()}
+    return value
