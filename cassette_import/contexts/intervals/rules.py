@@ -184,6 +184,9 @@ class Balls:
 
 def _enclosed(value: str | Value) -> Callable[..., Any]:
     """The rule for the column `value` of a row."""
+    if isinstance(value, str) and not hasattr(Balls, value):
+        function = getattr(arb, value)
+        return lambda choose, *arguments: function(*arguments)
     if isinstance(value, str):
         return lambda choose, *arguments: getattr(Balls(choose), value)(*arguments)
     return lambda choose, *arguments: value(Balls(choose), *arguments)
