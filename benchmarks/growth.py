@@ -35,7 +35,7 @@ class Row(NamedTuple):
     """The cost as a ratio to plain Python, for the chart."""
 
 
-WARM = 5
+WARM = 20
 """How often a program runs before it is measured."""
 
 

@@ -30,6 +30,7 @@ def most_faults():
     return max([faults_at(depth) for depth in depths])
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="later releases of 3.14 keep one piece for the next call")
 def test_a_loop_at_the_end_of_a_piece_of_the_stack_takes_memory_for_each_call():
     assert most_faults() >= CALLS
 

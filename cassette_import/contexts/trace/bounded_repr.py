@@ -119,15 +119,21 @@ class Shortener:
             return self._state(value, kind, levels)
         return self._cut(self._by_repr(value, kind))
 
-    def form(self, value: Any) -> Form | None:
+    def form(self, value: Any) -> Form | type | None:
         """How the instances of a value's class are shown, as far as that is the same for all; None if it is not.
+
+        The result is `list`, `tuple` or `dict` if they are shown as these are.
 
         It mirrors `_show`. The class may have other bases and attributes later, and then another form.
         """
         kind = type(value)
         if kind in _SHOWERS or any(lookup(type(kind), name) is not found for name, found in _NAMES_OF_CLASSES):
             return None
-        shower = _BY_REPR.get(lookup(kind, "__repr__"))
+        repr_method = lookup(kind, "__repr__")
+        for base in _CONTAINERS:
+            if repr_method is base.__repr__ and issubclass(kind, base):
+                return base
+        shower = _BY_REPR.get(repr_method)
         if shower is Shortener._simple:
             head, _, address = repr(value).rpartition("0x")
             return (head, None, None, ()) if address == f"{id(value):x}>" and _is_plain(head) else None

@@ -84,6 +84,21 @@ class Größe:
         raise AssertionError
 
 
+class Items(list):
+    pass
+
+
+class Row(tuple):
+    __slots__ = ()
+
+
+class Table(dict):
+    def items(self):
+        raise AssertionError
+
+    __iter__ = items
+
+
 Pair = collections.namedtuple("Pair", "left right")
 
 
@@ -114,6 +129,16 @@ VALUES = [
     *(Slots(), Slots(first=1), Slots(third="x" * 100, second=Named(a=1)), Both(fourth=1, more=2, second=3, other=4)),
     *(Named(größe=1), Größe(), Words("abc"), Pair(1, "b"), Point(1, [2]), Named(text="x" * 200, more="é")),
     *(int, Plain, OfMeta, len, shown_both_ways, range(3), range(10**30), [].append, Plain().__init__, Slots.first),
+    *(
+        Items(),
+        Items([1, Items("ab")]),
+        Items(range(9)),
+        Row(),
+        Row([1]),
+        Row("abc"),
+        Table(),
+        Table(a=Items([1]), b=Row()),
+    ),
     *(functools.partial(int, Named(a=1)), types.SimpleNamespace(a=1), collections.deque([1]), ValueError("a", 1)),
     *(
         collections.defaultdict(list),

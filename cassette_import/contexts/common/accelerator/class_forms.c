@@ -32,11 +32,16 @@ qualified_name_of_class(PyTypeObject *type)
     return PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)type)->ht_qualname : Py_None;
 }
 
-/* Take what Python has found: `None`, or `(head, anonymous, namespace, slots)`. Returns whether it is of that form. */
+/* Take what Python has found: `None`, a type, or `(head, anonymous, namespace, slots)`. Returns whether it is of that form. */
 static int
 take_form(ClassForm *form, PyObject *found)
 {
     PyObject *head = NULL, *anonymous = NULL, *namespace = NULL, *slots = NULL;
+    if (found == (PyObject *)&PyList_Type || found == (PyObject *)&PyTuple_Type ||
+        found == (PyObject *)&PyDict_Type) {
+        form->base = (PyTypeObject *)found;
+        return 1;
+    }
     if (found != Py_None && !PyTuple_Check(found)) {
         PyErr_SetString(PyExc_TypeError, "a form must be a tuple");
         return 0;
@@ -169,6 +174,9 @@ put_object(Formatter *self, Text *text, PyObject *value, int levels)
     const ClassForm *known = form_of(self, value);
     if (known == NULL) {
         return PyErr_Occurred() ? FAILED : LEFT;
+    }
+    if (known->base != NULL && PyType_IsSubtype(Py_TYPE(value), known->base)) {
+        return put_container(self, text, known->base, value, levels);
     }
     if (known->head == NULL) {
         return LEFT;

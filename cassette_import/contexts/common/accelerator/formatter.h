@@ -21,6 +21,7 @@ typedef struct {
     PyTypeObject *type;
     unsigned int version; /* 0: the entry is empty */
     PyObject *name, *qualified_name; /* of the class, when the form was found */
+    PyTypeObject *base;  /* list, tuple or dict, as one of which it is shown; NULL: as none */
     PyObject *head;      /* `<module.Name object at `, or `<Name` if attributes follow; NULL: Python shows them */
     PyObject *anonymous; /* `<Name instance at `; NULL: no attributes are shown */
     PyObject *namespace; /* the descriptor of `__dict__` */
@@ -52,6 +53,9 @@ is_ascii(PyObject *string)
 
 /* Leave out the middle of what was added since `start`, if it is too long. */
 void cut(Text *text, size_t start, Py_ssize_t width);
+
+/* Add a container, or an object of a subclass, as `base` is shown. */
+int put_container(Formatter *self, Text *text, PyTypeObject *base, PyObject *value, int levels);
 
 /* Add a value; in it, containers so many levels deep. */
 int put(Formatter *self, Text *text, PyObject *value, int levels);

@@ -153,7 +153,7 @@ put_repr(Formatter *self, Text *text, PyObject *value)
 static int
 put_items(Formatter *self, Text *text, PyObject *value, Py_ssize_t count, int levels)
 {
-    int is_list = PyList_CheckExact(value);
+    int is_list = PyList_Check(value);
     if (levels <= 0 && count) {
         return ADD(text, "...") < 0 ? FAILED : SHOWN;
     }
@@ -258,6 +258,14 @@ put_dict(Formatter *self, Text *text, PyObject *value, int levels)
         }
     }
     return (count > ITEMS ? ADD(text, ", ...}") : ADD(text, "}")) < 0 ? FAILED : SHOWN;
+}
+
+int
+put_container(Formatter *self, Text *text, PyTypeObject *base, PyObject *value, int levels)
+{
+    return base == &PyList_Type    ? put_list(self, text, value, levels)
+           : base == &PyTuple_Type ? put_tuple(self, text, value, levels)
+                                   : put_dict(self, text, value, levels);
 }
 
 /* ---- any value */
