@@ -248,17 +248,19 @@ def _by_key(table: Any, key: Lane) -> Any:
             EffectError(f"a table of {type(table).__name__} has more than {MOST_VALUES} keys, at {place()}")
         )
     active = lanes.active
-    pieces = []
+    pieces, missing = [], []
     for one in distinct:
         members = active.part(np.array([value == one for value in values]))
         try:
             pieces.append((members, table[one]))
         except (LookupError, TypeError):
-            if len(distinct) == 1:
-                raise
+            missing.append((members, one))
+    kept = missing[0] if not pieces else None  # the exception is that of the lanes that are left
+    for members, one in missing:
+        if kept is None or one is not kept[1]:
             lanes.drop(members.ids)
-    if not pieces:
-        return table[values[0]]
+    if kept is not None:
+        return table[kept[1]]
     return merged(lanes, lanes.active, pieces)
 
 

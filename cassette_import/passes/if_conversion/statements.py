@@ -26,8 +26,6 @@ class _Loop(NamedTuple):
     name: str
     variables: tuple[str, ...]
     live: tuple[str, ...]
-    hard: bool = False
-    """Whether a `try` or `with` statement is between the loop and the present statement."""
 
 
 class Statements(Stores):
@@ -60,6 +58,8 @@ class Statements(Stores):
         self.frame: str | None = None
         self.loops: list[_Loop] = []
         self.hard = False
+        self.is_protected = False
+        """Whether a `try` or `with` statement is around the present one, with loops between them or not."""
 
     # ---- blocks
 
@@ -275,7 +275,7 @@ class Statements(Stores):
         value = self._expression(node.value) or ast.Constant(None)
         if self.frame is None:
             return [ast.Return(value)]
-        if self.hard or any(loop.hard for loop in self.loops):
+        if self.is_protected:
             kept = self.names.new()
             alone = ast.Expr(method(load(self.frame), "alone"))
             return [ast.Assign([store(kept)], value), alone, ast.Return(load(kept))]
@@ -340,12 +340,11 @@ class Statements(Stores):
         return [begin, node, end]
 
     def _make_hard(self, value: bool) -> None:
-        self._kept = [*getattr(self, "_kept", []), (self.hard, self.loops)]
-        self.hard = value
-        self.loops = [loop._replace(hard=True) for loop in self.loops]
+        self._kept = [*getattr(self, "_kept", []), (self.hard, self.is_protected)]
+        self.hard = self.is_protected = value
 
     def _restore_hard(self) -> None:
-        self.hard, self.loops = self._kept.pop()
+        self.hard, self.is_protected = self._kept.pop()
 
 
 def _jumps(body: Iterable[ast.AST]) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import contextlib
 import dataclasses
 import math
 import numbers
@@ -338,3 +339,72 @@ def test_chunks_give_the_same_result_and_progress_is_reported():
 
 def test_no_lanes_give_an_empty_array():
     assert vectorize(branches)(np.zeros((0,))).shape == (0,)
+
+
+def returns_from_a_loop_within_try(x):
+    seen = [x]
+    try:
+        while True:
+            seen.append(len(seen))
+            if len(seen) > 4:
+                break
+            if x > len(seen):
+                return seen
+        seen.append("after")
+    except LookupError:
+        seen.append("never")
+    else:
+        seen.append("else")
+    finally:
+        seen.append("finally")
+    seen.append("end")
+    return seen
+
+
+def returns_from_a_loop_within_with(x):
+    seen = [x]
+    with contextlib.suppress(ZeroDivisionError):
+        for i in range(5):
+            seen.append(1 / (x - i))
+            if x < 2:
+                return seen
+    seen.append("end")
+    return seen
+
+
+@pytest.mark.parametrize("f", [returns_from_a_loop_within_try, returns_from_a_loop_within_with])
+def test_lanes_that_return_from_a_loop_within_try_or_with_run_its_clauses(f):
+    xs = np.array([0.5, 2.5, 3.5, 1.0, 2.0, 7.5, 0.0, 4.0] * 3)
+    found = vectorize(lambda x: tuple(map(repr, f(x))))(xs)
+    assert [found[lane] for lane in range(24)] == [tuple(map(repr, f(x))) for x in xs.tolist()]
+
+
+def returns_from_every_turn_within_try(x):
+    try:
+        while True:
+            if x > 3:
+                return x
+            x += 1
+    except LookupError:
+        x = -1
+    raise ValueError("no lane comes here")
+
+
+def looks_up_lists(k):
+    return [[1], [2]][k]
+
+
+def test_each_lane_has_the_exception_of_a_key_that_a_table_of_objects_does_not_have():
+    ks = np.array([5, 6, 7, 5, 6, 7])
+    _, failures = vectorize(looks_up_lists, errors="return")(ks)
+    assert {type(failures[lane]) for lane in range(6)} == {IndexError}
+    found, failures = vectorize(lambda k: {1: [k], 2: [k]}[k][0], errors="return")(np.arange(8))
+    assert found[1:3].tolist() == [1, 2]
+    assert {lane: error.args for lane, error in failures.items()} == {k: (k,) for k in (0, 3, 4, 5, 6, 7)}
+
+
+def test_code_after_try_does_not_run_for_no_lanes():
+    xs = np.linspace(-2.0, 5.0, 15)
+    assert vectorize(returns_from_every_turn_within_try)(xs).tolist() == list(
+        map(returns_from_every_turn_within_try, xs.tolist())
+    )
