@@ -113,3 +113,26 @@ def test_growth_is_measured_by_depth_and_by_tasks():
     ]
     assert all(row.ratio > 0 for row in rows)
     assert growth.table(rows).count("\n") == 5
+
+
+def fuzzing(*arguments):
+    command = [sys.executable, ROOT / "benchmarks" / "fuzzing.py", *arguments]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the runs of fuzzers, as Linux does it")
+def test_the_branches_that_fuzzers_reach_are_a_row_for_each_target(tmp_path):
+    results = tmp_path / "runs.json"
+    done = fuzzing("crc", "--tools", "fuzz", "--seconds", "2", "--seeds", "2", "--results", str(results))
+    assert done.returncode == 0, done.stderr
+    header, _, row = done.stdout.splitlines()
+    assert header == "| branches in 2 s | fuzz |"
+    assert re.fullmatch(r"\| a format with a CRC \| [1-8](\.5)? \([1-8] to [1-8]\) \|", row)
+    again = fuzzing("crc", "--tools", "fuzz", "--seconds", "2", "--seeds", "2", "--results", str(results))
+    assert again.stdout == done.stdout
+
+
+def test_an_unknown_target_of_fuzzers_is_an_error_that_names_those_that_there_are():
+    done = fuzzing("no_such_target")
+    assert done.returncode == 2
+    assert "there is no no_such_target: choose from tomli, sqlparse" in done.stderr
