@@ -246,10 +246,7 @@ class _Rewriter:
     def _may_be_inlined(self) -> bool:
         """Whether hooks may be called in the body itself where it runs without a suspension."""
         return not any(
-            shape.tagging
-            or shape.passes
-            or symbols.is_wildcard(shape.prefix)
-            or (shape.guarded and self.entry.root is None)
+            shape.passes or symbols.is_wildcard(shape.prefix) or (shape.guarded and self.entry.root is None)
             for shape in self.shapes
         )
 
