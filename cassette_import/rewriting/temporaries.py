@@ -101,6 +101,11 @@ UNPACKED: Final = "@u"
 """What an assignment is about to unpack, or the item of a loop that it unpacks."""
 
 
+def iterator(line: int, column: int) -> str:
+    """The iterator of the loop at a place: loops nest, and one may run in the block of another."""
+    return f"@l{line}_{column}"
+
+
 def unpacked(depth: int, number: int) -> str:
     """A part of what is unpacked, until it is stored."""
     return f"@u{depth}_{number}"

@@ -62,8 +62,10 @@ def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) 
 def _for(node: ast.For | ast.AsyncFor, form: Form, depth: int) -> ast.stmt:
     iterable = node.iter
     if _is_plain_while_untagged(node, form):
-        node.iter = At(iterable).call(At(iterable).symbol(symbols.LOOP_HERE), [iterable])
-        node.target, first = _bound_by_item(node.target, form)
+        at, iterator = At(iterable), temporaries.iterator(node.lineno, node.col_offset)
+        node.iter = at.let(iterator, at.call(at.symbol(symbols.LOOP_HERE), [iterable]))
+        node.target, first = _bound_by_item(node.target, form, iterator)
+        _clear_at_breaks(node.body, iterator)
         node.body = [*first, *node.body]
         if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
             At(node).put(node.iter)
@@ -91,11 +93,32 @@ def _is_plain_while_untagged(node: ast.For | ast.AsyncFor, form: Form) -> bool:
     return (isinstance(target, ast.Name) and not has(target, GLOBAL)) if spec is None else not any(spec[2])
 
 
-def _bound_by_item(target: ast.expr, form: Form) -> tuple[ast.expr, list[ast.stmt]]:
+def _clear_at_breaks(block: list[ast.stmt], iterator: str) -> None:
+    """Clear the temporary before each `break` of a loop. At its end, the iterator itself releases what it reads."""
+    for place, statement in reversed(list(enumerate(block))):
+        if isinstance(statement, ast.Break):
+            at = At(statement)
+            block.insert(place, at.put(ast.Assign([at.store(iterator)], at.constant(None))))
+        for inner in _blocks_in_loop(statement):
+            _clear_at_breaks(inner, iterator)
+
+
+def _blocks_in_loop(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks in a statement whose `break` ends the loop that the statement is in."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return []
+    of_loop = isinstance(statement, (ast.For, ast.AsyncFor, ast.While))
+    names = ("orelse",) if of_loop else ("body", "orelse", "finalbody")
+    blocks = [getattr(statement, name, []) for name in names]
+    parts = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
+    return [*blocks, *(part.body for part in parts)]
+
+
+def _bound_by_item(target: ast.expr, form: Form, iterator: str) -> tuple[ast.expr, list[ast.stmt]]:
     """The target of such a loop, and what its block begins with: an item may have got metadata meanwhile."""
     at = At(target)
     name = target.id if isinstance(target, ast.Name) else temporaries.UNPACKED
-    again = at.put(ast.Assign([at.store(name)], at.call(at.symbol(symbols.ITEM_HERE), [at.load(name)])))
+    again = at.put(ast.Assign([at.store(name)], at.call(at.symbol(symbols.ITEM_HERE), [at.load(name), at.load(iterator)])))
     block: list[ast.stmt] = [at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), [again], []))]
     if not isinstance(target, ast.Name):
         block.append(at.put(ast.Assign([target], assignments.unpacking(at.load(name), target, form))))

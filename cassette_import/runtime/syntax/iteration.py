@@ -52,27 +52,31 @@ def loop_here(iterable: Any, recognises: bool = True) -> Any:
     """The same where only tags make a step an event, in a body that no other context can resume.
 
     If nothing is tagged when the loop begins, and its steps run only code of the interpreter, they need no events: no
-    cursor goes along with its iterator. What is left for later steps is `item_here`, which the loop calls if
-    `recognises` is true.
+    cursor goes along with its iterator. What is left for later steps is `item_here`, which the loop calls with the
+    iterator if `recognises` is true. Otherwise, only what does not change while the loop runs has such steps.
     """
     activation = ACTIVE.get()
     variant = activation.variant
     if variant is not None and variant.tagging and not FLAGS[METADATA_EXISTS]:
         runner = variant.runners[_ITERATION]
-        has_hooks = runner.prehooks or runner.posthooks or not runner.only_propagates
-        may_meet_others = not recognises and any(context.recognised_types for context in activation.contexts)
-        if not (has_hooks or may_meet_others) and runner.propagation.is_iterated_plainly(iterable):
-            return iterable
+        if not (runner.prehooks or runner.posthooks) and runner.only_propagates:
+            if recognises:
+                found = runner.propagation.plain_iterator(iterable)
+                if found is not None:
+                    return found
+            elif not any(context.recognised_types for context in activation.contexts):
+                if runner.propagation.is_iterated_plainly(iterable):
+                    return iterable
     return loop(iterable)
 
 
 @hidden
-def item_here(item: Any) -> Any:
-    """An item of such a loop: it may have got metadata by another route since the loop began."""
+def item_here(item: Any, iterator: Any) -> Any:
+    """An item of such a loop: it may have got metadata since the loop began."""
     variant = ACTIVE.get().variant
     if variant is None or not variant.tagging:
         return item
-    return variant.runners[_ITERATION].propagation.recognised_item(item)
+    return variant.runners[_ITERATION].propagation.item_of_plain_iterator(item, iterator)
 
 
 class _End:

@@ -184,6 +184,33 @@ def steps_plainly(iterator: Any) -> bool:
 
 
 @hidden
+def plain_iterator(iterable: Any) -> Any:
+    """An iterator over an object that runs only code of the interpreter; None if there is none.
+
+    At its end it releases what it reads. Where it stands says which item it has given last (`iterator_sources`).
+    """
+    kind = type(iterable)
+    if id(kind) in _CONTAINERS:
+        return iter(iterable)
+    if id(kind) in _STEPPED or (kind is enumerate and _takes_from(iterable, _STEPPED)):
+        return iterable
+    # `zip` keeps its other sources at the end of one.
+    return itertools.chain(iterable) if kind is zip and _takes_from(iterable, _STEPPED) else None
+
+
+_CONTAINERS: Final = frozenset(
+    map(
+        id,
+        (
+            *(str, bytes, list, tuple, dict, set, frozenset, deque, range),
+            *map(type, ({}.keys(), {}.values(), {}.items())),
+        ),
+    )
+)
+"""Types of containers whose iterators are among `STEPPED_TYPES`, by identity."""
+
+
+@hidden
 def is_iterated_plainly(iterable: Any) -> bool:
     """Whether a loop over an object runs only code of the interpreter, and its items are there when it begins.
 

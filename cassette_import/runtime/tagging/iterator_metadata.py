@@ -174,13 +174,16 @@ def next_item(store: Store, iterator: Any, take: Callable[[], Any] | None = None
 
 
 @hidden
-def recognised_item(value: Any) -> Any:
-    """An item that was taken from an iterator without a cursor, wrapped if it is recognised."""
+def item_of_plain_iterator(value: Any, iterator: Any) -> Any:
+    """An item that the interpreter took from an iterator without a cursor, wrapped if it has metadata by now."""
     if type(value) is Tagged:
         return value
     LOCAL.returned = None
     store = store_of(ACTIVE.get())
-    return value if store is None else store.recognised.wrapped(value)
+    if store is None:
+        return value
+    metas = metas_of_taken(store, iterator, value) if store.items.entries else None
+    return store.recognised.wrapped(value) if metas is None else Tagged(value, metas)
 
 
 @hidden

@@ -36,11 +36,12 @@ from cassette_import.runtime.tagging.fast_path import (
     is_iterated_plainly,
     is_plain_while_untagged,
     make_plain_call,
+    plain_iterator,
     rewrapped_result,
     steps_plainly,
 )
 from cassette_import.runtime.tagging.handover import call_overdubbed, call_overload, rewrapped
-from cassette_import.runtime.tagging.iterator_metadata import recognised_item
+from cassette_import.runtime.tagging.iterator_metadata import item_of_plain_iterator
 from cassette_import.runtime.tagging.leaf_call import PROPAGATE, LeafCall, without_rule, without_wrappers
 from cassette_import.runtime.tagging.live_metadata import refresh_names
 from cassette_import.runtime.tagging.overdubbed_calls import (
@@ -63,7 +64,7 @@ from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrappe
 
 __all__ = [
     "bound_names", "call_overload", "call_plainly", "callback_arguments", "imported_names", "is_iterated_plainly",
-    "is_plain_while_untagged", "make_plain_call", "propagate", "recognised_item", "rewrapped", "rewritten_code",
+    "is_plain_while_untagged", "make_plain_call", "plain_iterator", "propagate", "item_of_plain_iterator", "rewrapped", "rewritten_code",
     "steps_plainly", "without_tags",
 ]  # fmt: skip
 

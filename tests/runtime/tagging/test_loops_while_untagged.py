@@ -1,5 +1,6 @@
 """Loops and unpacking that begin while nothing is tagged: the interpreter takes their steps."""
 
+import collections
 import itertools
 import sys
 import weakref
@@ -249,3 +250,217 @@ def test_a_tracer_is_notified_of_the_same_lines():
     ctx = Tagging()
     overdub(ctx, stepped, [(1, 2)])
     assert block_lines(overdub, ctx, stepped, [(1, 2), (3, 4)]) == expected
+
+
+# ---- loops over containers that the block changes
+
+
+def puts_into_a_list(ctx):
+    values, found = [1, 2, 3], []
+    for item in values:
+        if item == 1:
+            values[1] = tag(20, ctx, "m")
+        found.append(metadata(item, ctx))
+    return found
+
+
+def appends_to_a_list(ctx):
+    values, found = [1], []
+    for item in values:
+        if item == 1:
+            values.append(tag(2, ctx, "m"))
+        found.append(metadata(item, ctx))
+    return found
+
+
+def removes_from_a_list(ctx):
+    values, found = [1, 2, 3, 4], []
+    for item in values:
+        if item == 1:
+            values[3] = tag(40, ctx, "m")
+            values.remove(2)
+        found.append(metadata(item, ctx))
+    return found
+
+
+def puts_the_item_itself(ctx):
+    values, found = [1, 2], []
+    for item in values:
+        values[:] = [tag(1, ctx, "m"), tag(2, ctx, "m")]
+        found.append(metadata(item, ctx))
+    return found
+
+
+def by_an_iterator_of_the_program(ctx):
+    values, found = [1, 2, 3], []
+    steps = iter(values)
+    for item in steps:
+        values[1:] = [tag(20, ctx, "m"), 3]
+        found.append(metadata(item, ctx))
+        if item == 20:
+            break
+    return found, next(steps)
+
+
+def over_a_reversed_list(ctx):
+    values, found = [1, 2], []
+    for item in reversed(values):
+        values[0] = tag(10, ctx, "m")
+        found.append(metadata(item, ctx))
+    return found
+
+
+def over_a_deque(ctx):
+    values, found = collections.deque([1, 2]), []
+    for item in values:
+        values[1] = tag(20, ctx, "m")
+        found.append(metadata(item, ctx))
+    return found
+
+
+def over_values(ctx):
+    values, found = {"a": 1, "b": 2}, []
+    for item in values.values():
+        values["b"] = tag(20, ctx, "m")
+        found.append(metadata(item, ctx))
+    return found
+
+
+def over_items(ctx):
+    values, found = {"a": 1, "b": 2}, []
+    for _key, item in values.items():
+        values["b"] = tag(20, ctx, "m")
+        found.append(metadata(item, ctx))
+    return found
+
+
+def over_pairs_as_they_are(ctx):
+    values, found = {"a": 1, "b": 2}, []
+    for pair in values.items():
+        values["b"] = tag(20, ctx, "m")
+        found.append(metadata(pair[1], ctx))
+    return found
+
+
+def over_keys(ctx):
+    values, found = {"a": 1, "b": 2}, []
+    for key in values:
+        values["b"] = tag(20, ctx, "m")
+        found.append(metadata(values[key], ctx))
+    return found
+
+
+def over_numbered_items(ctx):
+    values, found = [1, 2], []
+    for _number, item in enumerate(values):
+        values[1] = tag(20, ctx, "m")
+        found.append(metadata(item, ctx))
+    return found
+
+
+def over_two_lists(ctx):
+    values, others, found = [1, 2], [3, 4, 5], []
+    for first, second in zip(values, others):
+        others[1] = tag(40, ctx, "m")
+        found += [metadata(first, ctx), metadata(second, ctx)]
+    return found
+
+
+def in_two_loops(ctx):
+    rows, found = [[1, 2], [3, 4]], []
+    for row in rows:
+        for item in row:
+            rows[1][1] = tag(40, ctx, "m")
+            found.append(metadata(item, ctx))
+        else:
+            continue
+    return found
+
+
+def in_a_generator(ctx):
+    def steps(values):
+        for item in values:
+            values[1] = tag(20, ctx, "m")
+            yield item
+
+    return [metadata(item, ctx) for item in steps([1, 2])]
+
+
+def in_a_comprehension(ctx):
+    values = [1, 2]
+
+    def change(item):
+        values[1] = tag(20, ctx, "m")
+        return metadata(item, ctx)
+
+    return [change(item) for item in values]
+
+
+def in_the_condition_of_a_comprehension(ctx):
+    values = [1, 2, 3]
+
+    def is_tagged(item):
+        values[1] = tag(20, ctx, "m")
+        return metadata(item, ctx, None) is not None
+
+    return [metadata(item, ctx) for row in [values] for item in row if is_tagged(item)]
+
+
+def in_a_dict_comprehension(ctx):
+    values = [1, 2]
+
+    def change(item):
+        values[1] = tag(20, ctx, "m")
+        return item
+
+    return {number: metadata(item, ctx) for number, item in enumerate([change(item) for item in values])}
+
+
+LOOPS = [
+    puts_into_a_list, appends_to_a_list, removes_from_a_list, puts_the_item_itself, by_an_iterator_of_the_program,
+    over_a_reversed_list, over_a_deque, over_values, over_items, over_pairs_as_they_are, over_keys, over_numbered_items,
+    over_two_lists, in_two_loops, in_a_generator, in_a_comprehension, in_the_condition_of_a_comprehension,
+    in_a_dict_comprehension,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("work", LOOPS)
+def test_a_loop_that_began_before_the_first_tag_reads_the_same_metadata_as_one_that_began_after(work):
+    ctx = Tagging()
+    before = overdub(ctx, work, ctx)
+
+    def after():
+        held = tag(0.5, ctx, "m")
+        return work(ctx), held
+
+    assert overdub(Tagging(), lambda: None) is None
+    ctx = Tagging()
+    assert before == overdub(ctx, after)[0]
+    assert "m" in repr(before)
+
+
+def test_what_a_loop_has_read_lives_no_longer_after_a_break():
+    class Item:
+        pass
+
+    def work():
+        alive = []
+        for kind in (list, tuple, enumerate, lambda one: zip(one, one)):
+            items = [Item(), Item()]
+            seen = [weakref.ref(item) for item in items]
+            for _item in kind(items):
+                try:
+                    break
+                finally:
+                    alive.append(0)
+            _item = items = None
+            alive.append([one() is None for one in seen])
+            items = [Item(), Item(), Item()]
+            seen = [weakref.ref(item) for item in items]
+            for _item in zip(items[:1], items):
+                pass
+            _item = items = None
+            alive.append([one() is None for one in seen])
+        return alive
+
+    assert overdub(Tagging(), work) == work()
