@@ -118,7 +118,9 @@ def _bound_by_item(target: ast.expr, form: Form, iterator: str) -> tuple[ast.exp
     """The target of such a loop, and what its block begins with: an item may have got metadata meanwhile."""
     at = At(target)
     name = target.id if isinstance(target, ast.Name) else temporaries.UNPACKED
-    again = at.put(ast.Assign([at.store(name)], at.call(at.symbol(symbols.ITEM_HERE), [at.load(name), at.load(iterator)])))
+    again = at.put(
+        ast.Assign([at.store(name)], at.call(at.symbol(symbols.ITEM_HERE), [at.load(name), at.load(iterator)]))
+    )
     block: list[ast.stmt] = [at.put(ast.If(at.symbol(symbols.METADATA_EXISTS), [again], []))]
     if not isinstance(target, ast.Name):
         block.append(at.put(ast.Assign([target], assignments.unpacking(at.load(name), target, form))))
@@ -129,7 +131,8 @@ def _comprehensions(node: Any, form: Form, depth: int) -> Any:
     """A comprehension; its clauses, which are rewritten before it, have no position."""
     if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
         for generator in node.generators:
-            if _calls(generator.iter, symbols.LOOP, symbols.LOOP_HERE, symbols.LOOP_ASYNC):
+            is_of_items = isinstance(generator.iter, ast.Name) and generator.iter.id.startswith(symbols.MARK)
+            if is_of_items or _calls(generator.iter, symbols.LOOP, symbols.LOOP_ASYNC):
                 At(node).put(generator.iter)
     return node
 
@@ -152,10 +155,7 @@ def _calls(node: ast.expr, *names: str) -> TypeGuard[ast.Call]:
 def _comprehension(node: ast.comprehension, form: Form, depth: int) -> Any:
     ifs = [truth_of(condition, form, depth, f"_{number}") for number, condition in enumerate(node.ifs)]
     if isinstance(node.target, ast.Name) and not node.is_async and form.only_tags("iter") and form.only_tags("next"):
-        at = At(node.iter)
-        node.iter = at.call(at.symbol(symbols.LOOP_HERE), [node.iter, at.constant(False)])
-        node.ifs = ifs
-        return node
+        return _clauses_of_items(node, ifs)
     if not assignments.is_event(node.target, form):
         node.iter, node.ifs = _loop(node.iter, node.target, form, bool(node.is_async)), ifs
         return node
@@ -173,6 +173,23 @@ def _comprehension(node: ast.comprehension, form: Form, depth: int) -> Any:
             clauses[-1].ifs.append(at.pick([stored.value, at.constant(True)], 1))
     clauses[-1].ifs += ifs
     return clauses
+
+
+def _clauses_of_items(node: ast.comprehension, ifs: list[ast.expr]) -> list[ast.comprehension]:
+    """Such a loop in a comprehension: ``for @l in (@loop.here(xs),) for x in @l for x in (… x …,)``.
+
+    The compiler knows the last clause as an assignment.
+    """
+    assert isinstance(node.target, ast.Name)
+    of_iter, of_target, name = At(node.iter), At(node.target), node.target.id
+    iterator = temporaries.iterator(node.target.lineno, node.target.col_offset)
+    made = of_iter.call(of_iter.symbol(symbols.LOOP_HERE), [node.iter])
+    first = ast.comprehension(of_iter.store(iterator), of_iter.put(ast.Tuple([made], ast.Load())), [], 0)
+    steps = ast.comprehension(node.target, of_iter.load(iterator), [], 0)
+    again = of_target.call(of_target.symbol(symbols.ITEM_HERE), [of_target.load(name), of_target.load(iterator)])
+    item = of_target.either(of_target.symbol(symbols.METADATA_EXISTS), again, of_target.load(name))
+    last = ast.comprehension(of_target.store(name), of_target.put(ast.Tuple([item], ast.Load())), ifs, 0)
+    return [first, steps, last]
 
 
 def _starred(node: ast.Starred, form: Form, depth: int) -> ast.Starred:

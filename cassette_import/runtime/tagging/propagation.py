@@ -63,9 +63,21 @@ from cassette_import.runtime.tagging.thread_state import LOCAL
 from cassette_import.runtime.tagging.wrappers import Tagged, plain, split_wrapped, wrapped
 
 __all__ = [
-    "bound_names", "call_overload", "call_plainly", "callback_arguments", "imported_names", "is_iterated_plainly",
-    "is_plain_while_untagged", "make_plain_call", "plain_iterator", "propagate", "item_of_plain_iterator", "rewrapped", "rewritten_code",
-    "steps_plainly", "without_tags",
+    "bound_names",
+    "call_overload",
+    "call_plainly",
+    "callback_arguments",
+    "imported_names",
+    "is_iterated_plainly",
+    "is_plain_while_untagged",
+    "item_of_plain_iterator",
+    "make_plain_call",
+    "plain_iterator",
+    "propagate",
+    "rewrapped",
+    "rewritten_code",
+    "steps_plainly",
+    "without_tags",
 ]  # fmt: skip
 
 _PRIMITIVES: Final = frozenset(
