@@ -14,6 +14,11 @@ from cassette_import.rewriting.symbols import VariantNames
 from cassette_import.rewriting.trees.node_builder import At
 
 
+def needs_contexts(shape: Shape) -> bool:
+    """Whether a branch calls hooks, which get their contexts from variables."""
+    return bool(shape.has_errorhooks) or any(context.prehook or context.posthook for context in shape.contexts)
+
+
 def assigned_contexts(at: At, shape: Shape) -> list[ast.stmt]:
     """The assignments of the contexts to variables, if the branch calls hooks with them."""
     if not shape.everything:
@@ -27,7 +32,7 @@ def assigned_contexts(at: At, shape: Shape) -> list[ast.stmt]:
 
 def with_contexts(at: At, shape: Shape, value: ast.expr) -> ast.expr:
     """The same before an expression."""
-    if not shape.everything:
+    if not shape.everything or (shape.tagging and not needs_contexts(shape)):
         return value
     lets = [at.let(temporaries.context(number), _context(at, shape, number)) for number in range(len(shape.contexts))]
     return at.pick([*lets, value], len(lets))

@@ -12,7 +12,7 @@ import ast
 from typing import Any, Final
 
 from cassette_import.interpreter.protocols import Protocol
-from cassette_import.rewriting.branch_frames import assigned_contexts, handled, with_contexts
+from cassette_import.rewriting.branch_frames import assigned_contexts, handled, needs_contexts, with_contexts
 from cassette_import.rewriting.function_blocks import first_evaluated
 from cassette_import.rewriting.modes import Mode
 from cassette_import.rewriting.shape import Shape
@@ -54,6 +54,8 @@ class ResumedParts:
     def __init__(self, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
         self._watching = [shape for shape in rewriter.shapes if shape.has_errorhooks]
+        # A suspended body holds no activation if it can do without: that refers to all that its contexts have tagged.
+        self._in_variables = any(needs_contexts(shape) or not shape.tagging for shape in rewriter.shapes)
 
     def run(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """A run of statements, with a branch for each shape beside the one for all contexts."""
@@ -68,7 +70,7 @@ class ResumedParts:
             branch = handled(at, rewriter.block(copies[number], Mode.INLINED, shape), shape, read)
             read |= outer
             branch = [*assigned_contexts(at, shape), *branch]
-            chain = [at.put(ast.If(rewriter.test(at, number, resumed=True), branch, chain))]
+            chain = [at.put(ast.If(rewriter.test(at, number, self._in_variables, resumed=True), branch, chain))]
         setattr(chain[0], NOOVERDUB, True)
         return chain
 
@@ -87,7 +89,9 @@ class ResumedParts:
             shape = rewriter.shapes[number]
             branch = rewriter.rewrite(copies[number], Mode.INLINED, shape)
             depth = max(depth, depth_of(branch))
-            value = at.either(rewriter.test(at, number, resumed=True), with_contexts(at, shape, branch), value)
+            value = at.either(
+                rewriter.test(at, number, self._in_variables, resumed=True), with_contexts(at, shape, branch), value
+            )
         setattr(value, NOOVERDUB, True)
         setattr(value, DEPTH, depth)
         setattr(value, _READ, frozenset(read))

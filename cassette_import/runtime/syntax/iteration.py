@@ -48,25 +48,20 @@ def loop(iterable: Any, spec: Spec | None = None) -> Any:
 
 
 @hidden
-def loop_here(iterable: Any, recognises: bool = True) -> Any:
+def loop_here(iterable: Any) -> Any:
     """The same where only tags make a step an event, in a body that no other context can resume.
 
     If nothing is tagged when the loop begins, and its steps run only code of the interpreter, they need no events: no
-    cursor goes along with its iterator. What is left for later steps is `item_here`, which the loop calls with the
-    iterator if `recognises` is true. Otherwise, only what does not change while the loop runs has such steps.
+    cursor goes along with its iterator. What is left for later steps is `item_here`.
     """
     activation = ACTIVE.get()
     variant = activation.variant
     if variant is not None and variant.tagging and not FLAGS[METADATA_EXISTS]:
         runner = variant.runners[_ITERATION]
         if not (runner.prehooks or runner.posthooks) and runner.only_propagates:
-            if recognises:
-                found = runner.propagation.plain_iterator(iterable)
-                if found is not None:
-                    return found
-            elif not any(context.recognised_types for context in activation.contexts):
-                if runner.propagation.is_iterated_plainly(iterable):
-                    return iterable
+            found = runner.propagation.plain_iterator(iterable)
+            if found is not None:
+                return found
     return loop(iterable)
 
 

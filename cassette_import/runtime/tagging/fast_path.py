@@ -211,30 +211,6 @@ _CONTAINERS: Final = frozenset(
 
 
 @hidden
-def is_iterated_plainly(iterable: Any) -> bool:
-    """Whether a loop over an object runs only code of the interpreter, and its items are there when it begins.
-
-    A list is none: the block of the loop may store the first tagged value in it.
-    """
-    kind = type(iterable)
-    return id(kind) in _UNCHANGING or ((kind is zip or kind is enumerate) and _takes_from(iterable, _UNCHANGING))
-
-
-_UNCHANGING: Final = frozenset(
-    map(
-        id,
-        (
-            *(str, bytes, tuple, frozenset, range),
-            *_COMBINING,
-            *map(type, map(iter, ((), range(0), range(1 << 100), "", "€", b""))),
-            type(reversed(range(0))),
-        ),
-    )
-)
-"""Types of objects that do not change, and of their iterators, by identity."""
-
-
-@hidden
 def _takes_from(iterator: Any, kinds: frozenset[int]) -> bool:
     sources = iterator.__reduce__()[1]
     return kinds.issuperset(map(id, map(type, sources if type(iterator) is zip else sources[:1])))

@@ -360,7 +360,7 @@ def over_numbered_items(ctx):
 
 def over_two_lists(ctx):
     values, others, found = [1, 2], [3, 4, 5], []
-    for first, second in zip(values, others):
+    for first, second in zip(values, others, strict=False):
         others[1] = tag(40, ctx, "m")
         found += [metadata(first, ctx), metadata(second, ctx)]
     return found
@@ -445,7 +445,7 @@ def test_what_a_loop_has_read_lives_no_longer_after_a_break():
 
     def work():
         alive = []
-        for kind in (list, tuple, enumerate, lambda one: zip(one, one)):
+        for kind in (list, tuple, enumerate, lambda one: zip(one, one, strict=True)):
             items = [Item(), Item()]
             seen = [weakref.ref(item) for item in items]
             for _item in kind(items):
@@ -457,7 +457,7 @@ def test_what_a_loop_has_read_lives_no_longer_after_a_break():
             alive.append([one() is None for one in seen])
             items = [Item(), Item(), Item()]
             seen = [weakref.ref(item) for item in items]
-            for _item in zip(items[:1], items):
+            for _item in zip(items[:1], items, strict=False):
                 pass
             _item = items = None
             alive.append([one() is None for one in seen])
