@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import importlib
 import sys
 import textwrap
@@ -12,6 +13,8 @@ import pytest
 
 from cassette_import import install, overdub
 from cassette_import.contexts import Taint
+from cassette_import.rewriting.symbols import METADATA_EXISTS
+from cassette_import.runtime.names import NAMES
 
 HERE = __name__
 
@@ -446,3 +449,12 @@ def test_a_module_that_no_import_has_made_is_found():
     taint = Taint(["made_shop_of_taint.ask"], [f"{HERE}.taken"])
     overdub(taint, program)
     assert [finding.source for finding in taint.findings] == ["made_shop_of_taint.ask"]
+
+
+def test_code_is_plain_again_when_nothing_is_tagged_any_more():
+    taint = watching()
+    overdub(taint, an_alias_of_both)
+    taint.findings.clear()
+    gc.collect()
+    with taint:
+        assert not NAMES[METADATA_EXISTS]

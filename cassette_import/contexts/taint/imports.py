@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from cassette_import.importing.post_import import POST_IMPORT
-from cassette_import.runtime.tagging.live_metadata import METADATA, note_metadata, refresh_names
+from cassette_import.runtime.tagging import live_metadata
 
 __all__ = ["EXECUTING", "AwaitedModules", "take_care_while_executed"]
 
@@ -73,12 +73,12 @@ class Care:
     """The manager of a block in which each event is taken with care, as if there were metadata."""
 
     def __enter__(self) -> None:
-        EXECUTING.append(METADATA)
-        note_metadata()
+        EXECUTING.append(live_metadata.METADATA)  # no name of this module may refer to it: references are counted
+        live_metadata.note_metadata()
 
     def __exit__(self, *exception: object) -> None:
         EXECUTING.pop()
-        refresh_names()
+        live_metadata.refresh_names()
 
 
 def _modules_of(name: str) -> list[str]:
