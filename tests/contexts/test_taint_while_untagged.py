@@ -451,6 +451,18 @@ def test_a_module_that_no_import_has_made_is_found():
     assert [finding.source for finding in taint.findings] == ["made_shop_of_taint.ask"]
 
 
+def test_a_cached_function_whose_results_are_trusted_leaves_code_plain():
+    @functools.lru_cache
+    def text(number):
+        return str(number)
+
+    def program():
+        assert [text(1), text(1), text(2)] == ["1", "1", "2"]
+        return NAMES[METADATA_EXISTS]
+
+    assert not overdub(watching(), program)
+
+
 def test_code_is_plain_again_when_nothing_is_tagged_any_more():
     taint = watching()
     overdub(taint, an_alias_of_both)

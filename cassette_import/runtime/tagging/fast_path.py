@@ -109,7 +109,8 @@ def is_plain_while_untagged(callee: Any) -> bool:
     kind = type(callee)
     if kind is BuiltinFunctionType and callee.__name__ not in _names_in_c:
         return True
-    return id(callee if kind is type or kind is FunctionType else split(callee)[0]) not in RULED_ALWAYS
+    function = callee if kind is type or kind is FunctionType else split(callee)[0]
+    return id(function) not in RULED_ALWAYS and id(type(function)) not in TYPES_RULED_WHILE_TAGGED
 
 
 # ---- plain calls during which the first value is tagged

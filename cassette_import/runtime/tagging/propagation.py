@@ -100,7 +100,8 @@ def propagate(
     # The kinds of calls follow one another in this one function, because each further function costs a frame per call.
     # Nothing is tagged anywhere: the plain call, unless a callback may tag the first value.
     if not FLAGS[METADATA_EXISTS]:
-        plain_if = RULED_ALWAYS.get(id(function), any_arguments)
+        is_ruled = id(type(function)) in TYPES_RULED_WHILE_TAGGED
+        plain_if = None if is_ruled else RULED_ALWAYS.get(id(function), any_arguments)
         if plain_if is any_arguments or (plain_if is not None and plain_if(arguments, keywords)):
             value = callee(*arguments, **keywords)
             return rewrapped_result(function, value) if FLAGS[METADATA_EXISTS] else value

@@ -89,22 +89,37 @@ def call_cached(call: LeafCall) -> Any:
     given = (*call.arguments, *call.keywords.values())
     if function is None:
         return without_rule(call)
-    keywords, is_typed = call.plain_keywords, cached.cache_parameters()["typed"]
-    metas = tuple(_comparable(value) for value in given)
-    plain_key = functools._make_key(tuple(map(plain, call.arguments)), keywords, is_typed)
-    entry = call.store.views.make(cached)
-    results = entry.extra = entry.extra if entry.extra is not None else {}
     if any(type(value) is Tagged for value in given):
-        if (plain_key, metas) not in results:
-            results[plain_key, metas] = call.call_back(function, *call.arguments, **call.keywords), given
-        return results[plain_key, metas][0]
+        results, key = _results(call), (_key(call), tuple(_comparable(value) for value in given))
+        if key not in results:
+            results[key] = call.call_back(function, *call.arguments, **call.keywords), given
+        return results[key][0]
     LOCAL.returned = None
     value = without_rule(call)
     found = value if type(value) is Tagged else LOCAL.returned
     if found is not None and found._tagged_value is plain(value):
-        results[plain_key] = found
-    found = results.get(plain_key)
+        _results(call)[_key(call)] = found
+        return found
+    if call.store.views.of(cached) is None:  # an entry counts as metadata
+        return value
+    found = _results(call).get(_key(call))
     return found if found is not None and found._tagged_value is plain(value) else value
+
+
+@hidden
+def _results(call: LeafCall) -> dict[Any, Any]:
+    """The results of a cached function that have metadata."""
+    entry = call.store.views.make(call.function)
+    if entry.extra is None:
+        entry.extra = {}
+    return entry.extra  # type: ignore[no-any-return]
+
+
+@hidden
+def _key(call: LeafCall) -> Any:
+    """The key under which the cache has the result of a call."""
+    arguments = tuple(map(plain, call.arguments))
+    return functools._make_key(arguments, call.plain_keywords, call.function.cache_parameters()["typed"])
 
 
 def _comparable(value: Any) -> Any:
