@@ -6,14 +6,17 @@ Knows dask's worker plugins, process pools and how contexts report; must not kno
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import pickle
+import re
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from multiprocessing import util
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from cassette_import.activation.context import Context
 from cassette_import.contexts.common.merged_files import merged_file
@@ -24,7 +27,9 @@ from cassette_import.contexts.common.reporting import (
     known_formats,
     summary_of,
 )
+from cassette_import.contexts.common.text import plural
 from cassette_import.contexts.lookup import context_named
+from cassette_import.errors import CassetteError
 from cassette_import.frontends.reporting.report import merged, report
 from cassette_import.importing.installation import Installation, install
 
@@ -33,7 +38,7 @@ try:
 except ImportError:  # process pools do without it
     WorkerPlugin = object
 
-__all__ = ["CassettePlugin", "PoolInitializer"]
+__all__ = ["CassettePlugin", "PoolInitializer", "TaskMismatch", "file_of_task"]
 
 Description: TypeAlias = str | Callable[[], Context]
 """A context: text as for `-c`, or what makes one in a worker, such as its type; it must be picklable."""
@@ -92,7 +97,79 @@ class _Joined:
             self._folder.cleanup()
 
 
-_joined: Final[dict[str, _Joined]] = {}
+class TaskMismatch(CassetteError):
+    """A task differs from its recording."""
+
+
+class _EachTask:
+    """A process in which each task has a context of its own, made with a file that has the name of the task's key."""
+
+    def __init__(self, packages: tuple[str, ...], context: Callable[[str], Context], folder: str) -> None:
+        self._installation = install(packages) if packages else None
+        self._context = context
+        self._folder = folder
+        self._count = 0
+        self._lock = threading.Lock()
+        os.makedirs(folder, exist_ok=True)
+
+    def call(self, runner: Any, task: Any, /, *arguments: Any) -> Any:
+        """Call the function of dask that runs a task."""
+        return runner(functools.partial(self._run, task), *arguments)
+
+    def _run(self, task: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        context = self._context(os.path.join(self._folder, file_of_task(_runners().thread_state.key)))
+        with self._lock:
+            self._count += 1
+        try:
+            context.__enter__()
+            try:
+                result = task(*arguments, **keywords)
+            finally:
+                context.__exit__()  # see `_Joined.call`
+            check_end = getattr(context, "check_end", None)
+            if check_end is not None:  # a replay has to make all calls
+                check_end()
+        except (Exception, SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # dask's client would wait for ever
+            raise TaskMismatch(f"{type(error).__name__}: {error}") from None
+        return result
+
+    def results(self, suffixes: Iterable[str]) -> dict[str, Any]:
+        """The number of tasks."""
+        if list(suffixes):
+            raise ValueError(f"each task has a file of its own, in {self._folder}")
+        return {
+            "process": os.getpid(),
+            "summary": f"{plural(self._count, 'task')}, each with a file in {self._folder}",
+            "files": {},
+            "streamed": False,
+            "portable": None,
+            "report": report([] if self._installation is None else [self._installation], []),
+        }
+
+
+def file_of_task(key: object) -> str:
+    """The name of the file of a task.
+
+    Parameters
+    ----------
+    key:
+        The key of the task, which dask makes of the function and the arguments, unless they are given `pure=False`.
+
+    Example
+    -------
+    >>> file_of_task("total-5f3a")
+    'total-5f3a.cassette'
+    """
+    name = re.sub(r"[^\w.-]+", "_", str(key))[:_LONGEST_NAME]
+    if name != str(key):  # another key may become the same name
+        name += f"-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}"
+    return f"{name}.cassette"
+
+
+_LONGEST_NAME: Final = 200
+_joined: Final[dict[str, _Joined | _EachTask]] = {}
 """The contexts that are active in this process, by the name of the plugin."""
 
 
@@ -163,6 +240,9 @@ class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
     suffix:
         The format of a context that writes while tasks run, as `trace` does: ``".jsonl"``. `write` takes files of this
         format then. Without it, such a context writes to the standard error of the workers.
+    folder:
+        A folder that all workers reach. Then each task has a context of its own, which `context` makes with the file
+        of the task (`file_of_task`) as the argument: `Record` and `Replay` do.
 
     Raises
     ------
@@ -179,12 +259,22 @@ class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
     >>> print(plugin.summary(client))  # doctest: +SKIP
     """
 
-    def __init__(self, packages: str | Iterable[str], context: Description, *, suffix: str | None = None) -> None:
+    def __init__(
+        self,
+        packages: str | Iterable[str],
+        context: Description | Callable[[str], Context],
+        *,
+        suffix: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
         if WorkerPlugin is object:
             raise ImportError("CassettePlugin needs dask.distributed: install cassette_import[distributed]")
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
+        if folder is not None and isinstance(context, str):
+            raise TypeError(f"with a folder, give what makes the context of a file, such as Record, not {context!r}")
         self._context = _picklable(context)
         self._suffix = suffix
+        self._folder = None if folder is None else os.path.abspath(folder)
         self.name = f"cassette_import-{uuid.uuid4().hex[:8]}"
         """The name under which dask registers the plugin."""
         self._plain: dict[str, Any] = {}
@@ -192,7 +282,12 @@ class CassettePlugin(_Gathered, WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: Any) -> None:
         """Called by dask on each worker."""
         if self.name not in _joined:
-            _joined[self.name] = joined = _Joined(self._packages, self._context, self._suffix)
+            joined: _Joined | _EachTask
+            if self._folder is not None:
+                joined = _EachTask(self._packages, cast("Callable[[str], Context]", self._context), self._folder)
+            else:
+                joined = _Joined(self._packages, self._context, self._suffix)
+            _joined[self.name] = joined
             runners = _runners()
             self._plain = {name: vars(runners)[name] for name in _RUNNERS if name in vars(runners)}
             if not self._plain:

@@ -5,14 +5,15 @@ import os
 import pstats
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("distributed.client", reason="dask.distributed is not installed")
 
-from cassette_import.contexts import Profile
-from cassette_import.distributed import CassettePlugin
+from cassette_import.contexts import Profile, Record, Replay
+from cassette_import.distributed import CassettePlugin, TaskMismatch, file_of_task
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,8 @@ def package(folder, work):
         "def draw():\n    return random.SystemRandom().random()\n\n"
         "def drawn(kind, path):\n    with kind(path):\n        return draw()\n\n"
         "def recorded(path):\n    return drawn(Record, path)\n\n"
-        "def replayed(path):\n    return drawn(Replay, path)\n"
+        "def replayed(path):\n    return drawn(Replay, path)\n\n"
+        "def drawing(count):\n    return [draw() for _ in range(count)]\n"
     )
     import parallel_shop
 
@@ -197,6 +199,54 @@ def test_a_recording_of_a_task_is_replayed_by_another_one(client, path_on_worker
     numbers = client.gather(client.map(package.recorded, paths, pure=False))
     assert len(set(numbers)) == 3
     assert client.gather(client.map(package.replayed, paths, pure=False)) == numbers
+
+
+def _forget(client, futures):
+    """Make the scheduler forget tasks, so that it runs the next ones with the same keys."""
+    client.cancel(futures, force=True)
+    keys = {one.key for one in (futures if isinstance(futures, list) else [futures])}
+    while client.run_on_scheduler(lambda dask_scheduler: len(keys & set(dask_scheduler.tasks))):
+        time.sleep(0.02)
+
+
+def test_each_task_has_a_recording_without_being_asked(client, path_on_workers, package, tmp_path):
+    folder = tmp_path / "kept"
+    numbers = []
+    for kind in (Record, Replay):
+        plugin = CassettePlugin("parallel_shop", kind, folder=folder)
+        client.register_plugin(plugin)
+        done = client.map(package.drawing, range(4))
+        numbers.append(client.gather(done))
+        assert sorted(os.listdir(folder)) == sorted(file_of_task(one.key) for one in done)
+        assert "each with a file in" in plugin.summary(client)
+        client.unregister_worker_plugin(plugin.name)
+        _forget(client, done)
+    assert numbers[0] == numbers[1]
+    assert [len(one) for one in numbers[0]] == [0, 1, 2, 3]
+
+
+def test_a_task_that_differs_from_its_recording_fails(client, path_on_workers, package, tmp_path):
+    for kind, count in ((Record, 1), (Replay, 2), (Replay, 0)):
+        plugin = CassettePlugin("parallel_shop", kind, folder=tmp_path)
+        client.register_plugin(plugin)
+        done = client.submit(package.drawing, count, key=f"drawn {tmp_path.name}")
+        if kind is Record:
+            assert len(done.result()) == 1
+        else:
+            with pytest.raises(TaskMismatch, match="ReplayMismatch"):
+                done.result()
+        client.unregister_worker_plugin(plugin.name)
+        _forget(client, done)
+
+
+def test_a_folder_needs_what_makes_a_context_of_a_file(tmp_path):
+    with pytest.raises(TypeError, match="with a folder, give what makes the context of a file, such as Record"):
+        CassettePlugin("parallel_shop", "record", folder=tmp_path)
+
+
+def test_keys_that_are_no_file_names_have_files_of_their_own():
+    assert file_of_task("a/b") != file_of_task("a_b") == "a_b.cassette"
+    assert "/" not in file_of_task(("x", 1, "/"))
 
 
 SCRIPT = """
