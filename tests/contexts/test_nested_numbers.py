@@ -91,7 +91,7 @@ CAPTURED = {
 
 CORRECT = {
     **dict.fromkeys(("derivative", "gradient"), (exact_slope, lambda x: exact_slope(x, 2))),
-    **dict.fromkeys(("Flops", "NoNaN"), (exact, exact_slope)),
+    **dict.fromkeys(("Flops", "NoNaN", "enclosure"), (exact, exact_slope)),
 }
 """For the functions of `INNER` that may be nested: the exact value, and its exact derivative."""
 
