@@ -119,6 +119,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (KEEPING, same(["result_that_is_not_stored_dies_at_once"], READING_ALL), VERSION < (3, 15)),
     (FRAMES, same(["locals_in_the_frames_of_a_traceback", "locals_of_the_caller_by_frame"], WITH_TAGS), True),
     (FRAMES, same(["locals_under_another_name"], WITH_TAGS), True),
+    (FRAMES, same(["state_of_a_generator"], WITH_TAGS[:1]), True),
     (PROFILERS, same(["profiles_by_cprofile"], WITH_TAGS), True),
     (
         TAGGING,
@@ -128,7 +129,7 @@ _LIMITS: list[tuple[str, Iterable[str], bool]] = [
     (TAGGING, same([RECURSION.format("comprehensions")], WITH_TAGS), True),
     (TAGGING, same(["line_events_of_a_tracer", "line_events_of_a_loop_with_one_call"], WITH_TAGS), not OLDEST),
     (TAGGING, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS), not OLDEST),
-    (REPEATED, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS[1:]), OLDEST),
+    (REPEATED, same(["line_events_of_a_tracer_in_generators_and_methods"], WITH_TAGS), OLDEST),
     (REPEATED, same(["line_events_of_a_loop_with_one_call"], WITH_TAGS[1:]), OLDEST),
     (TAGGING, same(["exception_frees_arguments_when_it_is_handled"], WITH_TAGS), True),
     (TAGGING, same(["traceback_does_not_keep_temporaries", "locals_die_when_the_function_returns"], WITH_TAGS), True),

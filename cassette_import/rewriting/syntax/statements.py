@@ -62,13 +62,12 @@ def _loop(iterable: ast.expr, target: ast.expr, form: Form, asynchronous: bool) 
 def _for(node: ast.For | ast.AsyncFor, form: Form, depth: int) -> ast.stmt:
     iterable = node.iter
     if _is_plain_while_untagged(node, form):
-        at, iterator = At(iterable), temporaries.iterator(node.lineno, node.col_offset)
+        at = At(node if _LOOPS_BEGIN_AT_THEIR_STATEMENT else iterable)
+        iterator = temporaries.iterator(node.lineno, node.col_offset)
         node.iter = at.let(iterator, at.call(at.symbol(symbols.LOOP_HERE), [iterable]))
         node.target, first = _bound_by_item(node.target, form, iterator)
         _clear_at_breaks(node.body, iterator)
         node.body = [*first, *node.body]
-        if _LOOPS_BEGIN_AT_THEIR_STATEMENT:
-            At(node).put(node.iter)
         return node
     if assignments.is_event(node.target, form):
         node.target, first = assignments.bound_by_block(node.target, form, depth)
@@ -134,6 +133,8 @@ def _comprehensions(node: Any, form: Form, depth: int) -> Any:
             is_of_items = isinstance(generator.iter, ast.Name) and generator.iter.id.startswith(symbols.MARK)
             if is_of_items or _calls(generator.iter, symbols.LOOP, symbols.LOOP_ASYNC):
                 At(node).put(generator.iter)
+            elif isinstance(generator.iter, ast.Tuple) and _calls(generator.iter.elts[0], symbols.LOOP_HERE):
+                At(node).put(generator.iter.elts[0])  # see `_clauses_of_items`
     return node
 
 

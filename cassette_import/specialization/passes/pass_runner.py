@@ -6,7 +6,6 @@ Knows trees and functions. Must not know activations, or which code is live.
 from __future__ import annotations
 
 import ast
-import hashlib
 import sys
 from collections.abc import Iterator, Sequence
 from types import CellType, CodeType, FunctionType
@@ -110,11 +109,7 @@ def _history(function: FunctionType, tree: Function) -> Any:
     body: list[Any] = tree.body if isinstance(tree.body, list) else [tree.body]
     code = function.__code__
     place = code.co_filename, code.co_qualname, body[0].lineno, body[0].col_offset
-    content = hashlib.sha256()  # its results are kept for ever, and the content itself would be larger than they are
-    for part in body:
-        for node in ast.walk(part):
-            content.update(repr(_content(node)).encode("utf-8", "surrogatepass"))
-    return (*place, id(function.__globals__), content.digest())
+    return (*place, id(function.__globals__), *(_content(node) for part in body for node in ast.walk(part)))
 
 
 def _content(node: ast.AST) -> tuple[Any, ...]:

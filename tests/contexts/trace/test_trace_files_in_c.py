@@ -11,7 +11,7 @@ import threading
 import pytest
 from contexts.trace.test_trace_in_c import OPTIONS, PROGRAM
 from helpers.accelerator import ways
-from helpers.command_line import PROJECT
+from helpers.command_line import CHECKOUT
 
 import cassette_import
 from cassette_import import overdub
@@ -122,7 +122,7 @@ def run(tmp_path, end, *options):
     (tmp_path / "program.py").write_text(COUNT)
     path = tmp_path / "trace.txt"
     script = SCRIPT.format(folder=str(tmp_path), path=str(path), end=textwrap.indent(end, "    ").lstrip())
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT), *filter(None, sys.path)])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([CHECKOUT, *filter(None, sys.path)])}
     done = subprocess.run(
         [sys.executable, *options, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True
     )
