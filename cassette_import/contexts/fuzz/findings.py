@@ -125,7 +125,9 @@ def importable(f: Any) -> tuple[str, str] | None:
     for name in path.split("."):
         found = getattr(found, name, None)
     inner = getattr(getattr(found, "hypothesis", None), "inner_test", None)
-    return module, f"{path}.hypothesis.inner_test" if inner is f else path
+    if inner is f:
+        return module, f"{path}.hypothesis.inner_test"
+    return (module, path) if found == f else None  # another object may have the name by now; methods are made anew
 
 
 def test_source(finding: Finding, module: str, function: str, timeout: float | None) -> str:
@@ -144,7 +146,7 @@ def test_source(finding: Finding, module: str, function: str, timeout: float | N
     slow = isinstance(finding.exception, TooSlow)
     root, _, rest = function.partition(".")
     lines += ["import faulthandler", ""] if slow else []
-    name = "function" if root.startswith("test") else root  # pytest would run it, too
+    name = "function" if root.lower().startswith("test") else root  # pytest would run it, too
     lines += [
         f"from {module} import {root}" + (f" as {name}" if name != root else ""),
         "",

@@ -128,6 +128,8 @@ def fuzz(
     given_types: list[Any] = list(accepted)
     if not all(isinstance(one, type) and issubclass(one, BaseException) for one in given_types):
         raise TypeError(f"allowed are types of exceptions, not {allowed!r}")
+    if isinstance(seeds, (str, bytes)):
+        raise TypeError(f"seeds are several inputs: give [{seeds!r}], not {seeds!r}")
     given = [checked(one) for one in seeds]
     folder = Folder(output)
     kept = folder.inputs()

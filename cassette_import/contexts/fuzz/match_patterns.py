@@ -19,7 +19,7 @@ from cassette_import.specialization.passes.reflection import Reflection
 
 __all__ = ["KINDS", "Wanted", "may_match", "with_subjects_shown"]
 
-_MATCH: Final = re.compile(r"^[ \t]*match\b.*:", re.MULTILINE)
+_MATCH: Final = re.compile(r"^[ \t]*match\b(?![ \t]*[=.,)\]])", re.MULTILINE)
 
 _UNKNOWN: Final = object()
 

@@ -155,7 +155,8 @@ class Observer(Context, tagging=True):
             part = part_of_subject(store, subject, None, way)
             bare = plain(part)
             if how == "equal":
-                holds = type(bare) in _SIMPLE and bare == value
+                is_same = bare is value if type(value) is bool else bare == value  # as the statement compares
+                holds = type(bare) in _SIMPLE and is_same
                 self.note(operator.eq, (part, value), holds)
             elif how == "key":
                 self.note(dict.get, (part, value), type(bare) is dict and value in bare)

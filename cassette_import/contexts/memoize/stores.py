@@ -191,8 +191,11 @@ class Shared(_ByDigest):
 
     def clear(self) -> None:
         """See `Store.clear`. Other keys of the mapping stay."""
-        for name in [name for name in self._mapping if str(name).startswith(_PREFIX)]:
-            del self._mapping[name]
+        names: list[Any] = list(self._mapping)
+        for name in names:
+            text = name.decode() if isinstance(name, bytes) else name  # clients of databases have bytes
+            if text.startswith(_PREFIX):
+                del self._mapping[name]
 
 
 class _Entered:

@@ -40,6 +40,11 @@ def length_of(buffer: Any) -> int | None:
 
 
 def bytes_written(result: Any, most: int) -> int:
-    """How many bytes a call has written, as its result says; all of them if it does not."""
+    """How many bytes a call has written, as its result says; all of them if it does not.
+
+    The result is None if there were no data yet, or if the call raised an exception.
+    """
+    if result is None:
+        return 0
     number = result[0] if isinstance(result, tuple) and result else result
     return number if type(number) is int and 0 <= number <= most else most

@@ -3,11 +3,13 @@
 import io
 import re
 import sys
+import textwrap
+import types
 
 import pytest
 from programs import fuzzed
 
-from cassette_import.contexts.fuzz import TooSlow, fuzz
+from cassette_import.contexts.fuzz import TooSlow, findings, fuzz
 from cassette_import.contexts.fuzz.coverage import _Traced
 from cassette_import.contexts.fuzz.patterns import examples
 
@@ -187,3 +189,16 @@ def test_examples_of_a_pattern_match_it(pattern):
 def test_what_cannot_be_fuzzed_is_refused(arguments, message):
     with pytest.raises((ValueError, TypeError, RuntimeError), match=message):
         fuzz(*arguments, executions=10)
+
+
+def test_a_function_whose_name_has_another_meaning_by_now_cannot_be_imported():
+    importable = findings.importable
+    assert importable(textwrap.dedent) == ("textwrap", "dedent")
+    other = types.FunctionType(textwrap.dedent.__code__, vars(textwrap))
+    assert importable(other) is None
+
+
+@pytest.mark.parametrize("seeds", ["abc", b"abc"])
+def test_a_single_input_as_seeds_is_an_error(seeds):
+    with pytest.raises(TypeError, match=r"give \[b?'abc'\]"):
+        fuzz(str, seeds, executions=1)
